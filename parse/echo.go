@@ -9,16 +9,15 @@ import (
 	"tilecheck/result"
 )
 
-// Echoes reports whether this is PRISM's answer about the property with that name and text under these values of the
-// constants. PRISM prints the text unchanged, omits constants that have a single value in the run, and prints doubles with 12
-// significant digits. Behind a coalition PRISM prints a blank, and PRISM-games none.
+// Echoes reports whether this is PRISM's answer about a property with a name and a text, under these values of the constants. PRISM omits constants
+// that have a single value in the run.
 func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
 	if withoutBlank(p.Text) != withoutBlank(text) || p.Name != "" && p.Name != name {
 		return false
 	}
-	for _, said := range slices.Concat(p.Model, p.Constants) {
-		i := slices.IndexFunc(constants, func(c result.Constant) bool { return c.Name == said.Name })
-		if i >= 0 && !sameValue(said.Value, constants[i].Value) {
+	for _, printed := range slices.Concat(p.Model, p.Constants) {
+		i := slices.IndexFunc(constants, func(constant result.Constant) bool { return constant.Name == printed.Name })
+		if i >= 0 && !sameValue(printed.Value, constants[i].Value) {
 			return false
 		}
 	}
@@ -30,14 +29,14 @@ func withoutBlank(text string) string {
 	return strings.NewReplacer(">> ", ">>", "]] ", "]]").Replace(text)
 }
 
-// sameValue compares values as numbers, to 12 significant digits. In exact mode PRISM prints fractions.
-func sameValue(a, b string) bool {
-	x, okX := new(big.Rat).SetString(a)
-	y, okY := new(big.Rat).SetString(b)
-	if a == b || !okX || !okY {
-		return a == b
+// sameValue compares values as numbers, to 12 significant digits. Other texts must be equal.
+func sameValue(first, second string) bool {
+	firstNumber, firstOK := new(big.Rat).SetString(first)
+	secondNumber, secondOK := new(big.Rat).SetString(second)
+	if first == second || !firstOK || !secondOK {
+		return first == second
 	}
-	return twelveDigits(x) == twelveDigits(y)
+	return twelveDigits(firstNumber) == twelveDigits(secondNumber)
 }
 
 func twelveDigits(x *big.Rat) string {

@@ -7,7 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// phase is the progress of a run. It determines the class of errors whose text does not.
+// phase is the progress of a run. It helps to classify errors.
 type phase int
 
 const (
@@ -18,33 +18,33 @@ const (
 	building
 )
 
-// prismClass classifies PRISM's error messages. The order matters: the most specific texts come first.
-func prismClass(msg string, at phase) result.Class {
+// prismClass classifies an error message of PRISM. The most specific texts come first.
+func prismClass(message string, at phase) result.Class {
 	switch {
-	case strings.HasPrefix(msg, "Timeout (after"):
+	case strings.HasPrefix(message, "Timeout (after"):
 		return result.Timeout
-	case strings.Contains(msg, "CUDD"):
+	case strings.Contains(message, "CUDD"):
 		return result.CUDD
-	case strings.HasPrefix(msg, "Syntax error"):
+	case strings.HasPrefix(message, "Syntax error"):
 		return result.Parse
-	case strings.Contains(msg, "did not converge"):
+	case strings.Contains(message, "did not converge"):
 		return result.NonConverge
-	case strings.Contains(msg, "Consider increasing the maximum path length"):
+	case strings.Contains(message, "Consider increasing the maximum path length"):
 		return result.PathLength
-	case aboutConstants(msg):
+	case isAboutConstants(message):
 		return result.Constants
-	case strings.HasPrefix(msg, "Deadlock state found"), strings.HasPrefix(msg, "Model contains") && strings.Contains(msg, "deadlock state"):
+	case strings.HasPrefix(message, "Deadlock state found"), strings.HasPrefix(message, "Model contains") && strings.Contains(message, "deadlock state"):
 		return result.Deadlock
-	case aboutModel(msg):
+	case isAboutModel(message):
 		return result.Model
-	case aboutSupport(msg):
+	case isAboutSupport(message):
 		return result.Unsupported
-	case aboutTypes(msg):
+	case isAboutTypes(message):
 		return result.TypeError
 	}
 	switch at {
 	case parsingModel, parsingProperties:
-		if strings.HasPrefix(msg, `File "`) {
+		if strings.HasPrefix(message, `File "`) {
 			return result.Other
 		}
 		return result.TypeError // the syntax is correct, but PRISM refuses the text
@@ -54,20 +54,20 @@ func prismClass(msg string, at phase) result.Class {
 	return result.Other
 }
 
-func aboutConstants(msg string) bool {
+func isAboutConstants(msg string) bool {
 	return strings.HasPrefix(msg, "Undefined constant") ||
 		strings.HasPrefix(msg, "Constant ") && strings.Contains(msg, "has already been defined") ||
 		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, " for constant ")
 }
 
-func aboutModel(msg string) bool {
+func isAboutModel(msg string) bool {
 	return containsAny(msg, "Probabilities in command", "Probabilities sum to", "Probability is ", "Rates in command", "Rate is ") ||
 		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, "out of range for variable") ||
 		strings.Contains(msg, "Invalid range (") ||
 		strings.HasPrefix(msg, "POMDP is not allowed duplicate") || strings.HasPrefix(msg, "Problem with observation")
 }
 
-func aboutSupport(msg string) bool {
+func isAboutSupport(msg string) bool {
 	return containsAny(msg,
 		"not supported", "not currently supported", "not yet supported", "does not support", "does not yet", "not implemented", "Not implemented",
 		"currently only supports", "No support for", "cannot handle", "can only handle", "Cannot use the", "Cannot use SPRT",
@@ -77,28 +77,28 @@ func aboutSupport(msg string) bool {
 		"Parma Polyhedra Library could not be loaded")
 }
 
-func aboutTypes(msg string) bool {
+func isAboutTypes(msg string) bool {
 	return containsAny(msg, "Type error", "Type mismatch", "for nondeterministic models; use",
 		"Undeclared ", "Invalid probability bound", "Negative bound", "Empty bound", "Invalid upper bound", "Invalid lower bound",
 		"Invalid time bound", "must be integers for", "Invalid bound", "Invalid reward structure index", "Model has no rewards")
 }
 
 // stormClass classifies Storm's exceptions by type and message.
-func stormClass(kind, msg string) result.Class {
+func stormClass(kind, message string) result.Class {
 	switch {
-	case containsAny(msg, "bad_alloc", "table full", "out of memory"), kind == "MissingLibraryException" && strings.Contains(msg, "memory"):
+	case containsAny(message, "bad_alloc", "table full", "out of memory"), kind == "MissingLibraryException" && strings.Contains(message, "memory"):
 		return result.Memory
-	case strings.Contains(msg, "undefined constant"):
+	case strings.Contains(message, "undefined constant"):
 		return result.Constants
-	case strings.Contains(msg, "deadlock state"):
+	case strings.Contains(message, "deadlock state"):
 		return result.Deadlock
-	case containsAny(msg, "out-of-bounds", "Probabilities do not sum", "do not sum up to one"):
+	case containsAny(message, "out-of-bounds", "Probabilities do not sum", "do not sum up to one"):
 		return result.Model
-	case strings.HasPrefix(msg, "Parsing error"):
+	case strings.HasPrefix(message, "Parsing error"):
 		return result.Parse
-	case containsAny(msg, "to be of boolean type", "to be of", "whether minimal or maximal", "illegal label", "unknown label"):
+	case containsAny(message, "to be of boolean type", "to be of", "whether minimal or maximal", "illegal label", "unknown label"):
 		return result.TypeError
-	case strings.Contains(msg, "did not converge"):
+	case strings.Contains(message, "did not converge"):
 		return result.NonConverge
 	}
 	switch kind {
@@ -121,18 +121,19 @@ type stderrFacts struct {
 	last        string // the last line, as a message if nothing else is known
 }
 
-func (f *stderrFacts) line(s string) {
+// line reads a line of standard error.
+func (facts *stderrFacts) line(text string) {
 	switch {
-	case strings.Contains(s, "java.lang.OutOfMemoryError"):
-		f.heap = true
-	case strings.Contains(s, "java.lang.StackOverflowError"):
-		f.stack = true
-	case strings.Contains(s, "The program received signal "):
-		n, _ := between(s, "received signal ", " and")
-		f.signal = int(min(leadingCount(n), 255))
+	case strings.Contains(text, "java.lang.OutOfMemoryError"):
+		facts.heap = true
+	case strings.Contains(text, "java.lang.StackOverflowError"):
+		facts.stack = true
+	case strings.Contains(text, "The program received signal "):
+		number, _ := between(text, "received signal ", " and")
+		facts.signal = int(min(leadingCount(number), 255))
 	}
-	if s != "" && !strings.HasPrefix(s, "\t") {
-		f.last = clip(s, maxText)
+	if text != "" && !strings.HasPrefix(text, "\t") {
+		facts.last = clip(text, maxText)
 	}
 }
 
@@ -145,20 +146,21 @@ const (
 	sigxcpu = 24
 )
 
-func signalFailure(sig int) *result.Failure {
-	switch sig {
+// signalFailure returns the failure of a process that a signal ended.
+func signalFailure(signal int) *result.Failure {
+	switch signal {
 	case sigint:
 		return &result.Failure{Class: result.Interrupted, Message: "interrupted (SIGINT)"}
 	case sigkill, sigterm:
-		return &result.Failure{Class: result.Killed, Message: fmt.Sprintf("killed by signal %d", sig)}
+		return &result.Failure{Class: result.Killed, Message: fmt.Sprintf("killed by signal %d", signal)}
 	case sigalrm, sigxcpu:
-		return &result.Failure{Class: result.Timeout, Message: fmt.Sprintf("time limit reached (signal %d)", sig)}
+		return &result.Failure{Class: result.Timeout, Message: fmt.Sprintf("time limit reached (signal %d)", signal)}
 	}
-	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("crashed with signal %d", sig)}
+	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("crashed with signal %d", signal)}
 }
 
-// stopped says in words why the owner ended the process.
-func stopped(class result.Class) string {
+// stopReason describes why the caller stopped the process.
+func stopReason(class result.Class) string {
 	switch class {
 	case result.Timeout:
 		return "time limit reached"
@@ -168,19 +170,18 @@ func stopped(class result.Class) string {
 	return "it was ended before it was done"
 }
 
-// ending says why the process ended before its time, as far as memory, its
-// owner and the exit code tell; nil when they tell nothing.
-func ending(end End, facts *stderrFacts) *result.Failure {
+// earlyEnd returns the failure of a process that was stopped, crashed or ran out of memory; nil for other ends.
+func earlyEnd(end End, facts *stderrFacts) *result.Failure {
 	switch {
 	case end.Stopped != "":
-		return &result.Failure{Class: end.Stopped, Message: stopped(end.Stopped)}
+		return &result.Failure{Class: end.Stopped, Message: stopReason(end.Stopped)}
 	case facts.heap:
 		return &result.Failure{Class: result.Heap, Message: "Java ran out of heap memory (java.lang.OutOfMemoryError); raise it with -javamaxmem"}
 	case facts.stack:
 		return &result.Failure{Class: result.Memory, Message: "Java ran out of stack memory (java.lang.StackOverflowError); raise it with -javastack"}
 	case facts.signal > 0:
 		return signalFailure(facts.signal)
-	case end.Known && end.Code < 0: // as os.ProcessState.ExitCode has it
+	case end.Known && end.Code < 0: // the signal is unknown
 		return &result.Failure{Class: result.Killed, Message: "ended by a signal"}
 	case end.Known && end.Code > 128 && end.Code < 128+65:
 		return signalFailure(end.Code - 128)

@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// lines splits a stream of bytes into lines. Of a line longer than max bytes it drops the rest, and reports the line as cut.
+// lines splits a stream of bytes into lines. It cuts a line after max bytes.
 type lines struct {
 	max     int
 	pending []byte // the current line
 	dropped bool   // its end was dropped
 }
 
-// write calls emit for every line that ends in b. The line is only valid during the call.
-func (l *lines) write(b []byte, emit func(line []byte, cut bool)) {
+// write calls emit for every complete line. The line is valid only during the call.
+func (l *lines) write(data []byte, emit func(line []byte, cut bool)) {
 	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			l.add(b)
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			l.add(data)
 			return
 		}
-		l.add(b[:i])
-		b = b[i+1:]
+		l.add(data[:end])
+		data = data[end+1:]
 		line := bytes.TrimSuffix(l.pending, []byte{'\r'})
 		emit(line, l.dropped)
 		l.pending, l.dropped = l.pending[:0], false

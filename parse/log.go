@@ -128,8 +128,7 @@ type Iteration struct {
 	Count  int64
 }
 
-// KnownVersion reports whether the output of this version was studied line by line. The output of other versions is parsed by
-// the same rules, and refused where it differs.
+// KnownVersion reports whether the parser was written for the output of this version. It refuses lines of other versions that differ.
 func (l *Log) KnownVersion() bool {
 	switch l.Tool {
 	case PRISM:
@@ -143,24 +142,23 @@ func (l *Log) KnownVersion() bool {
 	return false
 }
 
-// Attribute returns, for each of n items, the index of its property; -1 if there is none. Each property is given to one item, in the
-// order of the log.
-func (l *Log) Attribute(n int, is func(item int, p *Property) bool) []int {
-	out := make([]int, n)
-	used := make([]bool, len(l.Properties))
-	for i := range out {
-		out[i] = -1
-		for k := range l.Properties {
-			if !used[k] && is(i, &l.Properties[k]) {
-				out[i], used[k] = k, true
+// Attribute returns, for each of n items, the index of the first matching property that no earlier item has; -1 if there is none.
+func (l *Log) Attribute(n int, matches func(item int, p *Property) bool) []int {
+	indices := make([]int, n)
+	isUsed := make([]bool, len(l.Properties))
+	for item := range indices {
+		indices[item] = -1
+		for i := range l.Properties {
+			if !isUsed[i] && matches(item, &l.Properties[i]) {
+				indices[item], isUsed[i] = i, true
 				break
 			}
 		}
 	}
-	return out
+	return indices
 }
 
-// Failure returns the reason why the log lacks something that belongs to no property; nil if it gives none.
+// Failure returns the first failure that belongs to no property; nil if there is none.
 func (l *Log) Failure() *result.Failure {
 	if l.Err == nil && len(l.Failures) > 0 {
 		return l.Failures[0]
@@ -173,10 +171,8 @@ func (l *Log) Made(where string) string {
 	return strings.TrimSpace(string(l.Tool)+" "+l.Version) + ", " + where
 }
 
-// Verdicts returns one verdict per property, in their order. A verdict carries
-// the warnings of its property and of the state space it was checked on, but
-// not those of Log.Warnings. It is empty when the run ended before any property was
-// named; then Err says why.
+// Verdicts returns one verdict per property, in their order. A verdict has the warnings of its property and of its state space. The list is empty if
+// the run ended before the first property.
 func (l *Log) Verdicts() []result.Verdict {
 	out := make([]result.Verdict, 0, len(l.Properties))
 	for i := range l.Properties {
@@ -185,39 +181,40 @@ func (l *Log) Verdicts() []result.Verdict {
 	return out
 }
 
-func (l *Log) verdict(p *Property) result.Verdict {
-	v := result.Verdict{
-		Property: p.Text, Name: p.Name, Engine: string(l.Tool), Method: strings.ToLower(p.Engine),
-		Constants: append(append([]result.Constant(nil), p.Model...), p.Constants...),
-		Value:     p.Value, Accuracy: p.Accuracy, Bound: p.Bound, Doubt: p.Doubt,
-		HalfWidth: p.HalfWidth, Confidence: p.Confidence,
-		Resolution: l.resolution(p), Seconds: p.Seconds, Err: p.Err,
-		Warnings: append([]string(nil), p.Warnings...),
+// verdict returns the verdict of a property.
+func (l *Log) verdict(property *Property) result.Verdict {
+	verdict := result.Verdict{
+		Property: property.Text, Name: property.Name, Engine: string(l.Tool), Method: strings.ToLower(property.Engine),
+		Constants: append(append([]result.Constant(nil), property.Model...), property.Constants...),
+		Value:     property.Value, Accuracy: property.Accuracy, Bound: property.Bound, Doubt: property.Doubt,
+		HalfWidth: property.HalfWidth, Confidence: property.Confidence,
+		Resolution: l.resolution(property), Seconds: property.Seconds, Err: property.Err,
+		Warnings: append([]string(nil), property.Warnings...),
 	}
-	if s := p.Simulation; s != nil {
-		v.Method, v.Samples, v.Steps, v.Seconds = strings.ToLower(s.Method), s.Samples, s.Steps, s.Seconds
+	if simulation := property.Simulation; simulation != nil {
+		verdict.Method, verdict.Samples, verdict.Steps, verdict.Seconds = strings.ToLower(simulation.Method), simulation.Samples, simulation.Steps, simulation.Seconds
 	}
-	if p.Build >= 0 {
-		b := &l.Builds[p.Build]
-		v.States, v.Choices, v.Transitions = b.States, b.Choices, b.Transitions
-		v.Warnings = append(v.Warnings, b.Warnings...)
+	if property.Build >= 0 {
+		build := &l.Builds[property.Build]
+		verdict.States, verdict.Choices, verdict.Transitions = build.States, build.Choices, build.Transitions
+		verdict.Warnings = append(verdict.Warnings, build.Warnings...)
 	}
-	return v
+	return verdict
 }
 
-// resolution returns how nondeterminism was resolved, as far as the model type and the text of the property show it.
-func (l *Log) resolution(p *Property) result.Resolution {
-	low, high := strings.Contains(p.Text, "min=?"), strings.Contains(p.Text, "max=?")
+// resolution returns how nondeterminism was resolved. It reads the model type and the text of the property.
+func (l *Log) resolution(property *Property) result.Resolution {
+	isMin, isMax := strings.Contains(property.Text, "min=?"), strings.Contains(property.Text, "max=?")
 	switch l.Model.Type {
 	case "DTMC", "CTMC":
 		return result.NoNondet
 	case "MDP", "MA", "PTA", "POMDP", "POPTA":
 		switch {
-		case p.Simulation != nil:
+		case property.Simulation != nil:
 			return result.Uniform
-		case low && !high:
+		case isMin && !isMax:
 			return result.Minimum
-		case high && !low:
+		case isMax && !isMin:
 			return result.Maximum
 		}
 	}

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -53,7 +54,7 @@ type lineParser interface {
 	finish(end End, tail string, stderr *stderrFacts)
 }
 
-// NewPRISM returns a parser of the output of PRISM and of PRISM-games, whose banner tells them apart.
+// NewPRISM returns a parser of the output of PRISM or PRISM-games. The banner of the output determines which of them it is.
 func NewPRISM(opts Options) *Parser {
 	rec := newRecorder(PRISM, opts)
 	return newParser(rec, &prismParser{recorder: rec, last: -1})
@@ -138,7 +139,7 @@ func newRecorder(tool Tool, opts Options) *recorder {
 	return &recorder{log: Log{Tool: tool}, opts: opts, open: -1}
 }
 
-// reserve accounts for n bytes that are about to be recorded. If the limit is exceeded it returns false, and the rest of the output is ignored.
+// reserve counts n bytes to record. It returns false if the log has too many bytes; the later output is then ignored.
 func (r *recorder) reserve(n int) bool {
 	r.kept += n
 	if r.kept > r.opts.MaxKept {
@@ -147,7 +148,7 @@ func (r *recorder) reserve(n int) bool {
 	return !r.full
 }
 
-// begin records a property and makes it the open one.
+// begin records a property and makes it the current one.
 func (r *recorder) begin(p Property) {
 	if !r.reserve(recordCost + len(p.Text) + len(p.Name)) {
 		r.open = -1
@@ -158,7 +159,7 @@ func (r *recorder) begin(p Property) {
 	r.progress(progress.Progress{Property: p.Text, Unit: progress.States})
 }
 
-// current returns the open property, nil if there is none.
+// current returns the property without a result so far; nil if there is none.
 func (r *recorder) current() *Property {
 	if r.open < 0 {
 		return nil
@@ -177,13 +178,13 @@ func (r *recorder) build() *Build {
 // warn adds a warning to a list, without duplicates and up to a limit.
 func (r *recorder) warn(list *[]string, text string) {
 	text = clip(text, maxText)
-	switch {
-	case slices.Contains(*list, text) || len(*list) > maxWarnings || !r.reserve(len(text)):
-	case len(*list) == maxWarnings:
-		*list = append(*list, "more warnings than are kept")
-	default:
-		*list = append(*list, text)
+	if slices.Contains(*list, text) || len(*list) > maxWarnings || !r.reserve(len(text)) {
+		return
 	}
+	if len(*list) == maxWarnings {
+		text = "more warnings than are kept"
+	}
+	*list = append(*list, text)
 }
 
 func (r *recorder) recordIteration(method string, count int64) {
@@ -216,12 +217,9 @@ func (r *recorder) close() {
 		r.log.Err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("the output names more than is kept (%d bytes): the rest was not read", r.opts.MaxKept)}
 	}
 	for i := range r.log.Properties {
-		p := &r.log.Properties[i]
-		if p.Err == nil && p.Value.Kind == result.NoValue {
-			p.Err = r.log.Err
-		}
-		if p.Err == nil && p.Value.Kind == result.NoValue {
-			p.Err = &result.Failure{Class: result.Other, Message: "no result was printed"}
+		property := &r.log.Properties[i]
+		if property.Err == nil && property.Value.Kind == result.NoValue {
+			property.Err = cmp.Or(r.log.Err, &result.Failure{Class: result.Other, Message: "no result was printed"})
 		}
 	}
 }

@@ -46,378 +46,379 @@ type experiment struct {
 	first int      // index of the first
 }
 
-func (m *prismParser) line(s string, cut bool) {
-	if m.message != nil && m.continueMessage(s) {
+// line parses a line of the log. cut says that the line was too long.
+func (parser *prismParser) line(line string, cut bool) {
+	if parser.message != nil && parser.continueMessage(line) {
 		return
 	}
-	if isSeparator(s) {
-		m.section()
+	if isSeparator(line) {
+		parser.section()
 		return
 	}
-	if m.results != nil && m.valuation(s, cut) {
+	if parser.results != nil && parser.valuation(line, cut) {
 		return
 	}
-	if m.listing && m.listed(s) {
+	if parser.listing && parser.listed(line) {
 		return
 	}
-	if m.inHead && m.constantsLine(s) {
+	if parser.inHead && parser.constantsLine(line) {
 		return
 	}
-	key, rest, colon := strings.Cut(s, ":")
-	if colon && m.keyLine(key, strings.TrimLeft(rest, " "), s, cut) {
+	key, value, hasColon := strings.Cut(line, ":")
+	if hasColon && parser.keyLine(key, strings.TrimLeft(value, " "), line, cut) {
 		return
 	}
-	m.otherLine(s)
+	parser.otherLine(line)
 }
 
-// isSeparator recognises the line of 69 dashes between sections; older
-// versions had a different number.
-func isSeparator(s string) bool {
-	return len(s) >= 20 && strings.Trim(s, "-") == ""
+// isSeparator reports whether a line is the row of dashes between sections.
+func isSeparator(line string) bool {
+	return len(line) >= 20 && strings.Trim(line, "-") == ""
 }
 
 // section ends the lists that the previous section left open.
-func (m *prismParser) section() {
-	m.endResults()
-	m.separated, m.inHead, m.listing = true, false, false
+func (parser *prismParser) section() {
+	parser.endResults()
+	parser.separated, parser.inHead, parser.listing = true, false, false
 }
 
-// keyLine parses a line of the form "Key: rest", and reports whether the line was one.
-func (m *prismParser) keyLine(key, rest, line string, cut bool) bool {
+// keyLine parses a line of the form "Key: value". It returns false if the key is unknown.
+func (parser *prismParser) keyLine(key, value, line string, cut bool) bool {
 	switch key {
 	case "Version":
-		m.version(rest)
+		parser.version(value)
 	case "Command line":
-		if m.log.Command == "" && m.reserve(len(rest)) {
-			m.log.Command = strings.TrimPrefix(rest, "prism ")
+		if parser.log.Command == "" && parser.reserve(len(value)) {
+			parser.log.Command = strings.TrimPrefix(value, "prism ")
 		}
 	case "Model checking":
-		m.heading(rest, cut, nil)
+		parser.heading(value, cut, nil)
 	case "Simulating":
-		m.heading(rest, cut, &Simulation{})
+		parser.heading(value, cut, &Simulation{})
 	case "Error":
-		if m.results == nil {
-			m.message = new(strings.Builder)
-			m.message.WriteString(clip(rest, maxText))
+		if parser.results == nil {
+			parser.message = new(strings.Builder)
+			parser.message.WriteString(clip(value, maxText))
 		}
 	case "Warning":
-		m.warning(rest)
+		parser.warning(value)
 	case "Testing result":
-		if i := max(m.open, m.last); i >= 0 && m.reserve(len(rest)) {
-			m.log.Properties[i].Testing = clip(rest, maxText)
+		if i := max(parser.open, parser.last); i >= 0 && parser.reserve(len(value)) {
+			parser.log.Properties[i].Testing = clip(value, maxText)
 		}
 	case "Results":
-		m.beginResults()
+		parser.beginResults()
 	case "Type", "Modules", "Actions", "Variables", "Labels", "Rewards":
-		m.model(key, rest)
+		parser.model(key, value)
 	case "Time for model construction":
-		if build := m.build(); build != nil {
-			build.Seconds = leadingDecimal(rest)
+		if build := parser.build(); build != nil {
+			build.Seconds = leadingDecimal(value)
 		}
 	case "States", "Transitions", "Choices":
-		m.size(key, rest)
+		parser.size(key, value)
 	default:
-		return m.resultLine(line, cut) || m.detail(key, rest)
+		return parser.resultLine(line, cut) || parser.beginList(line) || parser.detail(key, value)
 	}
 	return true
 }
 
 // version parses the version of PRISM, which is in the first lines of a log.
-func (m *prismParser) version(text string) {
-	if m.phase != starting || m.log.Version != "" {
+func (parser *prismParser) version(text string) {
+	if parser.phase != starting || parser.log.Version != "" {
 		return
 	}
 	const maxVersion = 80
 	version, _, _ := strings.Cut(text, " ") // PRISM-games adds "(based on PRISM 4.10.2-dev)"
-	m.log.Version = clip(version, maxVersion)
+	parser.log.Version = clip(version, maxVersion)
 }
 
-// detail parses the lines below a heading.
-func (m *prismParser) detail(key, rest string) bool {
-	p := m.current()
-	if p == nil {
-		return m.reachability(key, rest)
+// detail parses a line below a heading. It returns false if the key is unknown.
+func (parser *prismParser) detail(key, value string) bool {
+	property := parser.current()
+	if property == nil {
+		return parser.reachability(key, value)
 	}
 	switch key {
 	case "Engine":
-		p.Engine = strings.ToLower(clip(rest, 80))
+		property.Engine = strings.ToLower(clip(value, 80))
 	case "Time for model checking":
-		p.Seconds = leadingDecimal(rest)
+		property.Seconds = leadingDecimal(value)
 	case "Simulation method", "Simulation method parameters", "Simulation parameters", "Sampling complete", "Path length statistics":
-		if p.Simulation == nil {
+		if property.Simulation == nil {
 			return false
 		}
-		m.simulation(p, key, rest)
+		parser.simulation(property, key, value)
 	default:
-		return m.reachability(key, rest) || m.iteration(key, rest)
+		return parser.reachability(key, value) || parser.iteration(key, value)
 	}
 	return true
 }
 
-func (m *prismParser) simulation(p *Property, key, rest string) {
-	s := p.Simulation
+// simulation parses a line about the samples of a property.
+func (parser *prismParser) simulation(property *Property, key, value string) {
+	simulation := property.Simulation
 	switch key {
 	case "Simulation method":
-		s.Method, _, _ = strings.Cut(clip(rest, 80), " ")
+		simulation.Method, _, _ = strings.Cut(clip(value, 80), " ")
 	case "Simulation method parameters":
-		if m.reserve(len(rest)) {
-			s.Parameters = parseConstants(clip(rest, maxText))
+		if parser.reserve(len(value)) {
+			simulation.Parameters = parseConstants(clip(value, maxText))
 		}
 	case "Simulation parameters":
-		if n, ok := strings.CutPrefix(rest, "max path length="); ok {
-			s.MaxPath = leadingCount(n)
+		if length, ok := strings.CutPrefix(value, "max path length="); ok {
+			simulation.MaxPath = leadingCount(length)
 		}
 	case "Sampling complete":
-		s.Samples = leadingCount(rest)
-		if t, ok := between(rest, " in ", " seconds"); ok {
-			s.Seconds = leadingDecimal(t)
+		simulation.Samples = leadingCount(value)
+		if seconds, ok := between(value, " in ", " seconds"); ok {
+			simulation.Seconds = leadingDecimal(seconds)
 		}
-		m.reportProgress(progress.Percent, 100, 100)
+		parser.reportProgress(progress.Percent, 100, 100)
 	case "Path length statistics":
-		s.Steps = pathLengths(rest)
+		simulation.Steps = pathLengths(value)
 	}
 }
 
 // pathLengths reads "average 1.8e+02, min 66, max 276".
-func pathLengths(s string) *result.Steps {
-	mean, ok1 := between(s, "average ", ",")
-	low, ok2 := between(s, "min ", ",")
-	_, high, ok3 := strings.Cut(s, "max ")
-	if !ok1 || !ok2 || !ok3 {
+func pathLengths(text string) *result.Steps {
+	mean, hasMean := between(text, "average ", ",")
+	low, hasLow := between(text, "min ", ",")
+	_, high, hasHigh := strings.Cut(text, "max ")
+	if !hasMean || !hasLow || !hasHigh {
 		return nil
 	}
 	return &result.Steps{Min: leadingCount(low), Max: leadingCount(high), Mean: leadingDecimal(mean)}
 }
 
 // reachability parses the symbolic engine's line.
-func (m *prismParser) reachability(key, rest string) bool {
-	b := m.build()
-	if key != "Reachability (BFS)" || b == nil {
+func (parser *prismParser) reachability(key, value string) bool {
+	build := parser.build()
+	if key != "Reachability (BFS)" || build == nil {
 		return false
 	}
-	b.Iterations = leadingCount(rest)
+	build.Iterations = leadingCount(value)
 	return true
 }
 
 // iteration parses "Jacobi: 12 iterations in 0.00 seconds (…)". It ignores the graph algorithms, which print the same line.
-func (m *prismParser) iteration(key, rest string) bool {
-	n := leadingCount(rest)
-	if n == 0 || !strings.Contains(rest, " iterations in ") || strings.HasPrefix(key, "Prob") || strings.HasPrefix(key, "CTL") {
+func (parser *prismParser) iteration(key, value string) bool {
+	count := leadingCount(value)
+	if count == 0 || !strings.Contains(value, " iterations in ") || strings.HasPrefix(key, "Prob") || strings.HasPrefix(key, "CTL") {
 		return false
 	}
-	m.recordIteration(key, n)
+	parser.recordIteration(key, count)
 	return true
 }
 
 var tookIterations = regexp.MustCompile(`^(.{1,200}) took ([0-9]{1,18}) iter(?:ation)?s\b`)
 
-// otherLine parses the lines without a key.
-func (m *prismParser) otherLine(s string) {
+// otherLine parses a line without a known key.
+func (parser *prismParser) otherLine(line string) {
 	switch {
-	case s == gamesBanner && m.phase == starting && m.log.Version == "":
-		m.log.Tool = PRISMGames
-	case s == "":
-		m.endResults()
-		m.warningContinues = false
+	case line == gamesBanner && parser.phase == starting && parser.log.Version == "":
+		parser.log.Tool = PRISMGames
+	case line == "":
+		parser.endResults()
+		parser.warningContinues = false
 		return
-	case strings.Contains(s, "java.lang.OutOfMemoryError"): // can be at the end of another line if both streams are merged
-		m.heap = true
-	case m.warningContinues && strings.HasPrefix(s, "Your minimum rewards"):
-		m.continueWarning(s)
-	case strings.HasPrefix(s, "Parsing "):
-		m.parsing(s)
-	case strings.HasPrefix(s, "Building model"):
-		m.beginBuild(s)
-	case strings.HasPrefix(s, "Computing reachable"):
-		m.unfinished([]byte(strings.TrimSuffix(s, " states") + " "))
-	case strings.HasPrefix(s, "Starting iterations"):
-		m.reportProgress(progress.Iterations, 0, 0)
-	case strings.HasPrefix(s, "CUDD internal error"):
-		m.exception = "CUDD internal error"
-	case strings.HasPrefix(s, "java.lang.StackOverflowError"):
-		m.stack = true
-	case strings.Contains(s, " took "):
-		if g := tookIterations.FindStringSubmatch(s); g != nil && !strings.HasPrefix(s, "Prob") {
-			m.recordIteration(g[1], leadingCount(g[2]))
+	case strings.Contains(line, "java.lang.OutOfMemoryError"): // can be at the end of another line if both streams are merged
+		parser.heap = true
+	case parser.warningContinues && strings.HasPrefix(line, "Your minimum rewards"):
+		parser.continueWarning(line)
+	case strings.HasPrefix(line, "Parsing "):
+		parser.parsing(line)
+	case strings.HasPrefix(line, "Building model"):
+		parser.beginBuild(line)
+	case strings.HasPrefix(line, "Computing reachable"):
+		parser.unfinished([]byte(strings.TrimSuffix(line, " states") + " "))
+	case strings.HasPrefix(line, "Starting iterations"):
+		parser.reportProgress(progress.Iterations, 0, 0)
+	case strings.HasPrefix(line, "CUDD internal error"):
+		parser.exception = "CUDD internal error"
+	case strings.HasPrefix(line, "java.lang.StackOverflowError"):
+		parser.stack = true
+	case strings.Contains(line, " took "):
+		if match := tookIterations.FindStringSubmatch(line); match != nil && !strings.HasPrefix(line, "Prob") {
+			parser.recordIteration(match[1], leadingCount(match[2]))
 		}
 	}
-	m.recordException(s)
+	parser.recordException(line)
 }
 
 var exceptionLine = regexp.MustCompile(`^[a-z]\w*(\.\w+)+(Exception|Error)\b`)
 
 // recordException records the first line of a stack trace.
-func (m *prismParser) recordException(s string) {
-	if len(s) < maxText && exceptionLine.MatchString(s) {
-		m.exception = s
+func (parser *prismParser) recordException(line string) {
+	if len(line) < maxText && exceptionLine.MatchString(line) {
+		parser.exception = line
 	}
 }
 
-// parsing reads "Parsing PRISM model file "m.nm"..."; before 4.10.2 it was "Parsing model file".
-func (m *prismParser) parsing(s string) {
-	file, ok := between(s, `file "`, `"...`)
+// parsing reads a line such as: Parsing PRISM model file "m.nm"...
+func (parser *prismParser) parsing(line string) {
+	file, ok := between(line, `file "`, `"...`)
 	switch {
-	case m.phase > parsingProperties || !ok:
-	case strings.HasPrefix(s, "Parsing properties file"):
-		m.phase, m.propsFile = parsingProperties, clip(file, maxText)
-	case strings.HasPrefix(s, "Parsing PRISM model file"), strings.HasPrefix(s, "Parsing model file"):
-		m.phase = parsingModel
-		m.log.Model.File = clip(file, maxText)
+	case parser.phase > parsingProperties || !ok: // not in the first lines of the log
+	case strings.HasPrefix(line, "Parsing properties file"):
+		parser.phase, parser.propsFile = parsingProperties, clip(file, maxText)
+	case strings.HasPrefix(line, "Parsing PRISM model file"), strings.HasPrefix(line, "Parsing model file"):
+		parser.phase = parsingModel
+		parser.log.Model.File = clip(file, maxText)
 	}
 }
 
-// model parses the information about the model before the first state space.
-func (m *prismParser) model(key, rest string) {
-	t := &m.log.Model
+// model parses a line about the model before the first state space.
+func (parser *prismParser) model(key, value string) {
+	model := &parser.log.Model
 	if key == "Type" {
-		m.typed = true
-		if t.Type == "" {
-			t.Type, _, _ = strings.Cut(clip(rest, 80), " ")
-			m.phase = max(m.phase, parsingProperties)
+		parser.typed = true
+		if model.Type == "" {
+			model.Type, _, _ = strings.Cut(clip(value, 80), " ")
+			parser.phase = max(parser.phase, parsingProperties)
 		}
 		return
 	}
-	if m.begun || len(m.log.Builds) > 0 || !m.reserve(2*len(rest)) {
+	if parser.begun || len(parser.log.Builds) > 0 || !parser.reserve(2*len(value)) {
 		return
 	}
 	switch key {
 	case "Modules":
-		t.Modules = strings.Fields(rest)
+		model.Modules = strings.Fields(value)
 	case "Actions":
-		t.Actions = strings.Fields(rest)
+		model.Actions = strings.Fields(value)
 	case "Variables":
-		t.Variables = strings.Fields(rest)
+		model.Variables = strings.Fields(value)
 	case "Labels":
-		t.Labels = unquoted(strings.Fields(rest))
+		model.Labels = unquoted(strings.Fields(value))
 	case "Rewards":
-		t.Rewards = unquoted(strings.Fields(rest))
+		model.Rewards = unquoted(strings.Fields(value))
 	}
 }
 
 // beginBuild reads "Building model (engine:explicit)...".
-func (m *prismParser) beginBuild(s string) {
-	if !m.typed || !m.reserve(recordCost) {
+func (parser *prismParser) beginBuild(line string) {
+	if !parser.typed || !parser.reserve(recordCost) {
 		return
 	}
-	engine, _ := between(s, "(engine:", ")")
-	m.log.Builds = append(m.log.Builds, Build{Engine: clip(engine, 80)})
-	if p := m.current(); p != nil {
-		p.Engine = clip(engine, 80)
+	engine, _ := between(line, "(engine:", ")")
+	parser.log.Builds = append(parser.log.Builds, Build{Engine: clip(engine, 80)})
+	if property := parser.current(); property != nil {
+		property.Engine = clip(engine, 80)
 	}
-	m.phase, m.inHead = building, true
-	m.reportProgress(progress.States, 0, 0)
+	parser.phase, parser.inHead = building, true
+	parser.reportProgress(progress.States, 0, 0)
 }
 
-// size reads the counts of the state space.
-func (m *prismParser) size(key, rest string) {
-	b := m.build()
-	if b == nil {
+// size reads the number of states, transitions or choices.
+func (parser *prismParser) size(key, value string) {
+	build := parser.build()
+	if build == nil {
 		return
 	}
 	if key == "States" {
-		if b.done {
+		if build.done {
 			return
 		}
-		b.done, m.phase = true, running
-		if initial, ok := between(rest, "(", " initial"); ok {
-			b.Initial = leadingCount(initial)
+		build.done, parser.phase = true, running
+		if initial, ok := between(value, "(", " initial"); ok {
+			build.Initial = leadingCount(initial)
 		}
 	}
-	n, ok := parseCount(rest)
+	count, ok := parseCount(value)
 	if !ok {
-		m.warn(&b.Warnings, key+": "+clip(rest, 80)+": more than are counted")
+		parser.warn(&build.Warnings, key+": "+clip(value, 80)+": more than are counted")
 		return
 	}
 	switch key {
 	case "States":
-		b.States = n
+		build.States = count
 	case "Transitions":
-		b.Transitions = n
+		build.Transitions = count
 	case "Choices":
-		b.Choices = n
+		build.Choices = count
 	}
 }
 
-// heading begins a property.
-func (m *prismParser) heading(s string, cut bool, sim *Simulation) {
-	if !m.typed || m.open >= 0 && !m.separated {
+// heading begins a property. simulation is nil unless PRISM samples the property.
+func (parser *prismParser) heading(line string, cut bool, simulation *Simulation) {
+	if !parser.typed || parser.open >= 0 && !parser.separated { // not a heading of the user's property
 		return
 	}
-	m.closeWithoutResult()
-	m.phase = running
-	name, text := splitName(s)
-	if sim != nil { // simulation echoes the text alone
-		text, name = s, m.nameOf(s)
+	parser.closeWithoutResult()
+	parser.phase = running
+	name, text := splitName(line)
+	if simulation != nil { // PRISM prints the text without the name
+		text, name = line, parser.nameOf(line)
 	}
-	m.begin(Property{Name: name, Text: text, Build: -1, Simulation: sim})
-	m.begun, m.inHead, m.separated, m.last = true, true, false, -1
-	if p := m.current(); p != nil && cut {
-		m.warn(&p.Warnings, "the property is longer than is kept")
+	parser.begin(Property{Name: name, Text: text, Build: -1, Simulation: simulation})
+	parser.begun, parser.inHead, parser.separated, parser.last = true, true, false, -1
+	if property := parser.current(); property != nil && cut {
+		parser.warn(&property.Warnings, "the property is longer than is kept")
 	}
 }
 
 // nameOf returns the name of the only listed property with this text.
-func (m *prismParser) nameOf(text string) string {
-	name, found := "", 0
-	for _, l := range m.log.Listed {
-		if l.Text == text {
-			name = l.Name
-			found++
+func (parser *prismParser) nameOf(text string) string {
+	name, count := "", 0
+	for _, listed := range parser.log.Listed {
+		if listed.Text == text {
+			name = listed.Name
+			count++
 		}
 	}
-	if found != 1 {
+	if count != 1 {
 		return ""
 	}
 	return name
 }
 
 // closeWithoutResult ends a property that got neither result nor error.
-func (m *prismParser) closeWithoutResult() {
-	if p := m.current(); p != nil {
-		p.Err = &result.Failure{Class: result.Other, Message: "PRISM printed no result"}
+func (parser *prismParser) closeWithoutResult() {
+	if property := parser.current(); property != nil {
+		property.Err = &result.Failure{Class: result.Other, Message: "PRISM printed no result"}
 	}
-	m.open, m.last = -1, -1
+	parser.open, parser.last = -1, -1
 }
 
-// constantsLine parses the constants directly below a heading or below the first line of a construction. It reports whether s was
-// such a line.
-func (m *prismParser) constantsLine(s string) bool {
-	text, ok := strings.CutPrefix(s, "Model constants: ")
-	if ok && m.phase == building {
-		if b := m.build(); m.reserve(2 * len(text)) {
-			b.Constants, b.constantsText = parseConstants(text), text
+// constantsLine parses a line with constants directly below a heading or the first line of a construction. It returns false for other lines.
+func (parser *prismParser) constantsLine(line string) bool {
+	if text, ok := strings.CutPrefix(line, "Model constants: "); ok {
+		parser.modelConstants(text)
+		return true
+	}
+	if text, ok := strings.CutPrefix(line, "Property constants: "); ok {
+		if property := parser.current(); property != nil && parser.reserve(2*len(text)) {
+			property.Constants, property.constantsText = parseConstants(text), text
 		}
 		return true
 	}
-	p := m.current()
-	if ok {
-		if p != nil && m.reserve(2*len(text)) {
-			p.Model, p.modelText = parseConstants(text), text
-		}
-		return true
-	}
-	if text, ok = strings.CutPrefix(s, "Property constants: "); ok {
-		if p != nil && m.reserve(2*len(text)) {
-			p.Constants, p.constantsText = parseConstants(text), text
-		}
-		return true
-	}
-	m.inHead = false
+	parser.inHead = false
 	return false
+}
+
+// modelConstants sets the constants of the model, for the state space that is being built or for the current property.
+func (parser *prismParser) modelConstants(text string) {
+	build, property := parser.build(), parser.current()
+	switch {
+	case parser.phase == building && parser.reserve(2*len(text)):
+		build.Constants, build.constantsText = parseConstants(text), text
+	case parser.phase != building && property != nil && parser.reserve(2*len(text)):
+		property.Model, property.modelText = parseConstants(text), text
+	}
 }
 
 var listedLine = regexp.MustCompile(`^\([0-9]+\) `)
 
-// listed reads a line of the list of properties, and reports whether s was one.
-func (m *prismParser) listed(s string) bool {
-	n := listedLine.FindString(s)
-	if n == "" {
-		m.listing = false
+// listed reads a line of the list of properties. It returns false for other lines.
+func (parser *prismParser) listed(line string) bool {
+	number := listedLine.FindString(line)
+	if number == "" {
+		parser.listing = false
 		return false
 	}
-	if m.reserve(len(s)) {
-		name, text := splitName(s[len(n):])
-		m.log.Listed = append(m.log.Listed, Listed{name, text})
+	if parser.reserve(len(line)) {
+		name, text := splitName(line[len(number):])
+		parser.log.Listed = append(parser.log.Listed, Listed{name, text})
 	}
 	return true
 }
@@ -426,139 +427,144 @@ var resultForm = regexp.MustCompile(`^Result(?: \(([^()]{1,200})\))?: (.*)$`)
 
 var countForm = regexp.MustCompile(`^[0-9]+ propert(y|ies)$`)
 
-// resultLine reads the result of the open property. It also recognises the
-// line that begins the list of properties.
-func (m *prismParser) resultLine(s string, cut bool) bool {
-	if !strings.HasPrefix(s, "Result") {
-		if key, rest, _ := strings.Cut(s, ":"); rest == "" && !m.begun && m.typed && len(m.log.Listed) == 0 && countForm.MatchString(key) {
-			m.listing, m.phase = true, running
-			return true
-		}
+// beginList reads the line that begins the list of properties, such as "2 properties:". It returns false for other lines.
+func (parser *prismParser) beginList(line string) bool {
+	key, rest, _ := strings.Cut(line, ":")
+	if rest != "" || parser.begun || !parser.typed || len(parser.log.Listed) > 0 || !countForm.MatchString(key) {
 		return false
 	}
-	g := resultForm.FindStringSubmatch(s)
-	switch {
-	case g == nil || !m.typed:
+	parser.listing, parser.phase = true, running
+	return true
+}
+
+// resultLine reads the result of the current property. It returns false for other lines.
+func (parser *prismParser) resultLine(line string, cut bool) bool {
+	if !strings.HasPrefix(line, "Result") {
 		return false
-	case m.open >= 0:
-		p := m.current()
-		p.Heading = g[1]
-		m.answer(p, g[2], cut)
-		m.closeProperty()
-	case m.last >= 0 && !m.separated:
-		p := &m.log.Properties[m.last]
-		if p.ValueText != g[2] {
-			m.withdraw(p)
+	}
+	match := resultForm.FindStringSubmatch(line)
+	switch {
+	case match == nil || !parser.typed:
+		return false
+	case parser.open >= 0:
+		property := parser.current()
+		property.Heading = match[1]
+		parser.answer(property, match[2], cut)
+		parser.closeProperty()
+	case parser.last >= 0 && !parser.separated:
+		property := &parser.log.Properties[parser.last]
+		if property.ValueText != match[2] {
+			parser.withdraw(property)
 		}
 	default:
-		m.warn(&m.log.Warnings, "a result that belongs to no property: "+clip(g[2], 200))
+		parser.warn(&parser.log.Warnings, "a result that belongs to no property: "+clip(match[2], 200))
 	}
 	return true
 }
 
-// withdraw removes a value that a second one contradicts.
-func (m *prismParser) withdraw(p *Property) {
-	p.Value, p.Bound, p.HalfWidth, p.Accuracy, p.Confidence = result.Value{}, nil, nil, result.Unknown, 0
-	p.Err = &result.Failure{Class: result.Other, Message: "PRISM printed two results"}
+// withdraw removes a value that a second result contradicts.
+func (parser *prismParser) withdraw(property *Property) {
+	property.Value, property.Bound, property.HalfWidth, property.Accuracy, property.Confidence = result.Value{}, nil, nil, result.Unknown, 0
+	property.Err = &result.Failure{Class: result.Other, Message: "PRISM printed two results"}
 }
 
 // closeProperty closes the current property and records the state space that it was checked on.
-func (m *prismParser) closeProperty() {
-	p := m.current()
-	if b := m.build(); p.Simulation == nil && b != nil && b.done && b.constantsText == p.modelText {
-		p.Build = len(m.log.Builds) - 1
-		if p.Engine == "" {
-			p.Engine = b.Engine
+func (parser *prismParser) closeProperty() {
+	property := parser.current()
+	if build := parser.build(); property.Simulation == nil && build != nil && build.done && build.constantsText == property.modelText {
+		property.Build = len(parser.log.Builds) - 1
+		if property.Engine == "" {
+			property.Engine = build.Engine
 		}
 	}
-	m.last, m.open = m.open, -1
+	parser.last, parser.open = parser.open, -1
 }
 
-// answer parses a result line and assigns its content to the property.
-func (m *prismParser) answer(p *Property, s string, cut bool) {
+// answer parses the text of a result and sets the value of the property.
+func (parser *prismParser) answer(property *Property, text string, cut bool) {
 	if cut {
-		p.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the result is on a line of more than %d bytes", m.opts.MaxLine)}
+		property.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the result is on a line of more than %d bytes", parser.opts.MaxLine)}
 		return
 	}
-	if !m.reserve(4 * len(s)) {
+	if !parser.reserve(4 * len(text)) {
 		return
 	}
-	a, err := prismAnswer(s)
-	setAnswer(p, a, err)
-	for _, r := range a.remarks {
-		m.warn(&p.Warnings, "PRISM remarks on the result: "+r)
+	parsed, err := prismAnswer(text)
+	setAnswer(property, parsed, err)
+	for _, remark := range parsed.remarks {
+		parser.warn(&property.Warnings, "PRISM remarks on the result: "+remark)
 	}
 }
 
-// setAnswer assigns an answer to the property.
-func setAnswer(p *Property, a answer, err error) {
-	p.ValueText = a.text
+// setAnswer sets the value of a property from an answer, or its failure.
+func setAnswer(property *Property, parsed answer, err error) {
+	property.ValueText = parsed.text
 	if err != nil {
-		p.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
+		property.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
 		return
 	}
-	p.Value, p.Accuracy, p.Bound, p.HalfWidth, p.Confidence = a.value, a.accuracy, a.bound, a.halfWidth, a.confidence
+	property.Value, property.Accuracy, property.Bound, property.HalfWidth, property.Confidence = parsed.value, parsed.accuracy, parsed.bound, parsed.halfWidth, parsed.confidence
 }
 
-// beginResults starts the list of an experiment. The current property is replaced by one property for each line.
-func (m *prismParser) beginResults() {
-	p := m.current()
-	if p == nil || p.Simulation == nil {
+// beginResults begins the list of results of an experiment. Each line of the list becomes a property in place of the current one.
+func (parser *prismParser) beginResults() {
+	property := parser.current()
+	if property == nil || property.Simulation == nil {
 		return
 	}
-	m.results = &experiment{head: *p, first: m.open}
-	m.log.Properties = m.log.Properties[:m.open]
-	m.open = -1
+	parser.results = &experiment{head: *property, first: parser.open}
+	parser.log.Properties = parser.log.Properties[:parser.open]
+	parser.open = -1
 }
 
-// valuation reads "k=1 : 0.4 (+/- …)", and reports whether s was such a line.
-func (m *prismParser) valuation(s string, cut bool) bool {
-	at, rest, ok := strings.Cut(s, " : ")
-	if !ok || !m.reserve(recordCost+4*len(s)) {
+// valuation reads a result of an experiment, such as "k=1 : 0.4 (+/- …)". It returns false for other lines.
+func (parser *prismParser) valuation(line string, cut bool) bool {
+	constants, value, ok := strings.Cut(line, " : ")
+	if !ok || !parser.reserve(recordCost+4*len(line)) {
 		return false
 	}
-	p := m.results.head
-	sim := *p.Simulation
-	p.Simulation, p.Warnings, p.Constants, p.constantsText = &sim, slices.Clone(p.Warnings), parseConstants(at), at
-	if msg, failed := strings.CutPrefix(rest, "Error: "); failed {
-		p.Err = m.failure(strings.TrimSuffix(msg, "."))
+	property := parser.results.head
+	simulation := *property.Simulation
+	property.Simulation, property.Warnings, property.Constants, property.constantsText = &simulation, slices.Clone(property.Warnings), parseConstants(constants), constants
+	if message, failed := strings.CutPrefix(value, "Error: "); failed {
+		property.Err = parser.failure(strings.TrimSuffix(message, "."))
 	} else {
-		m.answer(&p, rest, cut)
+		parser.answer(&property, value, cut)
 	}
-	m.log.Properties = append(m.log.Properties, p)
+	parser.log.Properties = append(parser.log.Properties, property)
 	return true
 }
 
-// endResults ends the list. If it was empty, the current property stays.
-func (m *prismParser) endResults() {
-	if m.results == nil {
+// endResults ends the list of results. If the list is empty, the property stays current.
+func (parser *prismParser) endResults() {
+	if parser.results == nil {
 		return
 	}
-	if len(m.log.Properties) == m.results.first {
-		m.log.Properties = append(m.log.Properties, m.results.head)
-		m.open = m.results.first
+	if len(parser.log.Properties) == parser.results.first {
+		parser.log.Properties = append(parser.log.Properties, parser.results.head)
+		parser.open = parser.results.first
 	} else {
-		m.last = -1 // a further result would not belong to this property
+		parser.last = -1 // a further result would not belong to this property
 	}
-	m.results = nil
+	parser.results = nil
 }
 
 // unfinished reads progress from an incomplete line.
-func (m *prismParser) unfinished(b []byte) {
-	tail := b[max(0, len(b)-32):]
+func (parser *prismParser) unfinished(line []byte) {
+	tail := line[max(0, len(line)-32):]
 	end := bytes.LastIndexByte(tail, ' ')
-	if end < 0 || m.opts.Progress == nil {
+	if end < 0 || parser.opts.Progress == nil {
 		return
 	}
 	token := tail[bytes.LastIndexByte(tail[:end], ' ')+1 : end]
 	switch {
-	case bytes.HasPrefix(b, []byte("Sampling progress: [")):
-		if n := leadingCount(string(token)); n > 0 && bytes.HasSuffix(token, []byte("%")) {
-			m.reportProgress(progress.Percent, n, 100)
+	case bytes.HasPrefix(line, []byte("Sampling progress: [")):
+		if count := leadingCount(string(token)); count > 0 && bytes.HasSuffix(token, []byte("%")) {
+			parser.reportProgress(progress.Percent, count, 100)
 		}
-	case bytes.HasPrefix(b, []byte("Computing reachable")):
-		if n := leadingCount(string(token)); n > 0 {
-			m.reportProgress(progress.States, n, 0)
+	case bytes.HasPrefix(line, []byte("Computing reachable")):
+		if count := leadingCount(string(token)); count > 0 {
+			parser.reportProgress(progress.States, count, 0)
 		}
 	}
 }

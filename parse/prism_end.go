@@ -9,103 +9,119 @@ import (
 	"tilecheck/result"
 )
 
-// finish closes everything that is open, determines why the run ended early, and adds the properties that were listed but never started.
-func (m *prismParser) finish(end End, tail string, facts *stderrFacts) {
-	if rest, ok := strings.CutPrefix(tail, "Error: "); ok && m.message == nil && m.typed {
-		m.endResults()
-		m.recordFailure(strings.TrimSuffix(rest, "."))
+// finish closes the current property, determines why the run ended early, and adds the properties that were listed but never started.
+func (parser *prismParser) finish(end End, tail string, facts *stderrFacts) {
+	if message, isError := strings.CutPrefix(tail, "Error: "); isError && parser.message == nil && parser.typed {
+		parser.endResults()
+		parser.recordFailure(strings.TrimSuffix(message, "."))
 		tail = ""
 	}
-	m.endMessage()
-	listed := m.results
-	m.endResults()
-	if listed != nil && m.open < 0 { // no blank line after it: valuations may be missing
-		m.log.Properties = append(m.log.Properties, listed.head)
-		m.open = len(m.log.Properties) - 1
+	parser.endMessage()
+	unfinishedList := parser.results
+	parser.endResults()
+	if unfinishedList != nil && parser.open < 0 { // without a blank line at its end, the list may lack valuations
+		parser.log.Properties = append(parser.log.Properties, unfinishedList.head)
+		parser.open = len(parser.log.Properties) - 1
 	}
-	facts.heap = facts.heap || m.heap
-	facts.stack = facts.stack || m.stack
-	m.conclude(end, tail, facts)
-	if p := m.current(); p != nil {
-		p.Err = m.cut()
-		m.open = -1
+	facts.heap = facts.heap || parser.heap
+	facts.stack = facts.stack || parser.stack
+	parser.conclude(end, tail, facts)
+	if property := parser.current(); property != nil {
+		property.Err = parser.cut()
+		parser.open = -1
 	}
-	if !m.full {
-		m.absent()
+	if !parser.full {
+		parser.absent()
 	}
 }
 
-// conclude sets Log.Err.
-func (m *prismParser) conclude(end End, tail string, facts *stderrFacts) {
-	switch cause := ending(end, facts); {
-	case m.log.Err != nil:
+// conclude sets the reason why the run ended early, Log.Err. tail is an incomplete last line.
+func (parser *prismParser) conclude(end End, tail string, facts *stderrFacts) {
+	switch cause := earlyEnd(end, facts); {
+	case parser.log.Err != nil: // the log contains the reason
 	case cause != nil:
-		m.log.Err = cause
-	case tail != "", !end.Known && m.open >= 0:
-		m.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends in the middle"}
-	case end.Known && end.Code != 0 && len(m.log.Failures) > 0:
-		m.log.Err = m.log.Failures[len(m.log.Failures)-1]
+		parser.log.Err = cause
+	case tail != "", !end.Known && parser.open >= 0:
+		parser.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends in the middle"}
+	case end.Known && end.Code != 0 && len(parser.log.Failures) > 0:
+		parser.log.Err = parser.log.Failures[len(parser.log.Failures)-1]
 	case end.Known && end.Code != 0:
-		m.log.Err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("exit code %d without a message", end.Code)}
+		parser.log.Err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("exit code %d without a message", end.Code)}
 		if facts.last != "" {
-			m.log.Err.Message += ": " + facts.last
+			parser.log.Err.Message += ": " + facts.last
 		}
-	case m.open >= 0:
-		m.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends before the result, although the exit code is 0"}
+	case parser.open >= 0:
+		parser.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends before the result, although the exit code is 0"}
 	}
 }
 
 // cut returns the failure of a property that was being checked at the end.
-func (m *prismParser) cut() *result.Failure {
-	if m.log.Err == nil {
+func (parser *prismParser) cut() *result.Failure {
+	if parser.log.Err == nil {
 		return &result.Failure{Class: result.Truncated, Message: "the output ends before the result"}
 	}
-	f := *m.log.Err
-	return &f
+	failure := *parser.log.Err
+	return &failure
 }
 
-// absent adds a property for every property that was listed and selected, but not started under a valuation of the model's constants
-// that the log names.
-func (m *prismParser) absent() {
-	begun, valuations := m.begunUnder()
-	if len(valuations)*len(m.log.Listed) > maxAbsent {
-		m.warn(&m.log.Warnings, "too many properties and valuations to say which were not begun")
+// absent adds the properties that were listed and selected, but not started under some valuation of the model's constants in the log.
+func (parser *prismParser) absent() {
+	begun, valuations := parser.begunUnder()
+	if len(valuations)*len(parser.log.Listed) > maxAbsent {
+		parser.warn(&parser.log.Warnings, "too many properties and valuations to say which were not begun")
 		return
 	}
-	asked := m.asked()
-	for _, v := range valuations {
-		listed := make(map[string]int) // by text
-		for i, l := range m.log.Listed {
-			listed[l.Text]++
-			if listed[l.Text] <= begun[[2]string{v.modelText, l.Text}] || !asked(i) {
-				continue
-			}
-			if !m.reserve(recordCost + len(l.Text)) {
-				return
-			}
-			m.log.Properties = append(m.log.Properties, Property{
-				Name: l.Name, Text: l.Text, Build: -1,
-				Model: slices.Clone(v.Model), modelText: v.modelText, Err: m.notBegun(v.modelText), Absent: true,
-			})
+	isSelected := parser.selected()
+	for i := range valuations {
+		if !parser.addAbsent(&valuations[i], begun, isSelected) {
+			return
 		}
 	}
 }
 
-// begunUnder returns how often a text was started under each valuation of the model's constants, and one property for each such
-// valuation. If the property has constants of its own, the most frequent of their valuations counts.
-func (m *prismParser) begunUnder() (begun map[[2]string]int, valuations []Property) {
-	begun = make(map[[2]string]int)
-	each := make(map[[3]string]int)
-	known := make(map[string]bool)
-	for i := range m.log.Properties {
-		p := &m.log.Properties[i]
-		if !known[p.modelText] {
-			known[p.modelText] = true
-			valuations = append(valuations, *p)
+// begunKey is a text under a valuation of the model's constants.
+type begunKey struct{ modelText, propertyText string }
+
+// addAbsent adds the selected properties that were not started under the valuation of a property. It returns false if the log is full.
+func (parser *prismParser) addAbsent(valuation *Property, begun map[begunKey]int, isSelected func(i int) bool) bool {
+	numListed := make(map[string]int) // by text
+	for i, property := range parser.log.Listed {
+		numListed[property.Text]++
+		isBegun := numListed[property.Text] <= begun[begunKey{valuation.modelText, property.Text}]
+		if isBegun || !isSelected(i) {
+			continue
 		}
-		one, all := [3]string{p.modelText, p.constantsText, p.Text}, [2]string{p.modelText, p.Text}
-		each[one]++
-		begun[all] = max(begun[all], each[one])
+		if !parser.reserve(recordCost + len(property.Text)) {
+			return false
+		}
+		parser.log.Properties = append(parser.log.Properties, Property{
+			Name: property.Name, Text: property.Text, Build: -1,
+			Model: slices.Clone(valuation.Model), modelText: valuation.modelText, Err: parser.notBegun(valuation.modelText), Absent: true,
+		})
+	}
+	return true
+}
+
+// begunUnder returns how often each text was started under each valuation of the model's constants. valuations has one property for each valuation. A
+// property with constants counts as often as under its most frequent valuation.
+func (parser *prismParser) begunUnder() (begun map[begunKey]int, valuations []Property) {
+	type fullKey struct {
+		begunKey
+		constantsText string
+	}
+	begun = make(map[begunKey]int)
+	counts := make(map[fullKey]int)
+	isKnown := make(map[string]bool)
+	for i := range parser.log.Properties {
+		property := &parser.log.Properties[i]
+		if !isKnown[property.modelText] {
+			isKnown[property.modelText] = true
+			valuations = append(valuations, *property)
+		}
+		key := begunKey{property.modelText, property.Text}
+		full := fullKey{key, property.constantsText}
+		counts[full]++
+		begun[key] = max(begun[key], counts[full])
 	}
 	if len(valuations) == 0 {
 		valuations = []Property{{}}
@@ -114,62 +130,79 @@ func (m *prismParser) begunUnder() (begun map[[2]string]int, valuations []Proper
 }
 
 // notBegun returns the reason why a listed property has no heading.
-func (m *prismParser) notBegun(constants string) *result.Failure {
-	if f := m.broken[constants]; f != nil {
-		g := *f
-		g.Message = "not begun: the state space could not be built: " + f.Message
-		return &g
-	}
-	if m.log.Err != nil {
-		g := *m.log.Err
-		g.Message = "not begun: " + g.Message
-		return &g
-	}
-	if len(m.log.Failures) > 0 {
-		return m.unnamed()
+func (parser *prismParser) notBegun(constants string) *result.Failure {
+	switch broken := parser.broken[constants]; {
+	case broken != nil:
+		return withMessagePrefix(broken, "not begun: the state space could not be built: ")
+	case parser.log.Err != nil:
+		return withMessagePrefix(parser.log.Err, "not begun: ")
+	case len(parser.log.Failures) > 0:
+		return parser.unnamed()
 	}
 	return &result.Failure{Class: result.Truncated, Message: "not begun: the output ends before this property"}
 }
 
-// unnamed returns the failure of a property whose options PRISM refused before it named the property. It combines all errors that
-// belong to no property, because PRISM does not say which one is about this property.
-func (m *prismParser) unnamed() *result.Failure {
-	var messages []string
-	f := &result.Failure{Class: m.log.Failures[0].Class}
-	for _, g := range m.log.Failures {
-		if g.Class != f.Class {
-			f.Class = result.Other
-		}
-		if !slices.Contains(messages, g.Message) && len(messages) < 4 {
-			messages = append(messages, g.Message)
-		}
-	}
-	f.Message = "not begun: " + strings.Join(messages, "; or: ")
-	return f
+// withMessagePrefix returns a copy of a failure with a prefix before its message.
+func withMessagePrefix(failure *result.Failure, prefix string) *result.Failure {
+	prefixed := *failure
+	prefixed.Message = prefix + failure.Message
+	return &prefixed
 }
 
-// asked returns which of the listed properties the command line selects with -property (-prop), a list of names and numbers from 1.
-// A selection that cannot be parsed selects all.
-func (m *prismParser) asked() func(i int) bool {
-	args := words(m.log.Command)
-	all := func(int) bool { return true }
-	for i, a := range args {
-		if a = "-" + strings.TrimLeft(a, "-"); (a != "-prop" && a != "-property") || i+1 == len(args) {
-			continue
+// unnamed returns the failure of a property that PRISM refused without its name. It combines all errors that belong to no property.
+func (parser *prismParser) unnamed() *result.Failure {
+	var messages []string
+	combined := &result.Failure{Class: parser.log.Failures[0].Class}
+	for _, failure := range parser.log.Failures {
+		if failure.Class != combined.Class {
+			combined.Class = result.Other
 		}
-		chosen := make(map[int]bool)
-		for item := range strings.SplitSeq(args[i+1], ",") {
-			item = strings.TrimSpace(item)
-			k := slices.IndexFunc(m.log.Listed, func(l Listed) bool { return l.Name == item && item != "" })
-			if n, err := strconv.Atoi(item); k < 0 && err == nil {
-				k = n - 1
-			}
-			if k < 0 || k >= len(m.log.Listed) {
-				return all
-			}
-			chosen[k] = true
+		if !slices.Contains(messages, failure.Message) && len(messages) < 4 {
+			messages = append(messages, failure.Message)
 		}
-		return func(i int) bool { return chosen[i] }
 	}
-	return all
+	combined.Message = "not begun: " + strings.Join(messages, "; or: ")
+	return combined
+}
+
+// selected returns a function that reports whether the command line selects a listed property. Without a valid selection it selects all.
+func (parser *prismParser) selected() func(i int) bool {
+	all := func(int) bool { return true }
+	list, isGiven := propertyArgument(words(parser.log.Command))
+	if !isGiven {
+		return all
+	}
+	isSelected := make(map[int]bool)
+	for item := range strings.SplitSeq(list, ",") {
+		i := parser.listedIndex(strings.TrimSpace(item))
+		if i < 0 {
+			return all
+		}
+		isSelected[i] = true
+	}
+	return func(i int) bool { return isSelected[i] }
+}
+
+// propertyArgument returns the argument of PRISM's switch -property or -prop: a list of names and numbers.
+func propertyArgument(args []string) (list string, ok bool) {
+	for i, arg := range args {
+		name := strings.TrimLeft(arg, "-")
+		if (name == "prop" || name == "property") && i+1 < len(args) {
+			return args[i+1], true
+		}
+	}
+	return "", false
+}
+
+// listedIndex returns the index of the listed property with a name, or with a number from 1; -1 if there is none.
+func (parser *prismParser) listedIndex(nameOrNumber string) int {
+	hasName := func(property Listed) bool { return nameOrNumber != "" && property.Name == nameOrNumber }
+	if i := slices.IndexFunc(parser.log.Listed, hasName); i >= 0 {
+		return i
+	}
+	number, err := strconv.Atoi(nameOrNumber)
+	if err != nil || number < 1 || number > len(parser.log.Listed) {
+		return -1
+	}
+	return number - 1
 }

@@ -6,108 +6,107 @@ import (
 	"tilecheck/result"
 )
 
-// warning adds a warning to its property, its state space or the run.
-func (m *prismParser) warning(text string) {
-	m.warningContinues = strings.HasPrefix(text, "PRISM hasn't checked for zero-reward loops")
-	b := m.build()
-	if n, ok := strings.CutPrefix(text, "Deadlocks detected and fixed in "); ok && b != nil {
-		b.Deadlocks = leadingCount(n)
-		m.warn(&b.Warnings, text)
+// warning adds a warning to the current property, to the state space or to the run.
+func (parser *prismParser) warning(text string) {
+	parser.warningContinues = strings.HasPrefix(text, "PRISM hasn't checked for zero-reward loops")
+	build := parser.build()
+	if count, isDeadlock := strings.CutPrefix(text, "Deadlocks detected and fixed in "); isDeadlock && build != nil {
+		build.Deadlocks = leadingCount(count)
+		parser.warn(&build.Warnings, text)
 		return
 	}
-	if m.phase == building {
-		m.warn(&b.Warnings, text)
+	if parser.phase == building {
+		parser.warn(&build.Warnings, text)
 		return
 	}
-	m.warn(m.warnings(), text)
+	parser.warn(parser.warnings(), text)
 }
 
-func (m *prismParser) warnings() *[]string {
-	if p := m.current(); p != nil {
+func (parser *prismParser) warnings() *[]string {
+	if p := parser.current(); p != nil {
 		return &p.Warnings
 	}
-	return &m.log.Warnings
+	return &parser.log.Warnings
 }
 
 // continueWarning appends the second line of a warning.
-func (m *prismParser) continueWarning(s string) {
-	if list := *m.warnings(); len(list) > 0 {
-		list[len(list)-1] += " " + s
+func (parser *prismParser) continueWarning(line string) {
+	if list := *parser.warnings(); len(list) > 0 {
+		list[len(list)-1] += " " + line
 	}
-	m.warningContinues = false
+	parser.warningContinues = false
 }
 
-// continueMessage adds a line to the current error message, and reports whether it belongs to it. A message ends at a blank line;
-// messages of native code and of CUDD have several lines.
-func (m *prismParser) continueMessage(s string) bool {
-	if s == "" || isSeparator(s) || m.message.Len() > maxText || strings.HasPrefix(s, "Testing result:") {
-		m.endMessage()
+// continueMessage adds a line to the current error message. It returns false if the message has ended.
+func (parser *prismParser) continueMessage(line string) bool {
+	if line == "" || isSeparator(line) || parser.message.Len() > maxText || strings.HasPrefix(line, "Testing result:") {
+		parser.endMessage()
 		return false
 	}
-	m.message.WriteByte(' ')
-	m.message.WriteString(clip(s, maxText))
+	parser.message.WriteByte(' ')
+	parser.message.WriteString(clip(line, maxText))
 	return true
 }
 
-func (m *prismParser) endMessage() {
-	if m.message == nil {
+// endMessage records the failure of the current error message.
+func (parser *prismParser) endMessage() {
+	if parser.message == nil {
 		return
 	}
-	text := m.message.String()
-	m.message = nil
-	m.recordFailure(strings.TrimSuffix(text, "."))
+	text := parser.message.String()
+	parser.message = nil
+	parser.recordFailure(strings.TrimSuffix(text, "."))
 }
 
 // failure converts an error message to a failure.
-func (m *prismParser) failure(msg string) *result.Failure {
-	f := &result.Failure{Class: prismClass(msg, m.phase), Message: clip(msg, maxText), Pos: position(msg)}
-	if m.exception != "" && strings.HasPrefix(msg, "Caught unhandled exception") {
-		f.Message = "unhandled exception: " + m.exception
-		if m.stack {
-			f.Class = result.Memory
+func (parser *prismParser) failure(message string) *result.Failure {
+	failure := &result.Failure{Class: prismClass(message, parser.phase), Message: clip(message, maxText), Pos: position(message)}
+	if parser.exception != "" && strings.HasPrefix(message, "Caught unhandled exception") {
+		failure.Message = "unhandled exception: " + parser.exception
+		if parser.stack {
+			failure.Class = result.Memory
 		}
 	}
 	switch {
-	case f.Class == result.Timeout || f.Class == result.CUDD: // no file is to blame
-	case m.phase == parsingModel, m.phase == building:
-		f.File = m.log.Model.File
-	case m.phase == parsingProperties:
-		f.File = m.propsFile
+	case failure.Class == result.Timeout || failure.Class == result.CUDD: // no file is to blame
+	case parser.phase == parsingModel, parser.phase == building:
+		failure.File = parser.log.Model.File
+	case parser.phase == parsingProperties:
+		failure.File = parser.propsFile
 	}
-	return f
+	return failure
 }
 
-// recordFailure adds an error to the property that it ends, or to the run.
-func (m *prismParser) recordFailure(msg string) {
-	f := m.failure(msg)
-	p := m.current()
+// recordFailure adds an error to the current property and ends it. Without a current property it adds the error to the run.
+func (parser *prismParser) recordFailure(message string) {
+	failure := parser.failure(message)
+	property := parser.current()
 	switch {
-	case f.Class == result.Timeout: // another thread prints it: a result may still follow
-		m.log.Err = f
+	case failure.Class == result.Timeout: // another thread prints it: a result may still follow
+		parser.log.Err = failure
 		return
-	case strings.HasPrefix(msg, "Testing failed"):
-		m.log.Failures = append(m.log.Failures, f)
+	case strings.HasPrefix(message, "Testing failed"):
+		parser.log.Failures = append(parser.log.Failures, failure)
 		return
-	case p == nil && len(m.log.Failures) < maxWarnings && m.reserve(len(msg)):
-		m.log.Failures = append(m.log.Failures, f)
-	case p != nil:
-		p.Err = f
-		if m.phase == building || strings.HasPrefix(msg, "Model contains") {
-			m.recordBroken(p.modelText, f)
+	case property == nil && len(parser.log.Failures) < maxWarnings && parser.reserve(len(message)):
+		parser.log.Failures = append(parser.log.Failures, failure)
+	case property != nil:
+		property.Err = failure
+		if parser.phase == building || strings.HasPrefix(message, "Model contains") {
+			parser.recordBroken(property.modelText, failure)
 		}
-		m.last, m.open = m.open, -1
+		parser.last, parser.open = parser.open, -1
 	}
-	if !m.begun && m.phase <= parsingProperties || f.Class == result.CUDD || strings.HasPrefix(msg, "Caught unhandled") {
-		m.log.Err = f
+	if !parser.begun && parser.phase <= parsingProperties || failure.Class == result.CUDD || strings.HasPrefix(message, "Caught unhandled") {
+		parser.log.Err = failure
 	}
-	m.phase = min(m.phase, running)
+	parser.phase = min(parser.phase, running)
 }
 
-// recordBroken records that the state space for these constants could not be built. PRISM then silently skips the other
-// properties.
-func (m *prismParser) recordBroken(constants string, f *result.Failure) {
-	if m.broken == nil {
-		m.broken = make(map[string]*result.Failure)
+// recordBroken records that the state space for these constants could not be built. PRISM then skips the other properties.
+func (parser *prismParser) recordBroken(constants string, failure *result.Failure) {
+	if parser.broken == nil {
+		parser.broken = make(map[string]*result.Failure)
 	}
-	m.broken[constants] = f
+	parser.broken[constants] = failure
 }

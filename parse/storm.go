@@ -37,55 +37,58 @@ type stormOptions struct {
 	file             string  // of the model
 }
 
+// readStormOptions reads the switches of a command line.
 func readStormOptions(command string) stormOptions {
-	o := stormOptions{precision: 1e-6, multi: 1e-4}
+	options := stormOptions{precision: 1e-6, multi: 1e-4}
 	args := words(command)
-	for i, a := range args {
+	for i, arg := range args {
 		next := ""
 		if i+1 < len(args) {
 			next = args[i+1]
 		}
-		switch a {
+		switch arg {
 		case "--exact", "--general:exact":
-			o.exact = next != "floats"
+			options.exact = next != "floats"
 		case "--sound", "--general:sound":
-			o.sound = true
+			options.sound = true
 		case "--absolute":
-			o.absolute = true
+			options.absolute = true
 		case "--timeout", "-t", "--resources:timeout":
-			o.timed = true
+			options.timed = true
 		case "--precision", "-eps", "--general:precision":
-			p, err := strconv.ParseFloat(next, 64)
-			o.precision, o.unclearPrecision = p, o.unclearPrecision || err != nil || !(p > 0 && p < 1)
+			precision, err := strconv.ParseFloat(next, 64)
+			isValid := err == nil && precision > 0 && precision < 1
+			options.precision, options.unclearPrecision = precision, options.unclearPrecision || !isValid
 		case "--multiobjective:precision":
-			p, err := strconv.ParseFloat(next, 64)
-			if o.multi = p; err != nil || !(p > 0) {
-				o.multi = 1
+			precision, err := strconv.ParseFloat(next, 64)
+			if err != nil || !(precision > 0) {
+				precision = 1 // no bounds
 			}
+			options.multi = precision
 		case "--prism", "--jani", "--io:prism", "--explicit-drn":
-			o.file = clip(next, maxText)
+			options.file = clip(next, maxText)
 		default:
-			o.unclearPrecision = o.unclearPrecision || strings.HasPrefix(a, "--") && strings.HasSuffix(a, ":precision")
+			options.unclearPrecision = options.unclearPrecision || strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, ":precision")
 		}
 	}
-	return o
+	return options
 }
 
-// bound returns the interval that a sound method guarantees around a number, widened by the rounding error of Storm's printing.
-func (o stormOptions) bound(v result.Value) *result.Interval {
-	x := v.Num
-	if v.Kind != result.Number || o.unclearPrecision || math.IsNaN(x) || math.IsInf(x, 0) {
+// bound returns the interval around a number that a sound method guarantees. It includes the rounding error of Storm's output.
+func (options stormOptions) bound(value result.Value) *result.Interval {
+	number := value.Num
+	if value.Kind != result.Number || options.unclearPrecision || math.IsNaN(number) || math.IsInf(number, 0) {
 		return nil
 	}
-	d := o.precision
-	if !o.absolute {
-		d *= math.Abs(x) / (1 - o.precision) // |x - truth| <= precision * |truth|
+	distance := options.precision
+	if !options.absolute {
+		distance *= math.Abs(number) / (1 - options.precision) // |number - truth| <= precision * |truth|
 	}
-	if x != 0 {
-		digits := max(10, math.Ceil(-math.Log10(o.precision))+4)
-		d += math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-digits+1)
+	if number != 0 {
+		digits := max(10, math.Ceil(-math.Log10(options.precision))+4)
+		distance += math.Pow(10, math.Floor(math.Log10(math.Abs(number)))-digits+1)
 	}
-	return intervalAround(x, d)
+	return intervalAround(number, distance)
 }
 
 var (
@@ -98,57 +101,60 @@ var (
 	stormExplored = regexp.MustCompile(`^Explored ([0-9]{1,18}) states in `)
 )
 
-func (m *stormParser) line(s string, cut bool) {
-	if strings.Trim(s, "- ") == "" && strings.HasPrefix(s, "----") {
-		m.inModel, m.inLabel = !m.inModel, false
+// line parses a line of the output. cut says that the line was too long.
+func (parser *stormParser) line(line string, cut bool) {
+	if strings.Trim(line, "- ") == "" && strings.HasPrefix(line, "----") {
+		parser.inModel, parser.inLabel = !parser.inModel, false
 		return
 	}
-	if m.inLabel && m.label(s) {
+	if parser.inLabel && parser.label(line) {
 		return
 	}
 	switch {
-	case strings.HasPrefix(s, "Model checking property"):
-		m.heading(s)
-	case strings.HasPrefix(s, "Result"):
-		m.result(s, cut)
-	case strings.HasPrefix(s, "ERROR"), strings.HasPrefix(s, " WARN"), strings.HasPrefix(s, "WARN"):
-		m.message(s)
+	case strings.HasPrefix(line, "Model checking property"):
+		parser.heading(line)
+	case strings.HasPrefix(line, "Result"):
+		parser.result(line, cut)
+	case strings.HasPrefix(line, "ERROR"), strings.HasPrefix(line, " WARN"), strings.HasPrefix(line, "WARN"):
+		parser.message(line)
 	default:
-		m.otherLine(s)
+		parser.otherLine(line)
 	}
 }
 
-func (m *stormParser) otherLine(s string) {
-	key, rest, ok := strings.Cut(s, ":")
-	rest = strings.TrimLeft(rest, " \t")
-	if ok && (m.preamble(key, rest) || m.inModel && m.size(key, rest)) {
+// otherLine parses a line that is no heading, no result and no message.
+func (parser *stormParser) otherLine(line string) {
+	key, value, hasKey := strings.Cut(line, ":")
+	value = strings.TrimLeft(value, " \t")
+	if hasKey && (parser.preamble(key, value) || parser.inModel && parser.size(key, value)) {
 		return
 	}
-	if g := stormBanner.FindStringSubmatch(s); g != nil && m.log.Version == "" {
-		m.log.Version = g[1]
+	if match := stormBanner.FindStringSubmatch(line); match != nil && parser.log.Version == "" {
+		parser.log.Version = match[1]
 		return
 	}
-	m.progressLine(s)
+	parser.progressLine(line)
 }
 
-func (m *stormParser) preamble(key, rest string) bool {
+// preamble parses a line about the run. It returns false if the key is unknown.
+func (parser *stormParser) preamble(key, value string) bool {
 	switch key {
 	case "Command line arguments":
-		if m.log.Command == "" && m.reserve(len(rest)) {
-			m.log.Command = rest
-			m.switches = readStormOptions(rest)
-			m.log.Model.File = m.switches.file
+		if parser.log.Command == "" && parser.reserve(len(value)) {
+			parser.log.Command = value
+			parser.switches = readStormOptions(value)
+			parser.log.Model.File = parser.switches.file
 		}
 	case "Time for model input parsing":
-		m.inputParsed = true
-		m.reportProgress(progress.States, 0, 0)
+		parser.inputParsed = true
+		parser.reportProgress(progress.States, 0, 0)
 	case "Time for model construction":
-		if m.reserve(recordCost) {
-			m.log.Builds = append(m.log.Builds, Build{Seconds: leadingDecimal(rest)})
+		if parser.reserve(recordCost) {
+			parser.log.Builds = append(parser.log.Builds, Build{Seconds: leadingDecimal(value)})
 		}
 	case "Time for model checking":
-		if i := len(m.log.Properties) - 1; i >= 0 {
-			m.log.Properties[i].Seconds = leadingDecimal(rest)
+		if i := len(parser.log.Properties) - 1; i >= 0 {
+			parser.log.Properties[i].Seconds = leadingDecimal(value)
 		}
 	default:
 		return false
@@ -156,35 +162,35 @@ func (m *stormParser) preamble(key, rest string) bool {
 	return true
 }
 
-// size parses the description of the model. It is printed again after a reduction, which counts as a further build.
-func (m *stormParser) size(key, rest string) bool {
-	b := m.build()
-	if key == "Model type" && m.reserve(recordCost) {
-		kind, repr, _ := strings.Cut(rest, " ")
-		if b == nil || b.States > 0 {
-			m.log.Builds = append(m.log.Builds, Build{})
-			b = m.build()
+// size parses a line of the description of the model. A second description, after a reduction, counts as a new state space.
+func (parser *stormParser) size(key, value string) bool {
+	build := parser.build()
+	if key == "Model type" && parser.reserve(recordCost) {
+		kind, representation, _ := strings.Cut(value, " ")
+		if build == nil || build.States > 0 {
+			parser.log.Builds = append(parser.log.Builds, Build{})
+			build = parser.build()
 		}
-		b.Engine = clip(strings.Trim(repr, "() "), 80)
-		m.log.Model.Type = clip(kind, 80)
+		build.Engine = clip(strings.Trim(representation, "() "), 80)
+		parser.log.Model.Type = clip(kind, 80)
 		return true
 	}
-	if b == nil {
+	if build == nil {
 		return false
 	}
 	switch key {
 	case "States":
-		b.States = leadingCount(rest)
+		build.States = leadingCount(value)
 	case "Transitions":
-		b.Transitions = leadingCount(rest)
+		build.Transitions = leadingCount(value)
 	case "Choices":
-		b.Choices = leadingCount(rest)
+		build.Choices = leadingCount(value)
 	case "Reward Models":
-		if rest != "none" && m.reserve(len(rest)) {
-			m.log.Model.Rewards = splitNames(rest)
+		if value != "none" && parser.reserve(len(value)) {
+			parser.log.Model.Rewards = splitNames(value)
 		}
 	case "State Labels", "Labels":
-		m.inLabel, m.log.Model.Labels = true, nil
+		parser.inLabel, parser.log.Model.Labels = true, nil
 	default:
 		return false
 	}
@@ -199,161 +205,158 @@ func splitNames(s string) []string {
 	return out
 }
 
-// label parses a line of the list of labels, and reports whether s was one.
-func (m *stormParser) label(s string) bool {
-	name, ok := strings.CutPrefix(s, "   * ")
-	if !ok {
-		m.inLabel = false
+// label parses a line of the list of labels. It returns false for other lines.
+func (parser *stormParser) label(line string) bool {
+	name, isLabel := strings.CutPrefix(line, "   * ")
+	if !isLabel {
+		parser.inLabel = false
 		return false
 	}
-	n := int64(-1)
-	if g := stormLabel.FindStringSubmatch(s); g != nil {
-		name, n = g[1], leadingCount(g[2])
+	count := int64(-1) // unknown
+	if match := stormLabel.FindStringSubmatch(line); match != nil {
+		name, count = match[1], leadingCount(match[2])
 	}
-	b := m.build()
+	build := parser.build()
 	switch {
-	case name == "init" && n >= 0:
-		b.Initial = n
-	case name == "deadlock" && n >= 0:
-		b.Deadlocks = n
-	case m.reserve(len(name)):
-		m.log.Model.Labels = append(m.log.Model.Labels, clip(name, maxText))
+	case name == "init" && count >= 0:
+		build.Initial = count
+	case name == "deadlock" && count >= 0:
+		build.Deadlocks = count
+	case parser.reserve(len(name)):
+		parser.log.Model.Labels = append(parser.log.Model.Labels, clip(name, maxText))
 	}
 	return true
 }
 
-func (m *stormParser) heading(s string) {
-	g := stormHeading.FindStringSubmatch(s)
-	if g == nil || !m.inputParsed { // before that, the line is part of the printed command line
+// heading begins a property.
+func (parser *stormParser) heading(line string) {
+	match := stormHeading.FindStringSubmatch(line)
+	if match == nil || !parser.inputParsed { // before that, the line is part of the printed command line
 		return
 	}
-	m.closeWithoutResult()
-	m.firstError, m.hasResult = "", false
-	m.begin(Property{Name: g[1], Text: g[2], Build: -1})
-	if p := m.current(); p != nil && len(m.log.Builds) > 0 {
-		p.Engine = m.build().Engine
+	parser.closeWithoutResult()
+	parser.firstError, parser.hasResult = "", false
+	parser.begin(Property{Name: match[1], Text: match[2], Build: -1})
+	if property := parser.current(); property != nil && len(parser.log.Builds) > 0 {
+		property.Engine = parser.build().Engine
 	}
 }
 
 // closeWithoutResult ends a property that got neither result nor error.
-func (m *stormParser) closeWithoutResult() {
-	if p := m.current(); p != nil {
-		p.Err = &result.Failure{Class: result.Other, Message: "Storm printed no result"}
-		m.open = -1
+func (parser *stormParser) closeWithoutResult() {
+	if property := parser.current(); property != nil {
+		property.Err = &result.Failure{Class: result.Other, Message: "Storm printed no result"}
+		parser.open = -1
 	}
 }
 
-func (m *stormParser) result(s string, cut bool) {
-	g := stormResult.FindStringSubmatch(s)
-	p := m.current()
+// result parses a line with a result.
+func (parser *stormParser) result(line string, cut bool) {
+	match := stormResult.FindStringSubmatch(line)
+	property := parser.current()
 	switch {
-	case g == nil && p == nil:
+	case match == nil && property == nil:
 		return
-	case g == nil:
-		p.ValueText = clip(s, maxText)
-		m.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "a result of a form that is not read: " + clip(s, 200)})
-		return
-	case p == nil:
-		m.secondResult(g[3])
+	case match == nil:
+		property.ValueText = clip(line, maxText)
+		parser.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "a result of a form that is not read: " + clip(line, 200)})
 		return
 	}
-	p.Heading = clip(g[2], maxText)
-	if strings.HasPrefix(g[3], "ERROR (") {
-		m.message(g[3])
+	aborted, heading, text := match[1] != "", match[2], match[3]
+	if property == nil {
+		parser.secondResult(text)
 		return
 	}
-	if g[1] != "" {
-		p.ValueText = clip(g[3], maxText)
-		f := result.Failure{Class: result.Timeout, Message: "aborted before the end: the value so far is no result"}
-		if c := signalOf(&m.stderr); c != nil {
-			f.Class = c.Class
-		}
-		m.closeWithFailure(&f)
-		return
-	}
-	if cut {
-		m.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "the result is on a line longer than is read"})
-		return
-	}
-	m.setResult(p, g[3])
-}
-
-func signalOf(f *stderrFacts) *result.Failure {
-	if f.signal == 0 {
-		return nil
-	}
-	return signalFailure(f.signal)
-}
-
-// setResult parses the value and assigns it to the property.
-func (m *stormParser) setResult(p *Property, s string) {
-	if !m.reserve(4 * len(s)) {
-		return
-	}
-	opts := m.switches
-	if slices.ContainsFunc(p.Warnings, unsound) || unsound(m.firstError) {
-		opts.sound = false
-	}
-	a, err := stormAnswer(s, opts)
-	switch objectives := strings.HasPrefix(p.Text, "multi("); {
-	case objectives && s == "":
-		err = errForm("found a Pareto curve, which is not read")
-	case objectives && err == nil:
-		opts.objectives(p, &a)
-	}
-	setAnswer(p, a, err)
-	m.doubt(p)
-	if i := notConverged(p.Warnings); err == nil && i >= 0 {
-		// Storm prints the number in spite of the warning.
-		p.Value, p.Accuracy, p.Bound = result.Value{}, result.Unknown, nil
-		p.Err = &result.Failure{Class: result.NonConverge, Message: p.Warnings[i]}
-	}
-	if len(m.log.Builds) > 0 {
-		p.Build = len(m.log.Builds) - 1
-	}
-	m.open, m.hasResult = -1, true
-}
-
-// doubt records a message before the value that casts doubt on it: an error, or a warning about the value.
-func (m *stormParser) doubt(p *Property) {
-	if m.firstError != "" && !unsound(m.firstError) {
-		p.Doubt = m.firstError
-	}
-	for _, w := range p.Warnings {
-		if p.Doubt == "" && containsAny(w, "unreliable", "incorrect") {
-			p.Doubt = w
-		}
-	}
-}
-
-// objectives corrects the answer of a multi-objective query. --exact and --sound have no effect on Storm's approximation of Pareto
-// curves: values have the error of its precision, and a point on the curve may be reported as infeasible. For an infeasible query
-// Storm prints false where PRISM returns NaN.
-func (o stormOptions) objectives(p *Property, a *answer) {
-	a.accuracy, a.bound, a.value.Rat = result.Estimated, nil, nil
+	property.Heading = clip(heading, maxText)
 	switch {
-	case a.value.Kind == result.Number:
-		if o.multi < 1 {
-			a.accuracy, a.bound = result.Claimed, intervalAround(a.value.Num, 2*o.multi)
-		}
-	case a.value.Kind != result.Boolean || a.value.Bool:
-		return
+	case strings.HasPrefix(text, "ERROR ("):
+		parser.message(text)
+	case aborted:
+		property.ValueText = clip(text, maxText)
+		parser.closeWithFailure(parser.abortFailure())
+	case cut:
+		parser.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "the result is on a line longer than is read"})
 	default:
-		p.Doubt = "Storm calls infeasible what may lie on the Pareto curve"
-		if strings.Contains(p.Text, "=?") {
-			a.value = result.Value{Kind: result.Number, Num: math.NaN()}
+		parser.setResult(property, text)
+	}
+}
+
+// abortFailure returns the failure of a property with the result of an aborted computation.
+func (parser *stormParser) abortFailure() *result.Failure {
+	failure := &result.Failure{Class: result.Timeout, Message: "aborted before the end: the value so far is no result"}
+	if signal := parser.stderr.signal; signal != 0 {
+		failure.Class = signalFailure(signal).Class
+	}
+	return failure
+}
+
+// setResult parses the text of a result and sets the value of the property.
+func (parser *stormParser) setResult(property *Property, text string) {
+	if !parser.reserve(4 * len(text)) {
+		return
+	}
+	options := parser.switches
+	if slices.ContainsFunc(property.Warnings, unsound) || unsound(parser.firstError) {
+		options.sound = false
+	}
+	parsed, err := stormAnswer(text, options)
+	isMulti := strings.HasPrefix(property.Text, "multi(")
+	switch {
+	case isMulti && text == "":
+		err = errForm("found a Pareto curve, which is not read")
+	case isMulti && err == nil:
+		options.correctObjectives(property, &parsed)
+	}
+	setAnswer(property, parsed, err)
+	parser.doubt(property)
+	if warning := notConverged(property.Warnings); err == nil && warning >= 0 { // Storm prints the number in spite of the warning
+		property.Value, property.Accuracy, property.Bound = result.Value{}, result.Unknown, nil
+		property.Err = &result.Failure{Class: result.NonConverge, Message: property.Warnings[warning]}
+	}
+	if len(parser.log.Builds) > 0 {
+		property.Build = len(parser.log.Builds) - 1
+	}
+	parser.open, parser.hasResult = -1, true
+}
+
+// doubt records an error or a warning that casts doubt on the value of the property.
+func (parser *stormParser) doubt(property *Property) {
+	if parser.firstError != "" && !unsound(parser.firstError) {
+		property.Doubt = parser.firstError
+	}
+	for _, warning := range property.Warnings {
+		if property.Doubt == "" && containsAny(warning, "unreliable", "incorrect") {
+			property.Doubt = warning
 		}
 	}
 }
 
-// unsound recognises warnings that Storm used another method than the one asked for.
+// correctObjectives corrects the accuracy of a multi-objective query, because --exact and --sound have no effect on Storm's approximation of Pareto
+// curves. For an infeasible query Storm prints false, and PRISM returns NaN.
+func (options stormOptions) correctObjectives(property *Property, parsed *answer) {
+	parsed.accuracy, parsed.bound, parsed.value.Rat = result.Estimated, nil, nil
+	switch {
+	case parsed.value.Kind == result.Number:
+		if options.multi < 1 {
+			parsed.accuracy, parsed.bound = result.Claimed, intervalAround(parsed.value.Num, 2*options.multi)
+		}
+	case parsed.value.Kind == result.Boolean && !parsed.value.Bool: // a point on the curve may be called infeasible
+		property.Doubt = "Storm calls infeasible what may lie on the Pareto curve"
+		if strings.Contains(property.Text, "=?") {
+			parsed.value = result.Value{Kind: result.Number, Num: math.NaN()}
+		}
+	}
+}
+
+// unsound reports whether a warning says that Storm did not use the sound method.
 func unsound(warning string) bool {
 	return containsAny(warning, "switching to", "Switching to", "sound", "guarantee")
 }
 
+// notConverged returns the index of the warning that an iteration did not converge; -1 if there is none.
 func notConverged(warnings []string) int {
-	for i, w := range warnings {
-		if strings.Contains(w, "did not converge") {
+	for i, warning := range warnings {
+		if strings.Contains(warning, "did not converge") {
 			return i
 		}
 	}
@@ -361,161 +364,163 @@ func notConverged(warnings []string) int {
 }
 
 // secondResult handles a second result line under one heading.
-func (m *stormParser) secondResult(s string) {
-	if i := len(m.log.Properties) - 1; m.hasResult && i >= 0 && m.log.Properties[i].ValueText != s {
-		p := &m.log.Properties[i]
-		p.Value, p.Bound, p.Accuracy = result.Value{}, nil, result.Unknown
-		p.Err = &result.Failure{Class: result.Other, Message: "Storm printed two results"}
+func (parser *stormParser) secondResult(text string) {
+	if i := len(parser.log.Properties) - 1; parser.hasResult && i >= 0 && parser.log.Properties[i].ValueText != text {
+		property := &parser.log.Properties[i]
+		property.Value, property.Bound, property.Accuracy = result.Value{}, nil, result.Unknown
+		property.Err = &result.Failure{Class: result.Other, Message: "Storm printed two results"}
 		return
 	}
-	m.warn(&m.log.Warnings, "a result that belongs to no property: "+clip(s, 200))
+	parser.warn(&parser.log.Warnings, "a result that belongs to no property: "+clip(text, 200))
 }
 
 // closeWithFailure closes the current property with a failure.
-func (m *stormParser) closeWithFailure(f *result.Failure) {
-	if p := m.current(); p != nil {
-		p.Err = f
-		m.open, m.hasResult = -1, false
+func (parser *stormParser) closeWithFailure(failure *result.Failure) {
+	if property := parser.current(); property != nil {
+		property.Err = failure
+		parser.open, parser.hasResult = -1, false
 	}
 }
 
 // message parses a line of Storm's log.
-func (m *stormParser) message(s string) {
-	g := stormMessage.FindStringSubmatch(s)
-	if g == nil {
-		m.stderr.line(s)
+func (parser *stormParser) message(line string) {
+	match := stormMessage.FindStringSubmatch(line)
+	if match == nil {
+		parser.stderr.line(line)
 		return
 	}
-	text := clip(strings.TrimSuffix(strings.TrimSpace(g[2]), ", here:"), maxText)
+	text := clip(strings.TrimSuffix(strings.TrimSpace(match[2]), ", here:"), maxText)
 	switch {
-	case g[1] == "WARN":
-		m.warningLine(text)
-	case g[1] != "ERROR":
+	case match[1] == "WARN":
+		parser.warningLine(text)
+	case match[1] != "ERROR": // ignore information for developers
 	case strings.Contains(text, "caused Storm to terminate"):
-		m.terminate(text)
+		parser.terminate(text)
 	case strings.HasPrefix(text, "Property is unsupported by selected engine/settings"):
-		if m.open >= 0 {
-			m.closeWithFailure(m.refusal(text))
+		if parser.open >= 0 {
+			parser.closeWithFailure(parser.refusal(text))
 		}
 	case strings.HasPrefix(text, "Unable to parse command line options"):
-		m.fatal = &result.Failure{Class: result.Other, Message: m.firstErrorOr(text)}
-	case m.firstError == "" && m.reserve(len(text)):
-		m.firstError = text
+		parser.fatal = &result.Failure{Class: result.Other, Message: parser.firstErrorOr(text)}
+	case parser.firstError == "" && parser.reserve(len(text)):
+		parser.firstError = text
 	}
 }
 
-// or returns the first error of the section, or text if there was none.
-func (m *stormParser) firstErrorOr(text string) string {
-	if m.firstError != "" {
-		return m.firstError
+// firstErrorOr returns the first error since the last heading, or text if there was none.
+func (parser *stormParser) firstErrorOr(text string) string {
+	if parser.firstError != "" {
+		return parser.firstError
 	}
 	return text
 }
 
-// warningLine records a warning. "Cannot handle property: NotSupportedException: …" is the reason of the error that follows.
-func (m *stormParser) warningLine(text string) {
-	if why, ok := strings.CutPrefix(text, "Cannot handle property: "); ok {
-		m.firstError = why
+// warningLine records a warning. A warning that Storm cannot handle the property is the reason of the next error.
+func (parser *stormParser) warningLine(text string) {
+	if reason, ok := strings.CutPrefix(text, "Cannot handle property: "); ok {
+		parser.firstError = reason
 		return
 	}
-	list := &m.log.Warnings
-	if p := m.current(); p != nil {
-		list = &p.Warnings
+	list := &parser.log.Warnings
+	if property := parser.current(); property != nil {
+		list = &property.Warnings
 	}
-	m.warn(list, text)
+	parser.warn(list, text)
 }
 
 // refusal is the failure of a property that Storm skipped.
-func (m *stormParser) refusal(text string) *result.Failure {
-	kind, msg := exception(m.firstErrorOr(text))
-	f := &result.Failure{Class: stormClass(kind, msg), Message: msg}
-	if f.Class == result.Other {
-		f.Class = result.Unsupported
+func (parser *stormParser) refusal(text string) *result.Failure {
+	kind, message := exception(parser.firstErrorOr(text))
+	failure := &result.Failure{Class: stormClass(kind, message), Message: message}
+	if failure.Class == result.Other {
+		failure.Class = result.Unsupported
 	}
-	return f
+	return failure
 }
 
 // exception splits "WrongFormatException: message".
-func exception(s string) (kind, msg string) {
-	kind, msg, ok := strings.Cut(s, ": ")
+func exception(text string) (kind, message string) {
+	kind, message, ok := strings.Cut(text, ": ")
 	if !ok || !strings.HasSuffix(kind, "Exception") || strings.Contains(kind, " ") {
-		return "", s
+		return "", text
 	}
-	return kind, msg
+	return kind, message
 }
 
 // terminate parses the last message of a run that ended with an exception.
-func (m *stormParser) terminate(text string) {
+func (parser *stormParser) terminate(text string) {
 	_, cause, _ := strings.Cut(text, "exception is: ")
-	kind, msg := exception(cause)
-	if msg == "" || msg == "std::exception" {
-		msg = m.firstErrorOr(text)
+	kind, message := exception(cause)
+	if message == "" || message == "std::exception" {
+		message = parser.firstErrorOr(text)
 	}
-	f := &result.Failure{Class: stormClass(kind, msg), Message: clip(msg, maxText), Pos: stormPosition(msg)}
-	if !m.inputParsed {
-		f.File = m.log.Model.File
+	failure := &result.Failure{Class: stormClass(kind, message), Message: clip(message, maxText), Pos: stormPosition(message)}
+	if !parser.inputParsed {
+		failure.File = parser.log.Model.File
 	}
-	m.fatal = f
-	m.closeWithFailure(f)
+	parser.fatal = failure
+	parser.closeWithFailure(failure)
 }
 
 // stormPosition reads "Parsing error at 1:39:".
-func stormPosition(s string) syntax.Pos {
-	at, ok := between(s, "Parsing error at ", ": ")
-	line, column, ok2 := strings.Cut(at, ":")
-	if l, c := leadingCount(line), leadingCount(column); ok && ok2 && l > 0 && l < 1<<31 && c > 0 && c < 1<<31 {
+func stormPosition(text string) syntax.Pos {
+	position, ok := between(text, "Parsing error at ", ": ")
+	line, column, hasColumn := strings.Cut(position, ":")
+	if l, c := leadingCount(line), leadingCount(column); ok && hasColumn && l > 0 && l < 1<<31 && c > 0 && c < 1<<31 {
 		return syntax.Pos{Line: int32(l), Col: int32(c)}
 	}
 	return syntax.Pos{}
 }
 
-func (m *stormParser) progressLine(s string) {
-	if m.opts.Progress == nil {
+// progressLine reports the progress in a line.
+func (parser *stormParser) progressLine(line string) {
+	if parser.opts.Progress == nil {
 		return
 	}
-	if g := stormProgress.FindStringSubmatch(s); g != nil {
-		m.reportProgress(progress.Iterations, leadingCount(g[1]), leadingCount(g[3]))
-	} else if g := stormExplored.FindStringSubmatch(s); g != nil {
-		m.reportProgress(progress.States, leadingCount(g[1]), 0)
+	if match := stormProgress.FindStringSubmatch(line); match != nil {
+		parser.reportProgress(progress.Iterations, leadingCount(match[1]), leadingCount(match[3]))
+	} else if match := stormExplored.FindStringSubmatch(line); match != nil {
+		parser.reportProgress(progress.States, leadingCount(match[1]), 0)
 	}
 }
 
-func (m *stormParser) unfinished(b []byte) {
+func (parser *stormParser) unfinished(b []byte) {
 	if bytes.HasPrefix(b, []byte("Completed ")) && len(b) < 512 {
-		m.progressLine(string(b))
+		parser.progressLine(string(b))
 	}
 }
 
-func (m *stormParser) finish(end End, tail string, facts *stderrFacts) {
-	cause := ending(end, facts)
+// finish closes the current property and determines why the run ended early.
+func (parser *stormParser) finish(end End, tail string, facts *stderrFacts) {
+	cause := earlyEnd(end, facts)
 	if cause == nil && end.Known && (end.Code == sigalrm || end.Code == sigterm || end.Code == sigxcpu) {
 		cause = signalFailure(end.Code) // Storm exits with the number of the signal that it received
 	}
-	switch f := m.fatal; {
-	case f != nil && f.Class == result.Interrupted && cause != nil:
-		m.recordAbort(f, cause.Class)
-	case f != nil && f.Class == result.Interrupted && m.switches.timed:
-		m.recordAbort(f, result.Timeout)
-	case f != nil:
-		m.log.Err = f
+	switch failure := parser.fatal; {
+	case failure != nil && failure.Class == result.Interrupted && cause != nil:
+		parser.recordAbort(failure, cause.Class)
+	case failure != nil && failure.Class == result.Interrupted && parser.switches.timed:
+		parser.recordAbort(failure, result.Timeout)
+	case failure != nil:
+		parser.log.Err = failure
 	case cause != nil:
-		m.log.Err = cause
-	case tail != "", m.open >= 0, m.log.Version != "" && !m.inputParsed && !end.Known:
-		m.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends in the middle"}
+		parser.log.Err = cause
+	case tail != "", parser.open >= 0, parser.log.Version != "" && !parser.inputParsed && !end.Known:
+		parser.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends in the middle"}
 	case end.Known && end.Code != 0:
-		m.log.Err = &result.Failure{Class: result.Other, Message: "exit code " + strconv.Itoa(end.Code) + ": " + m.firstErrorOr("no message")}
+		parser.log.Err = &result.Failure{Class: result.Other, Message: "exit code " + strconv.Itoa(end.Code) + ": " + parser.firstErrorOr("no message")}
 	}
-	if m.log.Err == nil && m.firstError != "" && len(m.log.Properties) == 0 {
-		m.log.Failures = append(m.log.Failures, &result.Failure{Class: result.Other, Message: m.firstError})
+	if parser.log.Err == nil && parser.firstError != "" && len(parser.log.Properties) == 0 {
+		parser.log.Failures = append(parser.log.Failures, &result.Failure{Class: result.Other, Message: parser.firstError})
 	}
-	if m.open >= 0 {
-		f := *m.log.Err
-		m.closeWithFailure(&f)
+	if parser.open >= 0 {
+		failure := *parser.log.Err
+		parser.closeWithFailure(&failure)
 	}
 }
 
 // recordAbort sets the reason of an aborted run.
-func (m *stormParser) recordAbort(f *result.Failure, why result.Class) {
-	f.Class = why
-	m.log.Err = f
+func (parser *stormParser) recordAbort(failure *result.Failure, class result.Class) {
+	failure.Class = class
+	parser.log.Err = failure
 }

@@ -27,31 +27,30 @@ type StormResult struct {
 	Value  result.Value
 }
 
-// ReadStormResults reads the JSON file of --exportresult: the values of one property, which the file does not name. JSON has no
-// infinities, so a value that is infinite or not a number has Kind NoValue.
+// ReadStormResults reads the values of one property from the JSON file of --exportresult. A value that is infinite or NaN has the Kind NoValue.
 func ReadStormResults(r io.Reader) ([]StormResult, error) {
-	var raw []struct {
+	var entries []struct {
 		S, V json.RawMessage
 		L    []string
 	}
-	if err := decode(r, &raw); err != nil {
+	if err := decode(r, &entries); err != nil {
 		return nil, fmt.Errorf("storm results: %w", err)
 	}
-	out := make([]StormResult, 0, len(raw))
-	for i, e := range raw {
-		state, err := stormState(e.S)
+	results := make([]StormResult, 0, len(entries))
+	for i, entry := range entries {
+		state, err := stormState(entry.S)
 		if err != nil {
 			return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
 		}
-		v := result.Value{} // null stands for infinity and for NaN
-		if e.V != nil && string(e.V) != "null" {
-			if v, err = jsonNumber(e.V); err != nil {
+		value := result.Value{} // null stands for infinity and for NaN
+		if entry.V != nil && string(entry.V) != "null" {
+			if value, err = jsonNumber(entry.V); err != nil {
 				return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
 			}
 		}
-		out = append(out, StormResult{state, e.L, v})
+		results = append(results, StormResult{state, entry.L, value})
 	}
-	return out, nil
+	return results, nil
 }
 
 // decode reads one JSON value and nothing after it.
@@ -66,32 +65,34 @@ func decode(r io.Reader, into any) error {
 	return nil
 }
 
+// stormState reads a state: a number, or an object with the values of the variables.
 func stormState(raw json.RawMessage) (StormState, error) {
-	var s StormState
-	if json.Unmarshal(raw, &s.Index) == nil && string(raw) != "null" {
-		return s, nil
+	var state StormState
+	if json.Unmarshal(raw, &state.Index) == nil && string(raw) != "null" {
+		return state, nil
 	}
-	var vars map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &vars); err != nil || vars == nil {
-		return s, fmt.Errorf("found %q, want a state", clip(string(raw), 80))
+	var variables map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &variables); err != nil || variables == nil {
+		return state, fmt.Errorf("found %q, want a state", clip(string(raw), 80))
 	}
-	s.Valuation = make([]result.Constant, 0, len(vars))
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		s.Valuation = append(s.Valuation, result.Constant{Name: name, Value: strings.Trim(string(vars[name]), `"`)})
+	state.Valuation = make([]result.Constant, 0, len(variables))
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		state.Valuation = append(state.Valuation, result.Constant{Name: name, Value: strings.Trim(string(variables[name]), `"`)})
 	}
-	return s, nil
+	return state, nil
 }
 
-// jsonNumber reads a number, a Boolean, or a fraction, which is a string. It keeps the exact value of a short decimal.
+// jsonNumber reads a number, a Boolean, or a string with a fraction. It keeps the exact value of a short decimal.
 func jsonNumber(raw json.RawMessage) (result.Value, error) {
 	text := strings.Trim(string(raw), `"`)
-	v, err := parseScalar(text)
-	if err != nil || v.Kind == result.Boolean {
-		return v, err
+	value, err := parseScalar(text)
+	if err != nil || value.Kind == result.Boolean {
+		return value, err
 	}
-	v.Kind = result.Number
-	if v.Rat == nil && len(text) < 40 && !math.IsInf(v.Num, 0) && !math.IsNaN(v.Num) {
-		v.Rat, _ = new(big.Rat).SetString(text)
+	value.Kind = result.Number
+	const maxExact = 40
+	if value.Rat == nil && len(text) < maxExact && !math.IsInf(value.Num, 0) && !math.IsNaN(value.Num) {
+		value.Rat, _ = new(big.Rat).SetString(text)
 	}
-	return v, nil
+	return value, nil
 }

@@ -9,41 +9,41 @@ import (
 )
 
 // parseConstants splits "N=1,p=0.3".
-func parseConstants(s string) []result.Constant {
-	var out []result.Constant
-	for item := range strings.SplitSeq(s, ",") {
+func parseConstants(text string) []result.Constant {
+	var constants []result.Constant
+	for item := range strings.SplitSeq(text, ",") {
 		if name, value, ok := strings.Cut(item, "="); ok {
-			out = append(out, result.Constant{Name: strings.TrimSpace(name), Value: value})
+			constants = append(constants, result.Constant{Name: strings.TrimSpace(name), Value: value})
 		}
 	}
-	return out
+	return constants
 }
 
 // splitName splits `"name": text`.
-func splitName(s string) (name, text string) {
-	if inner, ok := strings.CutPrefix(s, `"`); ok {
+func splitName(line string) (name, text string) {
+	if inner, ok := strings.CutPrefix(line, `"`); ok {
 		if name, text, ok := strings.Cut(inner, `": `); ok && !strings.Contains(name, `"`) {
 			return name, text
 		}
 	}
-	return "", s
+	return "", line
 }
 
 // leadingCount parses the integer at the beginning of s; 0 if there is none.
-func leadingCount(s string) int64 {
-	s = strings.TrimLeft(s, " \t")
+func leadingCount(text string) int64 {
+	text = strings.TrimLeft(text, " \t")
 	end := 0
-	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
 		end++
 	}
-	n, err := strconv.ParseInt(s[:end], 10, 64)
+	count, err := strconv.ParseInt(text[:end], 10, 64)
 	if err != nil {
 		return 0
 	}
-	return n
+	return count
 }
 
-// parseCount parses the first word as an integer. It returns false if that is not possible: PRISM prints numbers beyond an int64 as "1.0E24".
+// parseCount parses the first word as an integer. It returns false for other words, such as 1.0E24 for a large number.
 func parseCount(s string) (int64, bool) {
 	s, _, _ = strings.Cut(strings.TrimLeft(s, " \t"), " ")
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -54,17 +54,17 @@ func parseCount(s string) (int64, bool) {
 }
 
 // leadingDecimal parses the decimal number at the beginning of s; 0 if there is none.
-func leadingDecimal(s string) float64 {
-	s = strings.TrimLeft(s, " \t")
-	end := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+func leadingDecimal(text string) float64 {
+	text = strings.TrimLeft(text, " \t")
+	end := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
 	if end < 0 {
-		end = len(s)
+		end = len(text)
 	}
-	f, err := strconv.ParseFloat(strings.TrimRight(s[:end], ".,"), 64)
+	number, err := strconv.ParseFloat(strings.TrimRight(text[:end], ".,"), 64)
 	if err != nil {
 		return 0
 	}
-	return f
+	return number
 }
 
 // between returns the text between the first occurrences of two markers.
@@ -77,9 +77,9 @@ func between(s, before, after string) (string, bool) {
 	return s, ok
 }
 
-// position finds "line 3, column 7" in a message; the zero Pos if there is none.
-func position(s string) syntax.Pos {
-	line, rest, ok := cutNumber(s, "line ")
+// position returns the position in a message with the text "line 3, column 7"; the zero Pos if there is none.
+func position(message string) syntax.Pos {
+	line, rest, ok := cutNumber(message, "line ")
 	if !ok {
 		return syntax.Pos{}
 	}
@@ -90,49 +90,48 @@ func position(s string) syntax.Pos {
 	return syntax.Pos{Line: int32(line), Col: int32(column)}
 }
 
-// cutNumber parses the number after the first occurrence of marker that is followed by one.
-func cutNumber(s, marker string) (n int, rest string, ok bool) {
+// cutNumber parses the first number directly after a marker.
+func cutNumber(text, marker string) (n int, rest string, ok bool) {
 	for {
-		_, after, found := strings.Cut(s, marker)
+		_, after, found := strings.Cut(text, marker)
 		if !found {
 			return 0, "", false
 		}
-		if v := leadingCount(after); v > 0 && v < 1<<31 && after[0] != ' ' {
-			return int(v), strings.TrimLeft(after, "0123456789"), true
+		if number := leadingCount(after); number > 0 && number < 1<<31 && after[0] != ' ' {
+			return int(number), strings.TrimLeft(after, "0123456789"), true
 		}
-		s = after
+		text = after
 	}
 }
 
-// words splits a command line as a shell does: blanks separate, single and
-// double quotes group, a backslash outside single quotes escapes.
-func words(s string) []string {
+// words splits a command line as a shell does, with quotes and backslashes.
+func words(line string) []string {
 	var out []string
 	var word strings.Builder
-	in, quote := false, byte(0)
-	for i := 0; i < len(s); i++ {
-		c := s[i]
+	inWord, quote := false, byte(0) // quote is the current quotation mark; 0 outside quotes
+	for i := 0; i < len(line); i++ {
+		char := line[i]
 		switch {
-		case quote == 0 && (c == ' ' || c == '\t'):
-			if in {
+		case quote == 0 && (char == ' ' || char == '\t'):
+			if inWord {
 				out = append(out, word.String())
 			}
 			word.Reset()
-			in = false
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, in = c, true
-		case c == quote && quote != 0:
+			inWord = false
+		case quote == 0 && (char == '\'' || char == '"'):
+			quote, inWord = char, true
+		case char == quote && quote != 0:
 			quote = 0
-		case c == '\\' && quote != '\'' && i+1 < len(s):
+		case char == '\\' && quote != '\'' && i+1 < len(line):
 			i++
-			word.WriteByte(s[i])
-			in = true
+			word.WriteByte(line[i])
+			inWord = true
 		default:
-			word.WriteByte(c)
-			in = true
+			word.WriteByte(char)
+			inWord = true
 		}
 	}
-	if in {
+	if inWord {
 		out = append(out, word.String())
 	}
 	return out

@@ -25,12 +25,11 @@ type errForm string
 
 func (e errForm) Error() string { return string(e) }
 
-// parseScalar parses one value as PRISM and Storm print it: a Boolean, an integer, a decimal, a fraction, an infinity or NaN. It
-// accepts no blanks.
-func parseScalar(s string) (result.Value, error) {
-	switch s {
+// parseScalar parses a Boolean, an integer, a decimal, a fraction, an infinity or NaN, as PRISM and Storm print them.
+func parseScalar(text string) (result.Value, error) {
+	switch text {
 	case "true", "false":
-		return result.Value{Kind: result.Boolean, Bool: s == "true"}, nil
+		return result.Value{Kind: result.Boolean, Bool: text == "true"}, nil
 	case "NaN", "nan", "-nan":
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil
 	case "Infinity", "Inf", "inf":
@@ -39,33 +38,33 @@ func parseScalar(s string) (result.Value, error) {
 		return result.Value{Kind: result.Number, Num: math.Inf(-1)}, nil
 	}
 	switch {
-	case integerForm.MatchString(s):
-		v, err := parseRational(s)
-		v.Kind = result.Integer
-		return v, err
-	case decimalForm.MatchString(s):
-		f, err := strconv.ParseFloat(s, 64)
+	case integerForm.MatchString(text):
+		value, err := parseRational(text)
+		value.Kind = result.Integer
+		return value, err
+	case decimalForm.MatchString(text):
+		number, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return result.Value{}, errForm("number outside the range of a double: " + clip(s, 80))
+			return result.Value{}, errForm("number outside the range of a double: " + clip(text, 80))
 		}
-		return result.Value{Kind: result.Number, Num: f}, nil
-	case fractionForm.MatchString(s):
-		return parseRational(s)
+		return result.Value{Kind: result.Number, Num: number}, nil
+	case fractionForm.MatchString(text):
+		return parseRational(text)
 	}
-	return result.Value{}, errForm(fmt.Sprintf("found %q, want a number, a fraction or a Boolean", clip(s, 80)))
+	return result.Value{}, errForm(fmt.Sprintf("found %q, want a number, a fraction or a Boolean", clip(text, 80)))
 }
 
 // parseRational parses an integer or a fraction without loss.
-func parseRational(s string) (result.Value, error) {
-	if len(s) > maxDigits {
-		return result.Value{}, errForm(fmt.Sprintf("a number of %d characters is longer than is read", len(s)))
+func parseRational(text string) (result.Value, error) {
+	if len(text) > maxDigits {
+		return result.Value{}, errForm(fmt.Sprintf("a number of %d characters is longer than is read", len(text)))
 	}
-	r, ok := new(big.Rat).SetString(s)
+	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return result.Value{}, errForm("found a fraction with denominator 0")
 	}
-	f, _ := r.Float64()
-	return result.Value{Kind: result.Number, Num: f, Rat: r}, nil
+	nearest, _ := fraction.Float64()
+	return result.Value{Kind: result.Number, Num: nearest, Rat: fraction}, nil
 }
 
 // answer is the content of a result line.
@@ -79,130 +78,131 @@ type answer struct {
 	remarks    []string // parenthesised remarks of an unknown form
 }
 
-// prismAnswer parses the text after "Result:". The forms are those of Result.getResultAndAccuracy and of the versions before 4.7,
-// which wrote "(value in the initial state)" instead of the accuracy.
-func prismAnswer(s string) (answer, error) {
-	text, rest := cutValue(s)
-	a := answer{text: text}
+// prismAnswer parses the text after "Result:".
+//
+// Source: Result.getResultAndAccuracy of PRISM, and the output of versions before 4.7.
+func prismAnswer(line string) (answer, error) {
+	text, rest := cutValue(line)
+	parsed := answer{text: text}
 	if strings.HasPrefix(text, "(") {
-		return a, errForm("the result is a function of parameters")
+		return parsed, errForm("the result is a function of parameters")
 	}
-	groups, ok := parentheses(rest)
+	remarks, ok := parentheses(rest)
 	if !ok {
-		return a, errForm(fmt.Sprintf("found %q after the value", clip(rest, 80)))
+		return parsed, errForm(fmt.Sprintf("found %q after the value", clip(rest, 80)))
 	}
 	var err error
-	if a.value, err = prismValue(text); err != nil {
-		return a, err
+	if parsed.value, err = prismValue(text); err != nil {
+		return parsed, err
 	}
-	for i, g := range groups {
+	for i, remark := range remarks {
 		switch {
-		case i > 0 && a.accuracy == result.Exact: // the decimal approximation of an exact number
-		case g == "value in the initial state", g == "range of values over initial states",
-			strings.HasPrefix(g, "property "): // remarks of older versions
-		case !a.readAccuracy(g):
-			a.remarks = append(a.remarks, g)
+		case i > 0 && parsed.accuracy == result.Exact: // the decimal approximation of an exact number
+		case remark == "value in the initial state", remark == "range of values over initial states",
+			strings.HasPrefix(remark, "property "): // remarks of older versions
+		case !parsed.readAccuracy(remark):
+			parsed.remarks = append(parsed.remarks, remark)
 		}
 	}
-	if a.accuracy == result.Exact && a.value.Kind == result.Integer {
-		a.value.Kind = result.Number // PRISM's exact numbers have no type
+	if parsed.accuracy == result.Exact && parsed.value.Kind == result.Integer {
+		parsed.value.Kind = result.Number // PRISM's exact numbers have no type
 	}
-	if a.accuracy != result.Exact && a.value.Kind != result.Integer {
-		a.value.Rat = nil
+	if parsed.accuracy != result.Exact && parsed.value.Kind != result.Integer {
+		parsed.value.Rat = nil
 	}
-	return a, nil
+	return parsed, nil
 }
 
-// cutValue splits a value from the remarks after it. A list in brackets contains blanks.
-func cutValue(s string) (value, rest string) {
-	end := strings.IndexByte(s, ' ')
-	if strings.HasPrefix(s, "[") {
-		if end = strings.LastIndexByte(s, ']') + 1; end == 0 {
-			end = len(s)
-		}
-	} else if strings.HasPrefix(s, "(") { // a function of parameters
-		end = len(s)
+// cutValue splits a value from the remarks after it.
+func cutValue(text string) (value, remarks string) {
+	end := strings.IndexByte(text, ' ')
+	switch {
+	case strings.HasPrefix(text, "["): // a list, which may contain blanks
+		end = strings.LastIndexByte(text, ']') + 1
+	case strings.HasPrefix(text, "("): // a function of parameters
+		end = len(text)
 	}
-	if end < 0 {
-		return s, ""
+	if end <= 0 {
+		return text, ""
 	}
-	return s[:end], s[end:]
+	return text[:end], text[end:]
 }
 
 // parentheses splits " (a) (b)" into a and b.
-func parentheses(s string) ([]string, bool) {
-	var out []string
-	for s != "" {
-		inner, ok := strings.CutPrefix(s, " (")
+func parentheses(text string) ([]string, bool) {
+	var groups []string
+	for text != "" {
+		inner, ok := strings.CutPrefix(text, " (")
 		end := strings.IndexByte(inner, ')')
-		if !ok || end < 0 || len(out) > 8 {
+		if !ok || end < 0 || len(groups) > 8 {
 			return nil, false
 		}
-		out = append(out, inner[:end])
-		s = inner[end+1:]
+		groups = append(groups, inner[:end])
+		text = inner[end+1:]
 	}
-	return out, true
+	return groups, true
 }
 
-func prismValue(s string) (result.Value, error) {
-	inner, ok := strings.CutPrefix(s, "[")
+// prismValue parses a number, a Boolean, a range or a Pareto curve.
+func prismValue(text string) (result.Value, error) {
+	inner, ok := strings.CutPrefix(text, "[")
 	if !ok {
-		return parseScalar(s)
+		return parseScalar(text)
 	}
 	inner, ok = strings.CutSuffix(inner, "]")
 	if ok && strings.HasPrefix(inner, "(") {
 		return parseCurve(inner)
 	}
-	low, high, two := strings.Cut(inner, ",")
-	if !ok || !two {
-		return result.Value{}, errForm(fmt.Sprintf("found %q, want [low,high]", clip(s, 80)))
+	low, high, hasComma := strings.Cut(inner, ",")
+	if !ok || !hasComma {
+		return result.Value{}, errForm(fmt.Sprintf("found %q, want [low,high]", clip(text, 80)))
 	}
 	return parseRange(low, strings.TrimPrefix(high, " "))
 }
 
 // parseCurve parses the points of a Pareto curve, "(0.5, 0.5), (1.0, 0.0)". PRISM does not print their accuracy.
 func parseCurve(text string) (result.Value, error) {
-	v := result.Value{Kind: result.Curve, Num: math.NaN()}
+	curve := result.Value{Kind: result.Curve, Num: math.NaN()}
 	for point := range strings.SplitSeq(text, "), (") {
-		var x []float64
+		var coordinates []float64
 		for number := range strings.SplitSeq(strings.Trim(point, "()"), ", ") {
-			one, err := parseScalar(number)
-			if err != nil || one.Kind == result.Boolean {
+			coordinate, err := parseScalar(number)
+			if err != nil || coordinate.Kind == result.Boolean {
 				return result.Value{}, errForm(fmt.Sprintf("found %q in a Pareto curve, want points of numbers", clip(number, 80)))
 			}
-			x = append(x, one.Num)
+			coordinates = append(coordinates, coordinate.Num)
 		}
-		if len(x) < 2 || len(v.Points) > 0 && len(x) != len(v.Points[0]) {
+		if len(coordinates) < 2 || len(curve.Points) > 0 && len(coordinates) != len(curve.Points[0]) {
 			return result.Value{}, errForm(fmt.Sprintf("found the point %q in a Pareto curve, want as many numbers in each, two at least", clip(point, 80)))
 		}
-		v.Points = append(v.Points, x)
+		curve.Points = append(curve.Points, coordinates)
 	}
-	slices.SortStableFunc(v.Points, slices.Compare[[]float64])
-	return v, nil
+	slices.SortStableFunc(curve.Points, slices.Compare[[]float64])
+	return curve, nil
 }
 
 // parseRange parses a range of values, given as the texts of its ends.
 func parseRange(low, high string) (result.Value, error) {
-	l, err := parseScalar(low)
+	lowValue, err := parseScalar(low)
 	if err != nil {
 		return result.Value{}, err
 	}
-	h, err := parseScalar(high)
+	highValue, err := parseScalar(high)
 	if err != nil {
 		return result.Value{}, err
 	}
-	if l.Kind == result.Boolean || h.Kind == result.Boolean {
+	if lowValue.Kind == result.Boolean || highValue.Kind == result.Boolean {
 		return result.Value{}, errForm("the result differs between initial states")
 	}
-	if l.Num > h.Num {
+	if lowValue.Num > highValue.Num {
 		return result.Value{}, errForm("found a range whose low end is above its high end")
 	}
-	return result.Value{Kind: result.Range, Num: l.Num, Hi: h.Num}, nil
+	return result.Value{Kind: result.Range, Num: lowValue.Num, Hi: highValue.Num}, nil
 }
 
-// readAccuracy parses a remark on the accuracy, and reports whether it knows its form.
-func (a *answer) readAccuracy(g string) bool {
-	switch g {
+// readAccuracy parses a remark on the accuracy, such as exact or +/- 0.01. It returns false for an unknown form.
+func (a *answer) readAccuracy(remark string) bool {
+	switch remark {
 	case "exact":
 		a.accuracy = result.Exact
 		return true
@@ -210,10 +210,10 @@ func (a *answer) readAccuracy(g string) bool {
 		a.accuracy = result.Float
 		return true
 	}
-	if p, ok := strings.CutPrefix(g, "with probability "); ok {
-		return a.readProbability(p)
+	if probability, ok := strings.CutPrefix(remark, "with probability "); ok {
+		return a.readProbability(probability)
 	}
-	width, ok := strings.CutPrefix(g, "+/- ")
+	width, ok := strings.CutPrefix(remark, "+/- ")
 	if !ok || a.value.Kind != result.Number {
 		return false
 	}
@@ -221,33 +221,39 @@ func (a *answer) readAccuracy(g string) bool {
 	if !ok || !isNumber(relative) {
 		return false
 	}
-	if w, p, ok := strings.Cut(width, " with probability "); ok {
-		d, err := parseNonnegative(w)
-		if err != nil || !a.readProbability(p) {
+	return a.readWidth(width)
+}
+
+// readWidth parses the absolute error of a number, such as "0.01 estimated" or "0.01 with probability 0.99". It returns false for an unknown form.
+func (a *answer) readWidth(text string) bool {
+	if width, probability, isSampled := strings.Cut(text, " with probability "); isSampled {
+		halfWidth, err := parseNonnegative(width)
+		if err != nil || !a.readProbability(probability) {
 			return false
 		}
-		a.halfWidth = &d
+		a.halfWidth = &halfWidth
 		return true
 	}
-	width, estimated := strings.CutSuffix(width, " estimated")
-	d, err := parseNonnegative(width)
+	width, isEstimated := strings.CutSuffix(text, " estimated")
+	absoluteError, err := parseNonnegative(width)
 	if err != nil {
 		return false
 	}
 	a.accuracy = result.Claimed
-	if estimated {
+	if isEstimated {
 		a.accuracy = result.Estimated
 	}
-	a.bound = intervalAround(a.value.Num, d)
+	a.bound = intervalAround(a.value.Num, absoluteError)
 	return true
 }
 
-func (a *answer) readProbability(s string) bool {
-	p, err := parseNonnegative(s)
-	if err != nil || p > 1 {
+// readProbability parses the confidence of a sampled value. It returns false if the text is no probability.
+func (a *answer) readProbability(text string) bool {
+	probability, err := parseNonnegative(text)
+	if err != nil || probability > 1 {
 		return false
 	}
-	a.accuracy, a.confidence = result.Probable, p
+	a.accuracy, a.confidence = result.Probable, probability
 	return true
 }
 
@@ -258,45 +264,46 @@ func isNumber(s string) bool {
 
 var errNegative = errors.New("negative")
 
-func parseNonnegative(s string) (float64, error) {
-	v, err := parseScalar(s)
+// parseNonnegative parses a number that is at least 0.
+func parseNonnegative(text string) (float64, error) {
+	value, err := parseScalar(text)
 	if err != nil {
 		return 0, err
 	}
-	if v.Kind == result.Boolean || !(v.Num >= 0) {
+	if value.Kind == result.Boolean || !(value.Num >= 0) {
 		return 0, errNegative
 	}
-	return v.Num, nil
+	return value.Num, nil
 }
 
-// intervalAround returns [v-d, v+d], rounded outwards; nil if a number is not finite.
-func intervalAround(v, d float64) *result.Interval {
-	if math.IsNaN(v) || math.IsInf(v, 0) || math.IsInf(d, 0) {
+// intervalAround returns the interval [center-radius, center+radius], rounded outwards; nil if a number is not finite.
+func intervalAround(center, radius float64) *result.Interval {
+	if math.IsNaN(center) || math.IsInf(center, 0) || math.IsInf(radius, 0) {
 		return nil
 	}
-	if d == 0 {
-		return &result.Interval{Lo: v, Hi: v}
+	if radius == 0 {
+		return &result.Interval{Lo: center, Hi: center}
 	}
-	return &result.Interval{Lo: interval.Below(v - d), Hi: interval.Above(v + d)}
+	return &result.Interval{Lo: interval.Below(center - radius), Hi: interval.Above(center + radius)}
 }
 
-// stormAnswer parses the text after "Result (for …):". Storm does not print the accuracy; it follows from the options.
-func stormAnswer(s string, opts stormOptions) (answer, error) {
-	text, hasApprox := exactText(strings.TrimSuffix(s, " (range)"))
-	a := answer{text: text}
+// stormAnswer parses the text after "Result (for …):". The options determine the accuracy, because Storm does not print it.
+func stormAnswer(line string, options stormOptions) (answer, error) {
+	text, hasApprox := exactText(strings.TrimSuffix(line, " (range)"))
+	parsed := answer{text: text}
 	var err error
-	if a.value, err = stormValue(text); err != nil {
-		return a, err
+	if parsed.value, err = stormValue(text); err != nil {
+		return parsed, err
 	}
-	a.accuracy, a.bound = opts.accuracyOf(&a.value, hasApprox)
-	if a.accuracy == result.Exact && isStormInfinity(a.value) {
-		return a, errForm("found 100000000000, which is also what Storm writes for infinity in exact arithmetic")
+	parsed.accuracy, parsed.bound = options.accuracyOf(&parsed.value, hasApprox)
+	if parsed.accuracy == result.Exact && isStormInfinity(parsed.value) {
+		return parsed, errForm("found 100000000000, which is also what Storm writes for infinity in exact arithmetic")
 	}
-	return a, nil
+	return parsed, nil
 }
 
-// StormAccuracy returns the accuracy of a number that Storm computed with these arguments, and its bounds. It removes the fraction
-// from a number that is not exact.
+// StormAccuracy returns the accuracy and the bounds of a number that Storm computed with these arguments. It removes the fraction from a number that
+// is not exact.
 func StormAccuracy(args []string, v *result.Value) (result.Accuracy, *result.Interval) {
 	return readStormOptions(strings.Join(args, " ")).accuracyOf(v, false)
 }
@@ -306,35 +313,34 @@ func StormValues(text string) []result.Value {
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		return nil
 	}
-	var out []result.Value
+	var values []result.Value
 	for item := range strings.SplitSeq(text[1:len(text)-1], ", ") {
-		v, err := parseScalar(item)
+		value, err := parseScalar(item)
 		if err != nil {
 			return nil
 		}
-		if v.Kind == result.Integer {
-			v.Kind = result.Number
+		if value.Kind == result.Integer {
+			value.Kind = result.Number
 		}
-		out = append(out, v)
+		values = append(values, value)
 	}
-	return out
+	return values
 }
 
-// exactText removes the approximations after exact numbers, as in "{1/3 (approx. 0.3333333333), 0 (approx. 0)}", and reports
-// whether there were any.
-func exactText(s string) (text string, found bool) {
-	var b strings.Builder
+// exactText removes the approximations after exact numbers, such as (approx. 0.333) after 1/3. found reports whether there were any.
+func exactText(line string) (text string, found bool) {
+	var exact strings.Builder
 	for {
-		before, rest, ok := strings.Cut(s, " (approx. ")
-		b.WriteString(before)
+		before, rest, ok := strings.Cut(line, " (approx. ")
+		exact.WriteString(before)
 		if !ok {
-			return b.String(), found
+			return exact.String(), found
 		}
 		approximation, after, closed := strings.Cut(rest, ")")
 		if !closed || !approximates(approximation) {
-			return b.String() + " (approx. " + rest, found
+			return exact.String() + " (approx. " + rest, found
 		}
-		s, found = after, true
+		line, found = after, true
 	}
 }
 
@@ -353,65 +359,66 @@ func isStormInfinity(v result.Value) bool {
 	return v.Kind == result.Number && v.Num == infinity || v.Kind == result.Range && v.Hi == infinity
 }
 
-// accuracyOf returns the accuracy of a value that Storm computed with these options, and its bounds. It removes the fraction from a
-// value that is not exact.
-func (o stormOptions) accuracyOf(v *result.Value, approximated bool) (result.Accuracy, *result.Interval) {
-	if v.Kind == result.Integer {
-		v.Kind = result.Number // Storm prints 1 for 1.0
+// accuracyOf returns the accuracy and the bounds of a value that Storm computed with these options. It removes the fraction from a value that is not
+// exact.
+func (options stormOptions) accuracyOf(value *result.Value, approximated bool) (result.Accuracy, *result.Interval) {
+	if value.Kind == result.Integer {
+		value.Kind = result.Number // Storm prints 1 for 1.0
 	}
 	accuracy, bound := result.Estimated, (*result.Interval)(nil)
 	switch {
-	case approximated || o.exact:
+	case approximated || options.exact:
 		accuracy = result.Exact
-	case o.sound:
-		accuracy, bound = result.Claimed, o.bound(*v)
+	case options.sound:
+		accuracy, bound = result.Claimed, options.bound(*value)
 	}
 	if accuracy != result.Exact {
-		v.Rat = nil
-	} else if v.Kind == result.Number && v.Rat == nil && !math.IsInf(v.Num, 0) {
+		value.Rat = nil
+	} else if value.Kind == result.Number && value.Rat == nil && !math.IsInf(value.Num, 0) {
 		accuracy = result.Unknown // exact arithmetic prints no decimals
 	}
 	return accuracy, bound
 }
 
-func stormValue(s string) (result.Value, error) {
+// stormValue parses a number, a Boolean, a range or a list of values.
+func stormValue(text string) (result.Value, error) {
 	switch {
-	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
-		return rangeOf(strings.Split(s[1:len(s)-1], ", "))
-	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
-		low, high, ok := strings.Cut(s[1:len(s)-1], ", ")
+	case strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
+		return rangeOf(strings.Split(text[1:len(text)-1], ", "))
+	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"):
+		low, high, ok := strings.Cut(text[1:len(text)-1], ", ")
 		if !ok {
-			return result.Value{}, errForm(fmt.Sprintf("found %q, want [low, high]", clip(s, 80)))
+			return result.Value{}, errForm(fmt.Sprintf("found %q, want [low, high]", clip(text, 80)))
 		}
 		return parseRange(low, high)
 	}
-	return parseScalar(s)
+	return parseScalar(text)
 }
 
-// rangeOf returns the range of several values. Booleans must be true in all states.
+// rangeOf returns the range of several numbers, or the conjunction of several Booleans.
 func rangeOf(items []string) (result.Value, error) {
 	first, err := parseScalar(items[0])
 	if err != nil {
 		return result.Value{}, err
 	}
-	out := result.Value{Kind: result.Range, Num: first.Num, Hi: first.Num}
+	combined := result.Value{Kind: result.Range, Num: first.Num, Hi: first.Num}
 	if first.Kind == result.Boolean {
-		out = first
+		combined = first
 	}
 	for _, item := range items[1:] {
-		v, err := parseScalar(item)
+		value, err := parseScalar(item)
 		switch {
 		case err != nil:
 			return result.Value{}, err
-		case (v.Kind == result.Boolean) != (first.Kind == result.Boolean):
+		case (value.Kind == result.Boolean) != (first.Kind == result.Boolean):
 			return result.Value{}, errForm("found a truth value among numbers")
-		case v.Kind == result.Boolean:
-			out.Bool = out.Bool && v.Bool
+		case value.Kind == result.Boolean:
+			combined.Bool = combined.Bool && value.Bool
 			continue
-		case math.IsNaN(v.Num) || math.IsNaN(first.Num):
+		case math.IsNaN(value.Num) || math.IsNaN(first.Num):
 			return result.Value{}, errForm("one of several results is not a number")
 		}
-		out.Num, out.Hi = min(out.Num, v.Num), max(out.Hi, v.Num)
+		combined.Num, combined.Hi = min(combined.Num, value.Num), max(combined.Hi, value.Num)
 	}
-	return out, nil
+	return combined, nil
 }

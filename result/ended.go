@@ -7,12 +7,11 @@ import (
 	"tilecheck/internal/ending"
 )
 
-// Ended returns the failure of work whose context has ended: a limit of time or of memory, or an interrupt. It is nil for
-// other errors, and for none.
+// Ended returns the failure of work that a limit of time or memory or an interrupt ended; nil for other errors.
 func Ended(err error) *Failure {
 	var class Class
-	switch _, full := errors.AsType[*ending.Memory](err); {
-	case full:
+	switch _, isMemory := errors.AsType[*ending.Memory](err); {
+	case isMemory:
 		class = Memory
 	case errors.Is(err, context.DeadlineExceeded):
 		class = Timeout

@@ -22,8 +22,7 @@ func (x JSONNumber) String() string {
 	return strconv.FormatFloat(float64(x), 'g', -1, 64)
 }
 
-// SpecialNumber returns the name of a number without digits, as PRISM and Storm print it: NaN, Infinity or -Infinity. ok is false for
-// other numbers.
+// SpecialNumber returns the name of NaN or an infinity as PRISM prints it: NaN, Infinity or -Infinity. ok is false for other numbers.
 func SpecialNumber(x float64) (name string, ok bool) {
 	switch {
 	case math.IsNaN(x):

@@ -15,8 +15,7 @@ import (
 // text of a function. The form does not tell a number from an integer.
 type jsonValue Value
 
-// encodeValue returns the members of a record for a value: its kind, the value and, if it is known exactly, its fraction. All are empty if
-// there is no value.
+// encodeValue returns the members of a record for a value: the kind, the value and its exact fraction. They are empty if there is no value.
 func encodeValue(v Value) (kind string, value *jsonValue, fraction string) {
 	if v.Kind == NoValue {
 		return "", nil, ""
@@ -51,8 +50,7 @@ func (v *Value) Text() string {
 	return JSONNumber(v.Num).String()
 }
 
-// CurveText returns the points of a curve as PRISM prints them: [(0,1),(1,0)] if the separator is a comma. number returns the text of a
-// coordinate.
+// CurveText returns the points of a curve as text, such as [(0,1),(1,0)] for the separator ",". number returns the text of a coordinate.
 func CurveText[N any](points [][]N, number func(N) string, separator string) string {
 	texts := make([]string, len(points))
 	for i, point := range points {
@@ -84,8 +82,7 @@ func (v *jsonValue) MarshalJSON() ([]byte, error) {
 	return quoteSpecial(v.String()), nil
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It takes a number without a decimal point or an exponent for an integer; decodeValue
-// corrects the kind.
+// UnmarshalJSON implements [json.Unmarshaler]. A number without a decimal point and an exponent becomes an integer.
 func (v *jsonValue) UnmarshalJSON(text []byte) error {
 	switch text[0] {
 	case 't', 'f':
@@ -104,7 +101,7 @@ func (v *jsonValue) UnmarshalJSON(text []byte) error {
 	}
 	*v = jsonValue{Kind: Number, Num: float64(number)}
 	switch {
-	case text[0] == '"': // the name of a number, which the text of a function may be, too
+	case text[0] == '"': // NaN or an infinity, or a function with this name
 		v.Formula = number.String()
 	case !bytes.ContainsAny(text, ".eE"):
 		v.Kind = Integer
@@ -112,8 +109,7 @@ func (v *jsonValue) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// unmarshalFunction reads the text of a function. If the JSON value is not a string, it returns notNumber, the error that it is not a number
-// either.
+// unmarshalFunction reads the text of a function. If the JSON value is not a string, it returns notNumber.
 func (v *jsonValue) unmarshalFunction(text []byte, notNumber error) error {
 	var formula string
 	if text[0] != '"' || json.Unmarshal(text, &formula) != nil {
@@ -133,7 +129,7 @@ func (v *jsonValue) unmarshalRange(text []byte) error {
 	return nil
 }
 
-// unmarshalCurve reads a list of points, which have equally many coordinates.
+// unmarshalCurve reads a list of points. All points must have the same number of coordinates.
 func (v *jsonValue) unmarshalCurve(text []byte) error {
 	var points [][]JSONNumber
 	if err := json.Unmarshal(text, &points); err != nil {
@@ -153,8 +149,8 @@ func (v *jsonValue) unmarshalCurve(text []byte) error {
 	return nil
 }
 
-// decodeValue returns the value that encodeValue wrote to the members of a record. Old records have no kind; then the form of the value
-// decides, and a number with a fraction is no integer.
+// decodeValue returns the value of the members of a record that encodeValue wrote. Old records have no kind; then the form of the value determines
+// it.
 func decodeValue(kind string, value *jsonValue, fraction string) (Value, error) {
 	if value == nil {
 		if kind+fraction != "" {
@@ -175,22 +171,27 @@ func decodeValue(kind string, value *jsonValue, fraction string) (Value, error) 
 		if decoded.Kind, err = checkKind(kind, value); err != nil {
 			return Value{}, err
 		}
-	case fraction != "" && decoded.Kind == Integer:
+	case fraction != "" && decoded.Kind == Integer: // an old record of a number such as 3
 		decoded.Kind = Number
 	}
 	if fraction == "" {
 		return decoded, nil
 	}
-	var err error
-	switch decoded.Kind {
-	case Curve:
-		decoded.RatPoints, err = parseFractions(fraction, decoded.Points)
-	case Number, Integer:
-		decoded.Rat, err = parseFraction(fraction, decoded.Num)
-	default:
-		err = fmt.Errorf("the fraction is %s and the value is %s", fraction, value)
-	}
+	err := decoded.setFraction(fraction)
 	return decoded, err
+}
+
+// setFraction sets the exact number or the exact points of a value.
+func (v *Value) setFraction(text string) (err error) {
+	switch v.Kind {
+	case Curve:
+		v.RatPoints, err = parseFractions(text, v.Points)
+	case Number, Integer:
+		v.Rat, err = parseFraction(text, v.Num)
+	default:
+		err = fmt.Errorf("the fraction is %s and the value is %s", text, v.Text())
+	}
+	return err
 }
 
 // checkKind returns the kind with a name. It returns an error if a value with this form has another kind.
@@ -206,8 +207,7 @@ func checkKind(name string, value *jsonValue) (Kind, error) {
 	return kind, nil
 }
 
-// parseFractions reads the fractions of the points of a curve, as CurveText prints them: [(1/6,3)]. It returns an error if they are not
-// close to the coordinates of the points.
+// parseFractions reads the fractions of the points of a curve, such as [(1/6,3)]. It returns an error if they are not close to the coordinates.
 func parseFractions(text string, points [][]float64) ([][]*big.Rat, error) {
 	parts := strings.Split(strings.NewReplacer("[", "", "]", "", "(", "", ")", "").Replace(text), ",")
 	var ratPoints [][]*big.Rat
@@ -232,7 +232,7 @@ func parseFractions(text string, points [][]float64) ([][]*big.Rat, error) {
 	return ratPoints, nil
 }
 
-// parseFraction reads a fraction in lowest terms, such as 1/6 or 3. It returns an error if it is not close to the value.
+// parseFraction reads a fraction in lowest terms, such as 1/6 or 3. It returns an error if the fraction is not close to the value.
 func parseFraction(text string, value float64) (*big.Rat, error) {
 	fraction, ok := new(big.Rat).SetString(text)
 	if !ok || fraction.RatString() != text {

@@ -83,8 +83,7 @@ type Place struct {
 	Message string `json:"message"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. It also reads records before schema 3, in which the member position had the only place,
-// without the message.
+// UnmarshalJSON implements [json.Unmarshaler]. It also reads the member position of records before schema 3.
 func (r *FailureRecord) UnmarshalJSON(text []byte) error {
 	type plain FailureRecord // without this method
 	var read struct {
@@ -188,8 +187,7 @@ func (r *Record) method() string {
 	return r.Method
 }
 
-// Verdict returns the verdict of a record. It also reads records before schema 3, in which the resolution "scheduler" was "fixed". The
-// error says which member is wrong.
+// Verdict returns the verdict of a record. It also reads records before schema 3, with the name "fixed" for the resolution "scheduler".
 func (r *Record) Verdict() (*Verdict, error) {
 	v := &Verdict{
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
@@ -255,7 +253,7 @@ func (r *FailureRecord) Failure() *Failure {
 	return f
 }
 
-// word returns the name of a constant. It is empty for the zero value, which stands for unknown.
+// word returns the name of a constant; empty for the zero value, because this means unknown.
 func word[T interface {
 	comparable
 	fmt.Stringer
@@ -267,8 +265,7 @@ func word[T interface {
 	return x.String()
 }
 
-// parseWord returns the constant with a name, among those from first to last. The empty name stands for first. what is the subject of the
-// error.
+// parseWord returns the constant with a name, among the constants from first to last. The empty name means first. what is the subject of the error.
 func parseWord[T interface {
 	~uint8
 	fmt.Stringer

@@ -123,8 +123,8 @@ type Verdict struct {
 	Err       *Failure // why there is no value, or an incomplete one; nil otherwise
 }
 
-// SampledInPart reports whether a limit or an interruption ended the sampling early, and the verdict has the estimate and the interval of
-// the samples so far. Such an interval is valid at any stopping time.
+// SampledInPart reports whether the sampling ended early and the verdict has the interval of the samples so far. The interval is valid at any
+// stopping time.
 func (v *Verdict) SampledInPart() bool {
 	return v.Err != nil && (v.Err.Class == Timeout || v.Err.Class == Interrupted) && v.Samples > 0 && v.Bound != nil && v.Value.Kind == Number
 }
@@ -200,7 +200,7 @@ type Failure struct {
 	Pos     syntax.Pos // zero if unknown
 }
 
-// Refuse returns the failure that an engine cannot answer a property, with the position of the cause in the text of the property.
+// Refuse returns the failure of a property that an engine cannot answer. at is the position of the cause in the property.
 func Refuse(p *logic.Property, class Class, at syntax.Pos, format string, args ...any) *Failure {
 	return &Failure{Class: class, Message: fmt.Sprintf(format, args...), File: p.File, Pos: at}
 }

@@ -53,8 +53,7 @@ func (v Valuation) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// constantValue returns the value of a constant for package json: a number or a Boolean if the text is one, and otherwise a string. A number
-// keeps its digits if JSON allows them; .5 becomes 0.5.
+// constantValue returns the value of a constant for package json: a Boolean, a number or a string. A number keeps its digits if JSON allows them.
 func constantValue(text string) any {
 	switch text {
 	case "true":

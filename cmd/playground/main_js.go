@@ -51,7 +51,7 @@ func main() {
 	select {}
 }
 
-// answer lets the API answer the request with a name and a body. It calls sendLine with each line of the answer, and with null at the end.
+// answer runs a request of the API. It calls sendLine with each line of the answer, and with null at the end.
 func (o *openRequests) answer(api *serve.API, id int, name, body string, sendLine js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

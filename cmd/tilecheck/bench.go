@@ -91,21 +91,22 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	return exitStatus(record.ExitCode(runs))
 }
 
-// options returns the options of the measurement, without the file system of the suite.
+// options returns the options of the measurement. The caller adds the file system of the suite.
 func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	if err := env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"); err != nil {
 		return nil, err
 	}
-	build, err := env.identify()
+	tilecheckVersion, err := env.identify()
 	if err != nil {
 		return nil, err
 	}
-	options := &bench.Options{QVBS: c.QVBS, Repetitions: c.Repetitions, Tilecheck: build}
+	options := &bench.Options{QVBS: c.QVBS, Repetitions: c.Repetitions, Tilecheck: tilecheckVersion}
 	options.Suite = regress.Options{Seed: c.Seed, Time: c.Timeout, Memory: int64(c.Memory)}
 	if options.Cores, err = parseCores(c.Cores); err != nil {
 		return nil, usageError("--cores: %w", err)
 	}
-	if options.Split = env.shard; c.Shard != "" && c.Partial == "" {
+	options.Split = env.shard
+	if c.Shard != "" && c.Partial == "" {
 		options.Shard, err = shard.Parse(c.Shard)
 		if err != nil || options.Shard.Index > options.Shard.Count {
 			return nil, usageError("--shard: found %q, want the number of a shard and the number of shards, such as 2/5", c.Shard)
@@ -117,18 +118,14 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 // maxCore is the greatest number of a processor that is accepted.
 const maxCore = 1 << 16
 
-// parseCores parses a list of processors that this process may use, such as 0,2-3. The result is sorted and has no repetitions.
+// parseCores parses a list of processors such as 0,2-3. The result is sorted and has no duplicates. parseCores returns an error if this process
+// may not use a processor of the list.
 func parseCores(text string) (cores []int, err error) {
 	if text == "" {
 		return nil, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		low, high, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(low)
-		last := first
-		if isRange && err == nil {
-			last, err = strconv.Atoi(high)
-		}
+		first, last, err := parseCoreRange(part)
 		if err != nil || first < 0 || last < first || last > maxCore {
 			return nil, fmt.Errorf("found %q, want numbers of processors, such as 0 or 0,2-3", text)
 		}
@@ -141,6 +138,19 @@ func parseCores(text string) (cores []int, err error) {
 	return cores, cgroup.CheckCores(cores)
 }
 
+// parseCoreRange parses a range of processors such as 2-3, or the number of one processor.
+func parseCoreRange(text string) (first, last int, err error) {
+	low, high, isRange := strings.Cut(text, "-")
+	if !isRange {
+		high = low
+	}
+	if first, err = strconv.Atoi(low); err != nil {
+		return 0, 0, err
+	}
+	last, err = strconv.Atoi(high)
+	return first, last, err
+}
+
 // selection returns the selected cases.
 func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
 	return c.request().Find(func(files []string) error {
@@ -149,7 +159,7 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 	})
 }
 
-// inputs returns the files and directories that the command reads, for the record of a run.
+// inputs returns the files and directories that the command reads. The record of a run contains copies of them.
 func (c *benchRunCmd) inputs() ([]string, error) {
 	request := c.request()
 	inputs := slices.Clone(request.Paths)
@@ -160,24 +170,31 @@ func (c *benchRunCmd) inputs() ([]string, error) {
 	return inputs, err
 }
 
-// request returns the request that selects the cases. It replaces each path that is a pattern by the paths that match it.
+// request returns the request that selects the cases. It expands patterns in the paths.
 func (c *benchRunCmd) request() *selection.Request {
 	request := &selection.Request{
 		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
 		Engines: []string{native.Name}, Jobs: 1,
 	}
 	for _, path := range c.Paths {
-		matches, err := filepath.Glob(path)
-		// A path that exists, or matches nothing, is used unchanged.
-		if _, statErr := os.Stat(path); err != nil || statErr == nil || len(matches) == 0 {
-			matches = []string{path}
-		}
-		request.Paths = append(request.Paths, matches...)
+		request.Paths = append(request.Paths, expandPattern(path)...)
 	}
 	return request
 }
 
-// tools returns the tools that the command line names, with their programs on this machine.
+// expandPattern returns the paths that match a pattern. If the path itself exists, or nothing matches, it returns the path unchanged.
+func expandPattern(path string) []string {
+	if _, err := os.Stat(path); err == nil {
+		return []string{path}
+	}
+	matches, err := filepath.Glob(path)
+	if err != nil || len(matches) == 0 {
+		return []string{path}
+	}
+	return matches
+}
+
+// tools returns the tools of the flag --tool.
 func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *bench.Options) ([]*bench.Tool, error) {
 	var tools []*bench.Tool
 	var labels []string
@@ -199,7 +216,7 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 	return tools, nil
 }
 
-// tool returns the tool of a spec. It finds the program of the tool and asks it for its version.
+// tool finds the program that a spec describes, and asks it for its version.
 func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
 	path, err := c.programPath(spec)
 	if err != nil {
@@ -225,9 +242,9 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 	return bench.NewTool(spec, measured, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
 }
 
-// programPath returns the path of a tool's program that the spec or a flag names; empty if none does. It returns an error if only an image is named.
+// programPath returns the path of the tool's program from the spec or a flag. The path is empty if neither gives one.
 func (c *benchRunCmd) programPath(spec *bench.Spec) (string, error) {
-	place := c.of(spec.Engine)
+	place := c.placeOf(spec.Engine)
 	path := cmp.Or(spec.Program, place.Path)
 	if path == "" && place.Image != "" {
 		return "", errors.New("programs in containers are not measured, want the path of one on this machine")
@@ -250,31 +267,41 @@ func toolVersion(ctx context.Context, engine string, program *local.Tool) (strin
 	return strings.TrimSpace(strings.TrimPrefix(out.String(), "tilecheck ")), err
 }
 
-// measure measures the tools and returns the runs. With a file of results it appends each run to the file as soon as the run has ended, and the
-// result begins with the runs that were already in the file. A merge of shards measures nothing: it takes the runs from the shards.
-func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
-	options.Record = func(run *record.Run) error {
-		runs = append(runs, *run)
+// collectedRuns are the runs of a measurement.
+type collectedRuns struct {
+	runs    []record.Run
+	file    *bench.Results      // the file of results; nil if there is none
+	earlier map[record.Key]bool // the runs that an earlier measurement wrote to the file
+}
+
+// add adds a run to the result and to the file of results.
+func (c *collectedRuns) add(run *record.Run) error {
+	if c.earlier[run.Key()] { // a merge was repeated
 		return nil
 	}
+	c.runs = append(c.runs, *run)
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Append(run)
+}
+
+// measure measures the tools and returns the runs. The runs of earlier measurements in the file of results come first.
+func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
+	var collected collectedRuns
 	if c.writesResults(env) {
-		file, err := bench.OpenResults(c.Output)
-		if err != nil {
-			return nil, err
+		file, openErr := bench.OpenResults(c.Output)
+		if openErr != nil {
+			return nil, openErr
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
-		runs = file.Runs
-		if options.Done, err = bench.CheckDone(runs, tools, options, c.Output); err != nil {
+		collected.runs, collected.file = file.Runs, file
+		if options.Done, err = bench.CheckDone(file.Runs, tools, options, c.Output); err != nil {
 			return nil, err
 		}
-		options.Record = func(run *record.Run) error {
-			if options.Done[run.Key()] { // a merge was repeated
-				return nil
-			}
-			runs = append(runs, *run)
-			return file.Append(run)
-		}
+		collected.earlier = options.Done
 	}
+	options.Record = collected.add
 	progress, done := env.progress()
 	defer done()
 	if progress != nil {
@@ -283,16 +310,15 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 		}
 	}
 	err = bench.Run(ctx, tests, tools, *options)
-	return runs, err
+	return collected.runs, err
 }
 
-// writesResults reports whether the runs are written to the file of results. A shard does not write it. A merge writes it only if the command line of
-// the merge itself names the file.
+// writesResults reports whether this process writes the file of results.
 func (c *benchRunCmd) writesResults(env *environment) bool {
 	switch {
-	case env.shard.Recording():
+	case env.shard.Recording(): // the merge of the shards writes it
 		return false
-	case env.shard.Replaying():
+	case env.shard.Replaying(): // the command line of the merge must name it
 		return c.Output != "" && namesOutput(env.recording.outputWords, c.Output)
 	}
 	return c.Output != ""

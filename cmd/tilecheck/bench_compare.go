@@ -84,7 +84,7 @@ func readRuns(name string) ([]record.Run, error) {
 	return record.Read(file, name)
 }
 
-// table returns a table with a row for each case, and with notes about all cases together. limit is the greatest allowed ratio of new to old; 0 means none.
+// table returns a table with a row for each case. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
 func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
@@ -103,19 +103,25 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 		}
 		out.Append(pair.Case, tool, c.cell(pair.Old, pair.OldOutcome), c.cell(pair.New, pair.NewOutcome), ratioCell(pair.Ratio), numberCell("%.3g", pair.P), change(pair, limit))
 	}
-	out.Notes = append(out.Notes, fmt.Sprintf(
-		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
-		c.Measure, compared.Ratio, compared.Lower, compared.Upper, 100*(1-bench.FalseAlarms), compared.Pairs, compared.Mean))
-	if compared.Separate {
-		out.Notes = append(out.Notes, "the old runs and the new ones were at different times: a change of the machine looks like a change of the tool. Measure both in one run of bench: --tool native@OLD --tool native@NEW")
-	}
-	if limit > 0 && compared.Slower(limit) {
-		out.Notes = append(out.Notes, fmt.Sprintf("slower than allowed (%s)", c.FailSlower))
-	}
+	out.Notes = c.notes(compared, limit)
 	return out
 }
 
-// cell returns a cell with a measured number and its unit. If the number is NaN, the cell has the outcome.
+// notes returns the notes about all cases together. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
+func (c *benchCompareCmd) notes(compared *bench.Comparison, limit float64) []string {
+	notes := []string{fmt.Sprintf(
+		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
+		c.Measure, compared.Ratio, compared.Lower, compared.Upper, 100*(1-bench.FalseAlarms), compared.Pairs, compared.Mean)}
+	if compared.Separate {
+		notes = append(notes, "the old runs and the new ones were at different times: a change of the machine looks like a change of the tool. Measure both in one run of bench: --tool native@OLD --tool native@NEW")
+	}
+	if limit > 0 && compared.Slower(limit) {
+		notes = append(notes, fmt.Sprintf("slower than allowed (%s)", c.FailSlower))
+	}
+	return notes
+}
+
+// cell returns a cell with a measured number and its unit, or with the outcome if the number is NaN.
 func (c *benchCompareCmd) cell(number float64, outcome record.Outcome) table.Cell {
 	switch {
 	case math.IsNaN(number):
@@ -137,7 +143,7 @@ func numberCell(format string, number float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf(format, number), Value: number}
 }
 
-// change returns a cell that says whether a case became faster or slower beyond chance.
+// change returns the cell for the significant change of a case. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
 func change(compared *bench.CaseComparison, limit float64) table.Cell {
 	switch {
 	case compared.Lost:

@@ -31,7 +31,7 @@ func (c *benchReportCmd) Run(env *environment) error {
 	})
 }
 
-// readDistinctRuns reads the runs of all files. Of several runs with the same key it returns only the first one.
+// readDistinctRuns reads the runs of all files. It returns the first run of each key.
 func (c *benchReportCmd) readDistinctRuns() ([]record.Run, error) {
 	var distinct []record.Run
 	seen := make(map[record.Key]bool)

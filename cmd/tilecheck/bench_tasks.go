@@ -18,10 +18,11 @@ type benchTasksCmd struct {
 	Dir string `required:"" help:"Folder of the definitions." placeholder:"DIR" file:"none"`
 }
 
-// Run writes a definition for each model with its properties.
+// Run writes a task definition for each pair of a model and a properties file.
 func (c *benchTasksCmd) Run(env *environment) error {
 	request := selection.Request{Paths: c.Paths, Engines: []string{native.Name}, Jobs: 1}
-	selected, err := request.Find(func([]string) error { return nil })
+	acceptFiles := func([]string) error { return nil }
+	selected, err := request.Find(acceptFiles)
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,8 @@ func (c *benchTasksCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := bench.Tasks(selected.Tests, func(file string) (string, error) { return filepath.Rel(dir, selected.Abs(file)) })
+	relative := func(file string) (string, error) { return filepath.Rel(dir, selected.Abs(file)) }
+	tasks, err := bench.Tasks(selected.Tests, relative)
 	if err != nil {
 		return err
 	}
@@ -43,6 +45,6 @@ func (c *benchTasksCmd) Run(env *environment) error {
 		return err
 	}
 	env.setPrinting()
-	_, err = fmt.Fprintf(env.stdout, "%d tasks in %s\n", len(tasks)-1, c.Dir)
+	_, err = fmt.Fprintf(env.stdout, "%d tasks in %s\n", len(tasks)-1, c.Dir) // the first file is the property, not a task
 	return err
 }

@@ -56,7 +56,7 @@ func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
 	_, isTerminal := env.terminal(env.stdout)
 	for i := range blessing.Files {
 		diff := blessing.Files[i].Diff()
-		if isTerminal { // elsewhere the text may be input for patch, so it stays as it is
+		if isTerminal { // in a pipe the diff stays unchanged, because patch may read it
 			diff = printable.Text(diff)
 		}
 		if _, err := io.WriteString(env.stdout, diff); err != nil {
@@ -87,8 +87,7 @@ func skipText(skip regress.Skip) string {
 	return position + ": no expectation for " + skip.Property + ": " + skip.Reason
 }
 
-// write asks the user, unless --yes is given, and writes every file. If the user refuses, it returns an error without a text, which
-// sets the exit code.
+// write asks the user for permission and writes every file. A refusal is an error without a message.
 func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
 	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
 	if err := c.confirm(ctx, env, changes); err != nil {
@@ -110,13 +109,12 @@ func (c *blessCmd) write(ctx context.Context, env *environment, selected *select
 	return nil
 }
 
-// confirm asks the user whether to write the changes, unless --yes is given. It returns an error if the answer is not yes, or if there is no
-// terminal to ask on.
+// confirm asks the user whether to write the changes, unless --yes is given. It returns an error if the answer is not yes.
 func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string) error {
 	if c.Yes {
 		return nil
 	}
-	if _, isTerminal := env.terminal(env.stdout); !isTerminal {
+	if _, isTerminal := env.terminal(env.stdout); !isTerminal { // nobody can answer
 		fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
 		return exitStatus(exitFailed)
 	}
@@ -131,24 +129,23 @@ func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string
 	return nil
 }
 
-// readLine reads a line of standard input. If ctx ends first, readLine returns, and its goroutine goes on waiting for input. This is harmless,
-// because the program reads nothing else from standard input.
+// readLine reads a line of standard input. It returns early if ctx ends.
 func (e *system) readLine(ctx context.Context) (string, error) {
-	type answer struct {
+	type readResult struct {
 		text string
 		err  error
 	}
-	read := make(chan answer, 1)
-	go func() {
+	read := make(chan readResult, 1)
+	go func() { // after an early return it keeps waiting, which is harmless: nothing else reads standard input
 		text, err := bufio.NewReader(e.stdin).ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		read <- answer{text, err}
+		read <- readResult{text, err}
 	}()
 	select {
-	case a := <-read:
-		return a.text, a.err
+	case line := <-read:
+		return line.text, line.err
 	case <-ctx.Done():
 		fmt.Fprintln(e.stderr)
 		return "", ctx.Err()

@@ -49,7 +49,7 @@ const (
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
 
-// Run proves a lower bound of optimal play, in one of the ways that the flags select.
+// Run proves a lower bound of optimal play, from a strategy or by stages.
 func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	return c.runStrategy(ctx, env)
 }
 
-// checkCertificate does the work of the old flag --check, which is the command certify now.
+// checkCertificate checks a certificate for the deprecated flag --check. The command certify has replaced this flag.
 func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error {
 	if err := env.refuseGivenFlags("with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages"); err != nil {
 		return err
@@ -73,14 +73,13 @@ func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error
 		return usageError("--check reads a certificate, want it without a strategy and --certificate")
 	}
 	fmt.Fprintf(env.stderr, "warning: bound --check is called certify now: tilecheck certify %s\n", quote.Word(c.Check))
-	if env.name != "" { // in JSON
+	if env.name != "" { // JSON output contains the name of the command
 		env.name = "certify"
 	}
 	return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
 }
 
-// runStrategy prints a lower bound on the value of optimal play: what a strategy wins at least, improved on the boards that it reaches. It also
-// writes the certificate.
+// runStrategy proves a lower bound on the value of optimal play. It evaluates a strategy and improves it on the boards that it reaches.
 func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	player, opt, err := c.options()
 	if err != nil {
@@ -98,7 +97,7 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 		return boundTimeError(explainTooLarge(player, err))
 	}
 	best, err := reached.Improve(ctx, c.Refine, c.Boards == boardsRaw)
-	if best == nil {
+	if best == nil { // with an error and a bound, both are reported
 		return err
 	}
 	done()
@@ -117,7 +116,7 @@ func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
 }
 
 // options returns the strategy, and the options for exploring the boards that it reaches.
-func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
+func (c *boundCmd) options() (player strategy.Strategy, opt induced.PartOptions, err error) {
 	rows, cols, err := c.shape()
 	if err != nil {
 		return nil, opt, err
@@ -130,14 +129,14 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	if c.Memory != 0 {
 		opt.States = max(1, int(c.Memory/bytesPerState))
 	}
-	if s, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: g.Rules, Max: g.Max}); err != nil {
+	if player, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: g.Rules, Max: g.Max}); err != nil {
 		return nil, opt, usageError("%w", err)
 	}
-	opt.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(s)
-	return s, opt, nil
+	opt.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(player)
+	return player, opt, nil
 }
 
-// boundTimeError replaces the error of a time limit by one with its exit code, which says what the user can do. It returns other errors unchanged.
+// boundTimeError replaces the error of a time limit by advice for the user. It returns other errors unchanged.
 func boundTimeError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &codedError{exitOutOfLimit, errors.New("the time limit was reached before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}
@@ -156,7 +155,7 @@ func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.
 	})
 }
 
-// writeCertificate writes a file, compressed if its name ends in .gz.
+// writeCertificate writes a file. It compresses the file if the name ends in .gz.
 func (env *environment) writeCertificate(name string, write func(w io.Writer) error) error {
 	return env.writeFile(name, func(w io.Writer) error {
 		if !strings.HasSuffix(name, ".gz") {

@@ -13,27 +13,9 @@ import (
 
 // runStages proves a lower bound of optimal play by stages.
 func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
-	if err := env.refuseGivenFlags("with --stages", "memory", "budget", "workers", "boards"); err != nil {
-		return err
-	}
-	if c.Strategy != "" {
-		return usageError("--stages finds its moves itself, want it without a strategy")
-	}
-	rows, cols, err := c.shape()
+	opt, err := c.stageOptions(env)
 	if err != nil {
 		return err
-	}
-	g, err := newGame(rows, cols, c.Max)
-	if err != nil {
-		return err
-	}
-	exponent := bits.TrailingZeros(uint(c.Stages))
-	if c.Stages < 0 || c.Stages != game.Value(exponent) {
-		return usageError("--stages is %d, want a tile: a power of two", c.Stages)
-	}
-	opt := induced.StageOptions{Rules: g.Rules, Max: g.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
-	if err := opt.Validate(); err != nil {
-		return usageError("--stages: %w", err)
 	}
 	report, done := env.progress()
 	defer done()
@@ -48,4 +30,31 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 		return err
 	}
 	return env.writeCertificate(c.Certificate, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) })
+}
+
+// stageOptions returns the options of a proof by stages. It returns a usage error if the flags do not fit together.
+func (c *boundCmd) stageOptions(env *environment) (opt induced.StageOptions, err error) {
+	if err := env.refuseGivenFlags("with --stages", "memory", "budget", "workers", "boards"); err != nil {
+		return opt, err
+	}
+	if c.Strategy != "" {
+		return opt, usageError("--stages finds its moves itself, want it without a strategy")
+	}
+	rows, cols, err := c.shape()
+	if err != nil {
+		return opt, err
+	}
+	g, err := newGame(rows, cols, c.Max)
+	if err != nil {
+		return opt, err
+	}
+	exponent := bits.TrailingZeros(uint(c.Stages))
+	if c.Stages < 0 || c.Stages != game.Value(exponent) {
+		return opt, usageError("--stages is %d, want a tile: a power of two", c.Stages)
+	}
+	opt = induced.StageOptions{Rules: g.Rules, Max: g.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
+	if err := opt.Validate(); err != nil {
+		return opt, usageError("--stages: %w", err)
+	}
+	return opt, nil
 }

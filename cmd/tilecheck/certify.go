@@ -50,7 +50,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil && len(proofs.Rows) == 0 {
 		return err
 	}
-	if err != nil {
+	if err != nil { // print the results before the error
 		env.setPrinting()
 	}
 	if err := errors.Join(proofs.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
@@ -62,14 +62,14 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// job returns the job with the model of --model; without a model the job is empty.
+// job returns a job with the model of --model and the properties of --props. Without --model the job is empty.
 func (c *certifyCmd) job(env *environment) (job runner.Job, err error) {
 	job = runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
 	if err := env.refuseFlags(c.Model == "", "without --model", "dialect"); err != nil {
 		return job, err
 	}
 	if c.Model == "" {
-		if len(c.Const)+len(c.Props) > 0 {
+		if len(c.Const) > 0 || c.Props != "" {
 			return job, usageError("--const and --props are for the model, want --model too")
 		}
 		return job, nil
@@ -81,7 +81,7 @@ func (c *certifyCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// certifyTable returns a table without rows. Its columns are the certificate, the property that it proves, and the result of the check.
+// certifyTable returns a table without rows.
 func certifyTable() *table.Table {
 	return &table.Table{Columns: []table.Column{
 		{Name: "certificate", Min: 12},
@@ -98,8 +98,7 @@ func certifyTable() *table.Table {
 	}}
 }
 
-// appendRows checks the files and adds a row for each certificate, until a file cannot be checked. allProven reports whether every certificate
-// proves its claim.
+// appendRows checks the files and adds a row for each certificate. It stops at the first file that it cannot check.
 func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofs *table.Table, job runner.Job) (allProven bool, err error) {
 	allProven = true
 	for _, name := range c.Files {
@@ -122,8 +121,7 @@ func isModel(text []byte) bool {
 	return err == nil || jani.Is(text)
 }
 
-// checkFile checks the certificates in a file, and returns what each proves, with notes about the file. If the job has a model, it also checks
-// that the certificates are about that model.
+// checkFile checks the certificates in a file. With --model it also checks that they are about the model of the job.
 func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
 	file, err := env.open(name)
 	if err != nil {
@@ -148,8 +146,8 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	return results, notes, err
 }
 
-// checkGame checks a certificate about the game 2048, and returns what it proves, with a note about the certificate.
-func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name string, text io.Reader) ([]certify.Result, []string, error) {
+// checkGame checks a certificate about the game 2048. The notes describe the certificate.
+func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name string, text io.Reader) (results []certify.Result, notes []string, err error) {
 	if c.Model != "" {
 		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
 	}
@@ -157,14 +155,13 @@ func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var notes []string
 	if note != "" {
 		notes = []string{name + ": " + note}
 	}
 	return []certify.Result{checked}, notes, nil
 }
 
-// checkModel checks certificates about a model, and returns what they prove.
+// checkModel checks certificates about a model.
 func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
@@ -198,7 +195,7 @@ func (e *environment) isModelFile(name string) bool {
 	return err == nil && len(text) > 0 && isModel(text)
 }
 
-// confirmModel checks that certificates are about the model of --model and its properties. Otherwise it sets the errors of the results.
+// confirmModel checks that certificates are about the model of --model and its properties. A difference becomes the error of a result.
 func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate.File, results []certify.Result, job runner.Job) ([]certify.Result, error) {
 	for i := range results {
 		if !slices.Contains(job.Props, results[i].Property) {
@@ -207,7 +204,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	}
 	space, props, err := c.properties(ctx, job)
 	if err != nil {
-		if _, _, modelErr := load.Model(ctx, job); modelErr != nil {
+		if _, _, modelErr := load.Model(ctx, job); modelErr != nil { // the error is in the model, not in the properties
 			return nil, err
 		}
 		for i := range results {
@@ -229,7 +226,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	return results, nil
 }
 
-// properties returns the state space of the job's model, with exact weights, and the job's properties in the form that certificates use.
+// properties returns the state space of the job's model, with exact weights, and the properties of the job.
 func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)
@@ -253,35 +250,44 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 
 // certifyRow returns the table row of a checked certificate.
 func certifyRow(name string, checked *certify.Result) []any {
-	verdict, reason := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
-	values := make([]any, 6) // the value as text and as data, its bounds, and its bounds as fractions
+	outcome, reason := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
+	if checked.Err != nil {
+		outcome, reason = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: checked.Err.Error()}
+	}
+	row := []any{name, checked.Property, checked.Statement}
+	row = append(row, valueCells(checked)...)
+	return append(row, outcome, reason)
+}
+
+// valueCells returns six cells of a result: the value as text, the truth value, the bounds, and the bounds as fractions.
+func valueCells(checked *certify.Result) []any {
 	switch {
 	case checked.Err != nil:
-		verdict, reason = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: checked.Err.Error()}
+		return make([]any, 6)
 	case checked.Number:
-		values = provenNumber(checked)
-	default:
-		text := strconv.FormatBool(checked.Holds)
-		values[0], values[1] = text, table.Cell{Text: text, Value: checked.Holds}
-	}
-	row := append([]any{name, checked.Property, checked.Statement}, values...)
-	return append(row, verdict, reason)
-}
-
-// provenNumber returns the cells of a proven number: its text, no data, its bounds, and its bounds as fractions.
-func provenNumber(checked *certify.Result) []any {
-	bounds := interval.Between(checked.Lower, checked.Upper)
-	cell := func(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
-	fraction := func(bound *big.Rat) any {
-		if bound == nil {
-			return nil
+		bounds := interval.Between(checked.Lower, checked.Upper)
+		return []any{
+			provenText(checked, bounds), nil,
+			boundCell(bounds.Lo), boundCell(bounds.Hi),
+			fractionOrNil(checked.Lower), fractionOrNil(checked.Upper),
 		}
-		return bound.RatString()
 	}
-	return []any{provenText(checked, bounds), nil, cell(bounds.Lo), cell(bounds.Hi), fraction(checked.Lower), fraction(checked.Upper)}
+	text := strconv.FormatBool(checked.Holds)
+	return []any{text, table.Cell{Text: text, Value: checked.Holds}, nil, nil, nil, nil}
 }
 
-// provenText returns a proven number as text: a short fraction if it is known exactly, otherwise an interval.
+// boundCell returns the cell of a bound.
+func boundCell(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
+
+// fractionOrNil returns the text of a fraction; nil without a fraction.
+func fractionOrNil(bound *big.Rat) any {
+	if bound == nil {
+		return nil
+	}
+	return bound.RatString()
+}
+
+// provenText returns a proven number as text: a fraction if the number is exact and the fraction is short, otherwise an interval.
 func provenText(checked *certify.Result, bounds interval.Interval) string {
 	const maxFraction = 24
 	if checked.Lower == nil {

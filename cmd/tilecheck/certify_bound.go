@@ -30,8 +30,7 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// result checks a certificate and describes it in a note. If the certificate is not valid, the error is in checked.Err. The function itself returns an
-// error only if ctx has ended.
+// result checks a certificate and describes it in a note. An invalid certificate sets checked.Err. err is not nil only if ctx has ended.
 func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
 	checked, note, err = kind.check(ctx, text)
 	switch {
@@ -43,7 +42,7 @@ func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checke
 	return checked, note, nil
 }
 
-// certificateText returns the text of a certificate, decompressed if it is compressed, and its kind if it is about the game 2048.
+// certificateText returns the decompressed text of a certificate. kind is nil unless the certificate is about the game 2048.
 func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate, err error) {
 	text = bufio.NewReader(file)
 	if start, _ := text.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) { // the first bytes of a gzip file
@@ -54,7 +53,7 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 		text = bufio.NewReader(plain)
 	}
 	for _, kind := range gameCertificates() {
-		start, _ := text.Peek(len(kind.header)) // the caller finds an error of reading
+		start, _ := text.Peek(len(kind.header)) // a read error occurs again when the caller reads
 		if string(start) == kind.header {
 			return text, &kind, nil
 		}
@@ -62,7 +61,7 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 	return text, nil, nil
 }
 
-// checkBound checks a certificate of bound --certificate. note says how many boards the certificate has and which strategy it was made from.
+// checkBound checks a certificate that bound --certificate wrote. note gives its number of boards and its strategy.
 func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckBound(ctx, text)
 	if err != nil {
@@ -81,7 +80,7 @@ func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, not
 	return proven, note, nil
 }
 
-// checkGuarantee checks a certificate of solve --certificate. note says how many boards the certificate has.
+// checkGuarantee checks a certificate that solve --certificate wrote. note gives its number of boards.
 func checkGuarantee(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	if err != nil {

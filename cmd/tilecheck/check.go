@@ -65,7 +65,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	results, style, err := c.exportResults()
+	resultsFile, style, err := c.exportResults()
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
 	env.printWarnings(c.Format, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
-	if results != "" {
-		err = errors.Join(err, c.outputs.write(env, results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
+	if resultsFile != "" {
+		err = errors.Join(err, c.outputs.write(env, resultsFile, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
 	env.noteWritten(c.outputs.names()...)
 	if c.Plot != "" {
@@ -90,8 +90,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
 }
 
-// exitCode returns the exit code of the verdicts. If the flags ask for proofs and the certificate was not written or a verdict is not proven, it is not
-// exitOK.
+// exitCode returns the exit code of the verdicts. With --certify, an answer without a proof is a failure. A missing certificate is a failure, too.
 func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.Job, verdicts []result.Verdict) int {
 	code, incompleteCode := verdictCode(verdicts), exitCannotRun
 	if ctx.Err() != nil {
@@ -124,7 +123,7 @@ func proven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts lets the engine of --engine check the job. If the model is given as files of states, it reads them first.
+// verdicts checks the job with the engine of --engine. It first reads the states if the model is given as files of states.
 func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
 	stateFiles := named.Is(c.ModelFile)
 	if !stateFiles {
@@ -140,7 +139,7 @@ func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Jo
 	}
 	if stateFiles {
 		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
-		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // other engines: only the strict check reads the states
+		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // the other engines do not compute with these states
 		if job.States, err = env.openStateFiles(ctx, c.ModelFile, opts); err != nil {
 			return nil, stateLimitError(err)
 		}
@@ -166,8 +165,8 @@ func (e *environment) printWarnings(format table.Format, verdicts []result.Verdi
 	e.printWarningLines(format, warnings)
 }
 
-// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag that means the same: --exact, --float or --method. It returns a usage error
-// if the engine or the mode is unknown, or if another flag contradicts the mode. crosscheck and test accept such engines, too.
+// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag with the same meaning: --exact, --float or --method. It returns a usage error
+// if the engine or the mode is unknown, or if another flag contradicts the mode.
 func (c *checkCmd) applyEngineMode() error {
 	name, mode, hasMode := strings.Cut(c.Engine, ":")
 	if !slices.Contains(append(toolNames(), native.Name), name) {
@@ -184,9 +183,9 @@ func (c *checkCmd) applyEngineMode() error {
 	default:
 		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, mode)
 	}
-	otherMethod := c.Method != "" && c.Method != wantedMethod
-	otherAccuracy := c.Exact && mode != "exact" || c.Float && mode != "float"
-	if otherMethod || otherAccuracy {
+	contradictsMethod := c.Method != "" && c.Method != wantedMethod
+	contradictsAccuracy := c.Exact && mode != "exact" || c.Float && mode != "float"
+	if contradictsMethod || contradictsAccuracy {
 		return usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
 	}
 	if wantedMethod == "states" {
@@ -198,7 +197,7 @@ func (c *checkCmd) applyEngineMode() error {
 	return nil
 }
 
-// job returns the job that the flags ask for. It returns a usage error if flags do not fit together.
+// job returns the job that the flags describe. It returns a usage error if the flags do not fit together.
 func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if err := cmp.Or(c.applyEngineMode(), c.checkEngineFlags(env)); err != nil {
 		return job, err
@@ -242,21 +241,22 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 	)
 }
 
-// noteSamples prints how many samples are needed for a half-width, if the half-width determines their number.
+// noteSamples prints the number of samples that the required half-width takes at most.
 func (e *environment) noteSamples(job *runner.Job) {
 	simulation := &job.Simulation
-	if simulation.Width == 0 || simulation.Samples != 0 || job.Method == runner.SPRT || job.Method == runner.Splitting || e.quiet {
+	widthSetsSamples := simulation.Width != 0 && simulation.Samples == 0 && job.Method != runner.SPRT && job.Method != runner.Splitting
+	if !widthSetsSamples || e.quiet {
 		return
 	}
-	samplesFor := stats.MostSamples
+	maxSamples := stats.MostSamples(simulation.Width, simulation.Confidence)
 	if simulation.Valid {
-		samplesFor = stats.MostValidSamples
+		maxSamples = stats.MostValidSamples(simulation.Width, simulation.Confidence)
 	}
-	fmt.Fprintf(e.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; for a reward it depends on the variance\n",
-		simulation.Width, samplesFor(simulation.Width, simulation.Confidence))
+	const format = "note: a half-width of %g takes about %.0f samples for a probability near 1/2, and fewer for other probabilities; for a reward the number depends on the variance\n"
+	fmt.Fprintf(e.stderr, format, simulation.Width, maxSamples)
 }
 
-// addOutputs adds to the job what it computes beside the values: certificates, witnesses and a scheduler.
+// addOutputs makes the job also compute the certificates, witnesses and scheduler that the flags ask for.
 func (c *checkCmd) addOutputs(env *environment, job *runner.Job) error {
 	if c.Certify || c.Certificate != "" {
 		if err := c.certify(env, job); err != nil {
@@ -320,10 +320,10 @@ func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 	return nil
 }
 
-// exportResults splits the value of --export-results into a file and a style. The file is empty without the flag.
+// exportResults returns the file and the style of --export-results. The file is empty without the flag.
 func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
-	file, name := cutTarget(c.ExportResults)
-	if style, err = report.ParseResultsStyle(name); err != nil {
+	file, styleName := cutTarget(c.ExportResults)
+	if style, err = report.ParseResultsStyle(styleName); err != nil {
 		return "", "", usageError("--export-results: %w", err)
 	}
 	if file == "" && c.ExportResults != "" {

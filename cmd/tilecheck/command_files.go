@@ -70,16 +70,15 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	return files
 }
 
-// addFlag adds the files in the value of a flag or argument. kind is its tag "file".
+// addFlag adds the files in the value of a flag or argument. kind is the tag "file" of the flag.
 func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
-	switch value.Kind() {
-	case reflect.Slice:
+	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {
 			p.addFlag(source, kind, value.Index(i))
 		}
 		return
-	case reflect.String:
-	default:
+	}
+	if value.Kind() != reflect.String {
 		return
 	}
 	name := value.String()
@@ -100,17 +99,17 @@ func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 
 // withOutputs returns a copy with more outputs. source is the flag that names them.
 func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles {
-	more := *p
-	more.outputs = slices.Clone(p.outputs)
-	more.addOutputs(source, names...)
-	return &more
+	extended := *p
+	extended.outputs = slices.Clone(p.outputs)
+	extended.addOutputs(source, names...)
+	return &extended
 }
 
 // addInputs adds files that the command reads.
 func (p *commandFiles) addInputs(source string, names ...string) {
 	for _, name := range names {
 		switch name {
-		case "":
+		case "": // the flag is not given
 		case "-":
 			p.fromStdin = append(p.fromStdin, source)
 			if place, ok := placeOfStream(p.stdin); ok {
@@ -122,7 +121,7 @@ func (p *commandFiles) addInputs(source string, names ...string) {
 	}
 }
 
-// placeOfStream returns the place of the regular file that a standard stream is redirected to; false if it is not redirected to one.
+// placeOfStream returns the place of a standard stream that is redirected to a regular file; false for other streams.
 func placeOfStream(stream any) (atomicfile.Place, bool) {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -137,8 +136,9 @@ func (p *commandFiles) addOutputs(source string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
 			p.toStdout = append(p.toStdout, source)
+			continue
 		}
-		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
+		if place := atomicfile.PlaceOf(name); name != "" && place.Keeps() {
 			p.outputs = append(p.outputs, namedFile{source: source, name: name, place: place})
 		}
 	}
@@ -154,8 +154,7 @@ func (p *commandFiles) addKept(source string, names ...string) {
 	}
 }
 
-// check returns an error if an output is the same file as an input or another output, or if it
-// cannot be written.
+// check returns an error if an output cannot be written, or if it is the same file as an input or another output.
 func (p *commandFiles) check() error {
 	used := slices.Clone(p.inputs)
 	if place, ok := placeOfStream(p.stdout); ok {
@@ -198,8 +197,8 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 // writeFile adds a file to a set.
 type writeFile = func(name string, write func(io.Writer) error) error
 
-// writeSet writes files that belong together, all or none of them. addFiles calls add for each file. names are the base names of the set,
-// such as w for w.tra and w.lab. It removes the files in stale.
+// writeSet writes a set of files, all or none of them. addFiles calls add for each file. names are the base names of the set, such as w for w.tra
+// and w.lab. writeSet removes the stale files.
 func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := addFiles(func(name string, write func(io.Writer) error) error {
@@ -223,15 +222,15 @@ func (e *environment) plot(name string, chart *plot.Chart) error {
 	return err
 }
 
-// noteWritten prints the names of files that the command has written, unless --quiet is given. A shard writes no results, and a merge
-// only the files that its own command line names.
+// noteWritten prints the names of the files that this process has written, unless --quiet is given.
 func (e *environment) noteWritten(names ...string) {
 	if e.quiet || e.shard.Recording() {
 		return
 	}
 	var written []string
 	for _, name := range names {
-		if !isStdout(name) && (!e.shard.Replaying() || namesOutput(e.recording.outputWords, name)) {
+		isWritten := !e.shard.Replaying() || namesOutput(e.recording.outputWords, name)
+		if isWritten && !isStdout(name) {
 			written = append(written, name)
 		}
 	}

@@ -50,7 +50,7 @@ type plotFlag struct {
 	Plot string `help:"Draw the table, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 }
 
-// check returns an error if the file has no extension of a picture, so that this is known before the work begins.
+// check returns a usage error if the name of the file has no extension of a picture.
 func (f plotFlag) check() error {
 	if f.Plot == "" {
 		return nil

@@ -82,11 +82,10 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	return documentStatus(ctx, document, opt.Rows, results)
 }
 
-// documentStatus returns an error with the exit code of a document. A number that was not reproduced, without a note that expects this, is a
-// failed expectation. Missing rows, and a run that compared nothing, ran out of a limit.
+// documentStatus returns an error with the exit code of a repetition; nil if all rows agree with the published ones.
 func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
-	if len(tally.Unexpected) > 0 {
+	if len(tally.Unexpected) > 0 { // numbers that differ, and no note expects the difference
 		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
 	missing := missingRows(rows, results)
@@ -111,8 +110,7 @@ func missingRows(rows []play.PublishedRow, results []play.RowResult) []string {
 	return missing
 }
 
-// missingRowsError returns the error of a run that was interrupted or had too little time. It names the missing rows, and the flags that give
-// more time.
+// missingRowsError returns the error of a run that was interrupted or had too little time. The error names the missing rows.
 func missingRowsError(ctx context.Context, missing []string, rows int, interrupted bool) error {
 	code, flags := exitOutOfLimit, "--row-budget or --budget"
 	if interrupted {
@@ -137,7 +135,8 @@ func (c *compareDocumentCmd) options(env *environment) (document play.Document, 
 		return document, opt, err
 	}
 	documents := play.Documents()
-	document = documents[slices.IndexFunc(documents, func(document play.Document) bool { return document.Name == c.Document })] // kong has checked the name
+	i := slices.IndexFunc(documents, func(document play.Document) bool { return document.Name == c.Document })
+	document = documents[i] // kong has checked the name
 	rowPattern, err := regexp.Compile(c.Row)
 	if err != nil {
 		return document, opt, usageError("--row: %w", err)
@@ -156,13 +155,17 @@ func (c *compareDocumentCmd) options(env *environment) (document play.Document, 
 	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
 		return document, opt, err
 	}
-	opt.Solve = func(ctx context.Context, match play.Match) (float64, error) {
-		stats, err := solve.InitialValue(ctx, solve.Options{Shape: match.Shape, Max: game.Value(match.Goal), Workers: c.Workers, Memory: int64(c.Memory)}, "")
-		return stats.Initial, err
-	}
+	opt.Solve = c.solve
 	opt.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
 		simulation := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
 		return experiment.Sample(ctx, native.New(), row, runner.Job{Settings: runner.Settings{Simulation: simulation}})
 	}
 	return document, opt, nil
+}
+
+// solve returns the probability that optimal play wins a match.
+func (c *compareDocumentCmd) solve(ctx context.Context, match play.Match) (float64, error) {
+	options := solve.Options{Shape: match.Shape, Max: game.Value(match.Goal), Workers: c.Workers, Memory: int64(c.Memory)}
+	stats, err := solve.InitialValue(ctx, options, "")
+	return stats.Initial, err
 }

@@ -99,7 +99,7 @@ func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) 
 	return nil
 }
 
-// publishedError returns an error if some cells have a published value and none of these values could be compared.
+// publishedError returns an error if there are published values and none of them could be compared.
 func publishedError(cells []report.ComparisonCell) error {
 	isPublished := func(cell report.ComparisonCell) bool { return cell.Published != nil }
 	isCompared := func(cell report.ComparisonCell) bool { return cell.Compatible != report.Incomparable }
@@ -109,7 +109,7 @@ func publishedError(cells []report.ComparisonCell) error {
 	return nil
 }
 
-// models returns the experiment that the flags describe. If a strategy exists only as a player of games, the error suggests compare players.
+// models returns the experiment that the flags describe.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
 	opt, err := c.experimentOptions(job)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 		return nil, err
 	}
 	models, err := experiment.New(opt)
-	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) {
+	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) { // suggest the command for strategies that only play games
 		words := []string{"tilecheck", "compare", "players"}
 		for _, strategy := range opt.Strategies {
 			words = append(words, quote.Word(strategy))
@@ -206,13 +206,12 @@ func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// agreementCode returns the exit code of a comparison of engines. verdictsCode is the exit code of
-// the verdicts alone. A value that could not be compared is not a success.
+// agreementCode returns the exit code of a comparison of engines. verdictsCode is the exit code of the verdicts alone.
 func agreementCode(agreement *experiment.Agreement, verdictsCode int) int {
 	switch {
 	case agreement.Different > 0 && verdictsCode != exitOutOfLimit:
 		return exitDisagree
-	case agreement.Unknown > 0 && verdictsCode == exitOK:
+	case agreement.Unknown > 0 && verdictsCode == exitOK: // a value could not be compared
 		return exitCannotRun
 	}
 	return verdictsCode

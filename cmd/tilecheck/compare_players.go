@@ -97,7 +97,7 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 	return opt, err
 }
 
-// strategies returns the strategies to compare, at least two and all different. With --shield, each is restricted to the allowed moves.
+// strategies returns the strategies to compare: at least two, and all different. With --shield they make only the moves that the shield allows.
 func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]strategy.Strategy, error) {
 	shield, err := c.shield(env, match)
 	if err != nil {
@@ -105,17 +105,17 @@ func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]st
 	}
 	var strategies []strategy.Strategy
 	for _, spec := range c.specsOrThesis(c.Words) {
-		added, err := c.parseStrategy(match, spec)
+		player, err := c.parseStrategy(match, spec)
 		if err != nil {
 			return nil, err
 		}
 		if shield != nil {
-			added = shield.Guard(added)
+			player = shield.Guard(player)
 		}
-		if slices.ContainsFunc(strategies, func(other strategy.Strategy) bool { return other.String() == added.String() }) {
-			return nil, usageError("%s is there twice", added)
+		if slices.ContainsFunc(strategies, func(other strategy.Strategy) bool { return other.String() == player.String() }) {
+			return nil, usageError("%s is there twice", player)
 		}
-		strategies = append(strategies, added)
+		strategies = append(strategies, player)
 	}
 	if len(strategies) < 2 {
 		return nil, usageError("found %d strategy, want at least 2 to compare", len(strategies))

@@ -25,7 +25,7 @@ func (c *completionCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	// The shell parses the command twice, so it is quoted twice: when it reads this code, and when it completes a word.
+	// The command is quoted twice: the shell parses it when it reads this code, and again when it completes a word.
 	program = quote.Word(program)
 	complete := "complete -o default -o bashdefault -C " + quote.Word(program) + " tilecheck\n"
 	switch shell {
@@ -50,8 +50,8 @@ complete -f -c tilecheck -a "(__complete_tilecheck)"
 	return err
 }
 
-// programName returns the command that runs this program: "tilecheck" if a shell with the given PATH finds this program by that name, otherwise the
-// path of its file.
+// programName returns the command that runs this program. It is "tilecheck" if a shell with the given PATH finds this program, and the path of the
+// executable otherwise.
 func programName(path string) (string, error) {
 	file, err := os.Executable()
 	if err != nil {
@@ -68,7 +68,7 @@ func programName(path string) (string, error) {
 	return file, nil
 }
 
-// firstOnPath returns the first file with a name in the directories of path, which has the form of PATH; nil if there is none.
+// firstOnPath returns the first file with a name in the directories of path, a list like PATH; nil if there is none.
 func firstOnPath(name, path string) os.FileInfo {
 	for _, dir := range filepath.SplitList(path) {
 		if found, err := os.Stat(filepath.Join(dir, name)); err == nil && !found.IsDir() {

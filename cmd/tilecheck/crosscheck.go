@@ -97,7 +97,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	return exitStatus(rep.ExitCode())
 }
 
-// compareStateSpaces compares the state space of the model with those of other engines or of another model, and prints the differences.
+// compareStateSpaces compares the state spaces that the engines build, or the state spaces of two models. It prints the differences.
 func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment) (err error) {
 	names := engineNames(splitNames(c.Engine))
 	if err := c.refuseForStateSpaces(env, names); err != nil {
@@ -170,8 +170,7 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 	return rep, explainMisplaced(err, &job)
 }
 
-// readModels reads the files of states of both models, and the text of the other model if it is not a file of states. The text of the first model has been
-// read already. The other job has no file without --against.
+// readModels reads the states of both models if they are given as files. It also reads the text of the other model.
 func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.refuseForModel(); err != nil {
@@ -184,7 +183,7 @@ func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, o
 			return err
 		}
 	}
-	switch {
+	switch { // without --against the other job has no file
 	case named.Is(other.File):
 		other.States, err = env.openStateFiles(ctx, other.File, options)
 	case other.File != "":
@@ -205,24 +204,24 @@ func (c *crosscheckCmd) job(env *environment) (job runner.Job, err error) {
 		return job, err
 	}
 	job.Simulation = runner.Simulation{Samples: c.Samples, MaxPath: c.MaxPath}
-	if c.Seed != nil || c.samples() {
+	if c.Seed != nil || c.hasSampling() {
 		job.Simulation.Seed, err = env.seedOr(c.Seed)
 	}
 	return job, err
 }
 
-// samples reports whether an engine of --engine samples paths. If none does, no seed is drawn: only the strict check of a model with too
-// many states then follows random paths.
-func (c *crosscheckCmd) samples() bool {
+// hasSampling reports whether an engine of --engine samples paths.
+func (c *crosscheckCmd) hasSampling() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
 		_, config, err := runner.ParseEngineLabel(spec)
 		return err == nil && config.Method != "" && config.Method != runner.States
 	})
 }
 
-// engines returns the engines of --engine. An engine that the user named must be available. For default engines that are
-// not available, unavailable has a note.
-func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, unavailable []string, err error) {
+// engines returns the available engines of --engine, and notes about the others. It returns an error if an engine that the user named is not
+// available.
+func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, notes []string, err error) {
+	var unavailable []string
 	for _, label := range splitNames(c.Engine) {
 		name, config, err := runner.ParseEngineLabel(label)
 		if err != nil {
@@ -245,7 +244,7 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		}
 	}
 	if len(unavailable) > 0 {
-		unavailable = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
+		notes = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
 	}
-	return out, unavailable, nil
+	return out, notes, nil
 }

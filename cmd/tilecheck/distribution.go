@@ -81,10 +81,10 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil && len(states.Rows) == 0 {
 		return err
 	}
-	return cmp.Or(err, states.print(env)) // the times computed so far
+	return cmp.Or(err, states.print(env)) // after an error, print the times computed so far
 }
 
-// names returns the names of the files to write. If there are several times, the name of each file has its time before the extension, as in PRISM.
+// names returns the names of the output files. With several times, each name has its time before the extension, as in PRISM.
 func (c *distributionCmd) names(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
@@ -149,29 +149,29 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	if t.cmd.Output == "" {
 		return t.addRows(ctx, distribution)
 	}
-	name := t.names[min(len(t.written), len(t.names)-1)]
+	name := t.names[min(len(t.written), len(t.names)-1)] // standard output is one name for all times
 	t.written = append(t.written, name)
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
-// addRows adds a row for each state. States with probability 0, and those after the first maxShown states, get no row; they are counted.
+// addRows adds a row for each state, up to maxShown rows. It only counts the other states, and the states with probability 0.
 func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
-	var state []int32
-	for number, s := range t.space.Order() {
+	var valuation []int32
+	for number, state := range t.space.Order() {
 		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch {
-		case distribution.Zero(int(s)) && !t.cmd.Zeros:
+		case distribution.Zero(int(state)) && !t.cmd.Zeros:
 			t.zeros++
 		case shown == maxShown && !t.cmd.Format.Machine():
 			t.notShown++
 		default:
 			shown++
-			state = t.space.State(state, int(s))
-			t.appendRow(distribution, int(s), number, t.space.Compiled().StateText(state))
+			valuation = t.space.State(valuation, int(state))
+			t.appendRow(distribution, int(state), number, t.space.Compiled().StateText(valuation))
 		}
 	}
 	return nil
@@ -192,17 +192,25 @@ func (t *stateTable) appendRow(distribution *check.Distribution, state, number i
 	t.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
-// print prints the table, or the names of the files.
+// print prints the table or, with --output, the names of the written files.
 func (t *stateTable) print(env *environment) error {
 	if t.cmd.Output != "" {
-		for _, note := range t.Notes {
-			fmt.Fprintf(env.stderr, "warning: %s\n", note)
-		}
-		if t.cmd.Output != "-" && !env.quiet {
-			fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.written, ", "))
-		}
+		t.printFiles(env)
 		return nil
 	}
+	return t.printTable(env)
+}
+
+// printFiles prints the warnings and the names of the written files on standard error.
+func (t *stateTable) printFiles(env *environment) {
+	env.warn(t.Notes)
+	if t.cmd.Output != "-" && !env.quiet {
+		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.written, ", "))
+	}
+}
+
+// printTable prints the table, with notes about the rows that it omits.
+func (t *stateTable) printTable(env *environment) error {
 	if t.notShown > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more, which --format csv and json list", t.notShown))
 	}

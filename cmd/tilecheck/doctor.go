@@ -24,15 +24,15 @@ type doctorCmd struct {
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints one row for each program or image that an engine may need, and a command to try next. The exit code is 1 only if a
-// flag or the environment names a tool that is missing, because the embedded engine needs none.
+// Run prints a row for each program or image that an engine may need. It returns an error only if a flag or the environment names a tool that is
+// not ready.
 func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	out.Append("native engine", "ready", "tilecheck "+env.version())
 	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	checks := &checkup{cmd: c, env: env, table: out}
 	for _, name := range toolNames() {
-		checks.local(ctx, name, c.of(name).Path)
+		checks.local(ctx, name, c.placeOf(name).Path)
 	}
 	err := checks.docker(ctx)
 	if ctx.Err() != nil {
@@ -71,10 +71,10 @@ func (c *checkup) addReady(tool string) {
 	}
 }
 
-// addFailed adds a row for something that is not ready. named says that the user named it.
-func (c *checkup) addFailed(item, state string, err error, named bool) {
+// addFailed adds a row for an item that is not ready.
+func (c *checkup) addFailed(item, state string, err error, isNamedByUser bool) {
 	c.table.Append(item, state, err.Error())
-	if named {
+	if isNamedByUser {
 		c.namedFailed = append(c.namedFailed, item)
 	}
 }
@@ -91,7 +91,7 @@ func (c *checkup) nextCommand() string {
 // versionTimeout is the time limit for a tool to print its version.
 const versionTimeout = 20 * time.Second
 
-// local checks a tool of this machine. It is ready if it prints its version.
+// local checks a tool of this machine. The tool is ready if it prints its version. path is empty unless the user named one.
 func (c *checkup) local(ctx context.Context, name, path string) {
 	row, isNamed := name+" on this machine", path != ""
 	if !isNamed {
@@ -116,23 +116,23 @@ func (c *checkup) local(ctx context.Context, name, path string) {
 	c.table.Append(row, "ready", "version "+version+", "+tool.Where())
 }
 
-// docker checks Docker, the tools in its images, and containers left behind by killed runs.
+// docker checks Docker and the tools in its images. It also looks for containers of killed runs.
 func (c *checkup) docker(ctx context.Context) (err error) {
-	needed := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
+	hasNamedImage := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
 	client, err := c.env.docker(ctx)
 	if err != nil {
-		c.addFailed("Docker", "missing", err, needed)
+		c.addFailed("Docker", "missing", err, hasNamedImage)
 		return nil
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	engine, err := client.Engine(ctx)
 	if err != nil {
-		c.addFailed("Docker", "failing", err, needed)
+		c.addFailed("Docker", "failing", err, hasNamedImage)
 		return nil
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
 	for _, name := range toolNames() {
-		c.image(ctx, client, name, c.cmd.of(name).Image)
+		c.image(ctx, client, name, c.cmd.placeOf(name).Image)
 	}
 	leftovers, err := client.Leftovers(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	return nil
 }
 
-// numDead returns the number of containers whose run has ended.
+// numDead returns the number of containers of ended runs.
 func numDead(leftovers []containers.Leftover) int {
 	dead := 0
 	for _, container := range leftovers {
@@ -155,7 +155,7 @@ func numDead(leftovers []containers.Leftover) int {
 	return dead
 }
 
-// image checks the image of a tool. It is ready if the tool in it prints its version.
+// image checks the image of a tool. It is ready if the tool in it prints its version. ref is empty unless the user named an image.
 func (c *checkup) image(ctx context.Context, client *containers.Docker, name, ref string) {
 	row := "image of " + name
 	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())

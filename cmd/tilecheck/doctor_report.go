@@ -17,7 +17,7 @@ import (
 	"tilecheck/verify/bench"
 )
 
-// addMachine adds rows about what errors may depend on.
+// addMachine adds rows about the operating system, the hardware and the environment variables.
 func addMachine(out *table.Table, env *environment) {
 	machine := bench.ThisMachine()
 	out.Append("system", "ready", strings.TrimSpace(machine.System+" "+machine.Kernel))
@@ -30,16 +30,19 @@ func addMachine(out *table.Table, env *environment) {
 		out.Append("control groups", "ready", group.Version())
 		_ = group.Close() // it is empty
 	}
-	var set []string
-	for _, name := range []string{"TILECHECK_CACHE", "TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM", "DOCKER_HOST", "KUBECONFIG", "NO_COLOR", "COLUMNS", "GOMEMLIMIT", "GOMAXPROCS", "LANG"} {
-		if env.getenv(name) != "" {
-			set = append(set, name)
-		}
-	}
-	out.Append("variables that are set", "ready", strings.Join(set, " "))
+	out.Append("variables that are set", "ready", strings.Join(setVariables(env), " "))
 }
 
-// cgoText says whether the program was built with cgo; empty if that is unknown.
+// setVariables returns the names of the environment variables that influence the program and are set.
+func setVariables(env *environment) []string {
+	names := []string{
+		"TILECHECK_CACHE", "TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM",
+		"DOCKER_HOST", "KUBECONFIG", "NO_COLOR", "COLUMNS", "GOMEMLIMIT", "GOMAXPROCS", "LANG",
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return env.getenv(name) == "" })
+}
+
+// cgoText returns whether the program was built with cgo, as text; empty if this is unknown.
 func cgoText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -53,10 +56,10 @@ func cgoText() string {
 	return ""
 }
 
-// folders matches the folders of an absolute path of Unix or Windows, or a URL's place.
+// folders matches the folders of an absolute path of Unix or Windows, or the host and folders of a URL.
 var folders = regexp.MustCompile(`([A-Za-z]:)?([\\/][^\\/\s:;,"']*)*[\\/]`)
 
-// hidePrivate replaces the folders of paths, and the names of the user and the host, in all cells and notes.
+// hidePrivate removes the folders of paths and the names of the user and the host from all cells and notes.
 func hidePrivate(out *table.Table) {
 	names := privateNames()
 	for _, row := range out.Rows {
@@ -72,7 +75,7 @@ func hidePrivate(out *table.Table) {
 	}
 }
 
-// privateNames returns the names of the host and the user, if they are known. It omits names that are too short or too common to say anything.
+// privateNames returns the names of the host and the user. It omits root and names of at most two bytes, which occur in other words.
 func privateNames() []string {
 	var names []string
 	if host, err := os.Hostname(); err == nil {

@@ -27,13 +27,13 @@ type toolPlaces struct {
 // toolNames returns the names of the engines that run external tools.
 func toolNames() []string { return []string{"prism", "prism-games", "storm"} }
 
-// of returns where a tool is, for the name of its engine.
-func (p *toolPlaces) of(name string) toolbox.Place {
+// placeOf returns the program and the image of the tool behind an engine.
+func (p *toolPlaces) placeOf(engine string) toolbox.Place {
 	return map[string]toolbox.Place{
 		"prism":       {Path: p.PrismPath, Image: p.PrismImage},
 		"prism-games": {Path: p.GamesPath, Image: p.GamesImage},
 		"storm":       {Path: p.StormPath, Image: p.StormImage},
-	}[name]
+	}[engine]
 }
 
 // engineFlags are the flags that say where the tools are and how they are run.
@@ -48,9 +48,9 @@ type engineFlags struct {
 func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
 	places := make(map[string]toolbox.Place)
 	for _, name := range toolNames() {
-		place := flags.of(name)
+		place := flags.placeOf(name)
 		if e.given[name+"-image"] && !e.given[name+"-path"] {
-			place.Path = "" // an image that was asked for wins over a path of the environment
+			place.Path = "" // an image on the command line wins over a path in the environment
 		}
 		places[name] = place
 	}
@@ -61,7 +61,7 @@ func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.
 	}
 }
 
-// refuseToolFlags returns a usage error if a flag is for a tool that is not among the engines.
+// refuseToolFlags returns a usage error if a flag configures a tool that is not among the engines.
 func (e *environment) refuseToolFlags(engines []string) error {
 	for _, name := range toolNames() {
 		path, image := name+"-path", name+"-image"

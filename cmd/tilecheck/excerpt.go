@@ -13,8 +13,7 @@ import (
 	"tilecheck/runner"
 )
 
-// printWithSource prints a message. Below each line that begins with a position, file:line:col,
-// it prints that line of the file.
+// printWithSource prints a message. Below each line that begins with a position file:line:col, it prints the source at this position.
 func (e *environment) printWithSource(w io.Writer, message string) {
 	position := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
 	for line := range strings.SplitSeq(message, "\n") {
@@ -31,8 +30,7 @@ func (e *environment) printWithSource(w io.Writer, message string) {
 	}
 }
 
-// sourceText returns the text of a file as the command has read it. If the command has not read the file, it returns the present contents; nil if the
-// file cannot be read or is too large.
+// sourceText returns the text of a file, if possible as the command read it. It returns nil if the file cannot be read or is too large.
 func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
@@ -53,7 +51,7 @@ func (s *sources) sourceText(name string) []byte {
 // maxExcerpted is the largest size in bytes of a text from which errors show lines.
 const maxExcerpted = 16 << 20
 
-// remember keeps a text, so that errors can show lines of it.
+// remember keeps a text for the excerpts in error messages.
 func (s *sources) remember(name string, text []byte) {
 	if len(text) > maxExcerpted {
 		return
@@ -64,7 +62,7 @@ func (s *sources) remember(name string, text []byte) {
 	s.texts[name] = text
 }
 
-// rememberProps gives each property of a job the name that errors use, such as "--prop 2". It keeps the texts, so that errors can show them.
+// rememberProps names each property of a job for error messages, such as "--prop 2". It keeps the texts for the excerpts in messages.
 func (s *sources) rememberProps(job *runner.Job, flag string) {
 	for i, text := range job.Props {
 		name := flag

@@ -48,9 +48,8 @@ func (e *codedError) ExitCode() int { return e.code }
 // usageError returns an error about the command line.
 func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// exitCodeOf returns the exit code of an error, and the error to print. An error about the value of a flag is a
-// usage error, also if another package found it.
-func exitCodeOf(err error) (int, error) {
+// exitCodeOf returns the exit code of an error, and the error to print. An error about the value of a flag is a usage error.
+func exitCodeOf(err error) (code int, printed error) {
 	if coded, ok := errors.AsType[*codedError](err); ok {
 		return coded.code, coded.err
 	}
@@ -81,8 +80,8 @@ func exitStatus(code int) error {
 	return &codedError{code: code}
 }
 
-// errorText returns the text of an error for the terminal. An error with a position keeps the form
-// file:line:col: message, which editors understand; other errors begin with the program's name.
+// errorText returns the text of an error for the terminal. An error with a position has the form file:line:col: message. Other errors begin with
+// the name of the program.
 func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
@@ -96,8 +95,7 @@ func errorText(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// verdictCode returns the exit code of a list of verdicts: the code of the most serious one. Neither an
-// empty list nor a doubtful value is a success.
+// verdictCode returns the exit code of the most serious verdict. An empty list and a doubtful value are failures.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
 		return exitCannotRun

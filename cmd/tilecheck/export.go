@@ -53,6 +53,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	// The state space determines the number of reward files, so the outputs are checked again.
 	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
@@ -72,23 +73,29 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// embeddedWarning returns a warning if the state space is a Markov automaton and a format of the outputs has no exit rates; nil if not.
+// embeddedWarning returns a warning about formats that cannot express the exit rates of a Markov automaton.
 func embeddedWarning(space *explicit.Space, outputs []output) []string {
 	if !space.Program().Model().IsMarkovAutomaton() {
 		return nil
 	}
-	var embedded []string
+	formats := formatsWithoutRates(outputs)
+	if len(formats) == 0 {
+		return nil
+	}
+	return []string{strings.Join(formats, ", ") + ": these formats have no exit rates, so the embedded MDP of the Markov automaton is written; drn and umb have them"}
+}
+
+// formatsWithoutRates returns the formats of the outputs that have no exit rates, each once.
+func formatsWithoutRates(outputs []output) []string {
+	var formats []string
 	for _, target := range outputs {
 		for _, format := range target.formats {
-			if format != "drn" && format != "umb" && !slices.Contains(embedded, format) {
-				embedded = append(embedded, format)
+			if hasRates := format == "drn" || format == "umb"; !hasRates && !slices.Contains(formats, format) {
+				formats = append(formats, format)
 			}
 		}
 	}
-	if embedded == nil {
-		return nil
-	}
-	return []string{strings.Join(embedded, ", ") + ": these formats have no exit rates, so the embedded MDP of the Markov automaton is written; drn and umb have them"}
+	return formats
 }
 
 // checkFlags returns a usage error if flags do not fit together.
@@ -104,8 +111,8 @@ func (c *exportCmd) checkFlags(env *environment) error {
 	return nil
 }
 
-// options returns how the files are written. With --props they have the labels of the properties file, too. labels has these labels if they are known
-// already.
+// options returns the options for writing the files. With --props the files also contain the labels of the properties file. labels has these labels
+// if they are known already.
 func (c *exportCmd) options(env *environment, space *explicit.Space, labels *sema.Program) (files.Options, error) {
 	options := files.Options{
 		Program: labels, Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
@@ -172,8 +179,7 @@ func stateFiles(name string) (output, bool) {
 	return output{base, named.Expand(exts), zip}, ok
 }
 
-// outputFiles returns the names of the files of outputs. rewards is the number of reward structures; 0 if
-// it is unknown.
+// outputFiles returns the names of the files of outputs. rewards is the number of reward structures; 0 if it is unknown.
 func outputFiles(outputs []output, rewards int) []string {
 	var names []string
 	for _, target := range outputs {
@@ -223,8 +229,7 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	}, x.staleFiles(outputs)...)
 }
 
-// staleFiles returns the reward files of an older export with the same names that the new export does not write. They must be removed, because
-// readers of the set would take them for rewards of the new model.
+// staleFiles returns the reward files of an earlier export that this export does not replace. They would look like rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
 	var stale []string
 	numRewards := len(x.space.Program().Rewards)
@@ -244,8 +249,7 @@ func (x *exporter) staleFiles(outputs []output) []string {
 // isRewardFormat reports whether a format has one file for each reward structure.
 func isRewardFormat(format string) bool { return format == "srew" || format == "trew" }
 
-// writeOutput writes the files of one output: a file for each format, or one for each reward structure if the format has rewards. The name "-" stands
-// for standard output.
+// writeOutput writes a file for each format of an output. A reward format has a file for each reward structure.
 func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	for _, format := range target.formats {
 		count := 1
@@ -265,8 +269,8 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	return nil
 }
 
-// writeFormat writes the state space in one format to the file with a name. The name "-" stands for standard output, on which an empty line separates
-// the files. reward is the index of the reward structure to write; only formats with rewards use it.
+// writeFormat writes the state space in one format to a file, or to standard output if the name is "-". reward is the index of the reward structure;
+// only reward formats use it.
 func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
 	isCompressed := named.Zip(name) != ""
 	outputFormat := named.Format{Name: format, Reward: reward, Zipped: isCompressed, OnlyLabels: x.onlyProps, Draw: draw.SVG}
@@ -278,7 +282,7 @@ func (x *exporter) writeFormat(ctx context.Context, name, format string, reward 
 		x.written = append(x.written, name)
 		return x.writeFile(name, write)
 	}
-	if x.wroteToStdout {
+	if x.wroteToStdout { // an empty line separates the files
 		if _, err := fmt.Fprintln(x.env.stdout); err != nil {
 			return err
 		}

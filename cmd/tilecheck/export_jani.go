@@ -18,8 +18,7 @@ import (
 // isJANI reports whether a file name is that of a JANI model.
 func isJANI(name string) bool { return strings.HasSuffix(name, ".jani") }
 
-// jani writes the model as a JANI model, with the properties of --props or, if the model is a
-// JANI model, with its own.
+// jani writes the model in the language JANI, with the properties of --props or of the model itself.
 func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
@@ -46,7 +45,7 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// janiPlan returns the plan of the model and its properties. Constants without a value keep none.
+// janiPlan returns the plan of the model and its properties. Constants may stay undefined.
 func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Plan, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true, Dialect: dialect(c.Dialect)}
 	var err error

@@ -81,7 +81,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	return c.writeChain(ctx, env, chain)
 }
 
-// exploreChain explores the Markov chain that a strategy induces. An error says what the user can do about a chain that is too large.
+// exploreChain explores the Markov chain that a strategy induces. Its errors about the size of the chain give advice.
 func exploreChain(ctx context.Context, s strategy.Strategy, opt induced.Options) (*induced.Chain, error) {
 	if err := strategy.Prepare(ctx, s); err != nil {
 		if ctx.Err() != nil {
@@ -99,7 +99,7 @@ func exploreChain(ctx context.Context, s strategy.Strategy, opt induced.Options)
 	return chain, explainTooLarge(s, err)
 }
 
-// explainTooLarge returns an error that names the strategy, if its probabilities cannot be computed.
+// explainTooLarge adds the strategy to the error that its probabilities cannot be computed. It returns other errors unchanged.
 func explainTooLarge(s strategy.Strategy, err error) error {
 	if errors.Is(err, strategy.ErrTooLarge) {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", s, err)}
@@ -107,7 +107,7 @@ func explainTooLarge(s strategy.Strategy, err error) error {
 	return err
 }
 
-// game returns the configuration of the model, in which the table of the strategy's moves is still missing, and the options of the exploration.
+// game returns the configuration of the model without the moves of the strategy, and the options of the exploration.
 func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
 		return cfg, opt, usageError("--exact is for the files of --explicit")
@@ -130,7 +130,7 @@ func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, er
 	return cfg, opt, nil
 }
 
-// newGame returns the options of the game on a board, whose goal is a tile.
+// newGame returns the options of the game on a board. tile is the goal.
 func newGame(rows, cols, tile int) (opt induced.Options, err error) {
 	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
 		return opt, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
@@ -142,7 +142,7 @@ func newGame(rows, cols, tile int) (opt induced.Options, err error) {
 	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
 }
 
-// writeModel writes the model in which a table makes the strategy's moves.
+// writeModel writes the model with a table of the strategy's moves.
 func (c *exportStrategyCmd) writeModel(env *environment, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
 	cfg.Table = chain.Table()
 	cfg.Table.Command = c.command(cfg, s)
@@ -164,10 +164,15 @@ func (c *exportStrategyCmd) writeModel(env *environment, cfg modelgen.Config, ch
 	if name == "" {
 		name = "-"
 	}
-	return env.writeFile(name, func(w io.Writer) error {
-		_, err := text.WriteTo(w)
+	return env.writeFile(name, bufferWriter(&text))
+}
+
+// bufferWriter returns a function that writes a buffer.
+func bufferWriter(buffer *bytes.Buffer) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := buffer.WriteTo(w)
 		return err
-	})
+	}
 }
 
 // command returns the command line that writes the model, without the program's name.
@@ -178,13 +183,13 @@ func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) st
 	}, " ")
 }
 
-// writeChain writes the explicit files.
+// writeChain writes the chain as explicit files for PRISM and Storm.
 func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, chain *induced.Chain) error {
 	var tra, sta, lab bytes.Buffer
 	if err := errors.Join(chain.WriteTransitions(ctx, &tra, c.Fractions), chain.WriteStates(ctx, &sta), chain.WriteLabels(ctx, &lab)); err != nil {
 		return err
 	}
-	// Reading the files back checks them, and the state space is needed for Storm's format.
+	// Reading the files checks them. The state space is the input for Storm's format.
 	space, err := files.Read(ctx, files.Sources{
 		Transitions: files.Source{Name: c.Explicit + ".tra", Text: tra.Bytes()},
 		States:      &files.Source{Name: c.Explicit + ".sta", Text: sta.Bytes()},
@@ -197,17 +202,18 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, ch
 	if err != nil {
 		return err
 	}
+	outputs := []struct {
+		ext   string
+		write func(io.Writer) error
+	}{
+		{".tra", bufferWriter(&tra)},
+		{".sta", bufferWriter(&sta)},
+		{".lab", bufferWriter(&lab)},
+		{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
+	}
 	return env.writeSet([]string{c.Explicit}, func(write writeFile) error {
-		for _, f := range []struct {
-			ext   string
-			write func(io.Writer) error
-		}{
-			{".tra", func(w io.Writer) error { _, err := tra.WriteTo(w); return err }},
-			{".sta", func(w io.Writer) error { _, err := sta.WriteTo(w); return err }},
-			{".lab", func(w io.Writer) error { _, err := lab.WriteTo(w); return err }},
-			{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
-		} {
-			if err := write(c.Explicit+f.ext, f.write); err != nil {
+		for _, output := range outputs {
+			if err := write(c.Explicit+output.ext, output.write); err != nil {
 				return err
 			}
 		}

@@ -14,10 +14,8 @@ import (
 // givenFlags is the set of the flags that the command line has; flags set by environment variables are not in it.
 type givenFlags map[string]bool
 
-// checkedFlags returns which flags the command line has. It returns a usage error for values that no command
-// accepts: empty texts, times that are not positive, counts below 1, and numbers that are not
-// positive or not finite. A flag with an interval in its tag "want", such as [0,] or (0,1), accepts
-// the numbers of the interval instead; the tag "any" accepts every text.
+// checkedFlags returns the flags on the command line. It returns a usage error for an empty text, or for a number outside the allowed interval.
+// The tag "want" of a flag has this interval, such as [0,] or (0,1). The value "any" of this tag allows every text.
 func checkedFlags(kctx *kong.Context) (givenFlags, error) {
 	found := make(givenFlags)
 	for _, element := range kctx.Path {
@@ -62,7 +60,7 @@ func checkValue(flag *kong.Value, value reflect.Value) error {
 	return nil
 }
 
-// checkNumber checks that the number of a flag is in the interval that the flag allows.
+// checkNumber returns a usage error if the number is not in the interval that the flag allows.
 func checkNumber(flag *kong.Value, value reflect.Value, number float64) error {
 	allowed := allowedInterval(flag, value)
 	if !allowed.contains(number) {
@@ -85,19 +83,23 @@ type numberInterval struct {
 	openLow, openHigh bool
 }
 
-// allowedInterval returns the interval in the tag of a flag or, without one, the default of its type.
+// allowedInterval returns the interval in the tag "want" of a flag, or the default of the flag's type.
 func allowedInterval(flag *kong.Value, value reflect.Value) numberInterval {
 	tag := flag.Tag.Get("want")
-	switch {
-	case tag != "":
-	case value.Kind() == reflect.Float64, value.Type() == reflect.TypeFor[time.Duration]():
-		tag = "(0,]"
-	default:
-		tag = "[1,]"
+	if tag != "" {
+		return parseInterval(tag)
 	}
-	low, high, _ := strings.Cut(tag[1:len(tag)-1], ",")
-	interval := numberInterval{high: math.Inf(1), openLow: tag[0] == '(', openHigh: strings.HasSuffix(tag, ")")}
-	interval.low, _ = strconv.ParseFloat(low, 64) // the tags are tested
+	if value.Kind() == reflect.Float64 || value.Type() == reflect.TypeFor[time.Duration]() {
+		return parseInterval("(0,]")
+	}
+	return parseInterval("[1,]")
+}
+
+// parseInterval parses an interval such as (0,1], or [1,] without an upper end. The text must be valid.
+func parseInterval(text string) numberInterval {
+	low, high, _ := strings.Cut(text[1:len(text)-1], ",")
+	interval := numberInterval{high: math.Inf(1), openLow: text[0] == '(', openHigh: strings.HasSuffix(text, ")")}
+	interval.low, _ = strconv.ParseFloat(low, 64)
 	if high != "" {
 		interval.high, _ = strconv.ParseFloat(high, 64)
 	}
@@ -109,7 +111,7 @@ func (s numberInterval) contains(x float64) bool {
 	return !math.IsInf(x, 0) && (x > s.low || x == s.low && !s.openLow) && (x < s.high || x == s.high && !s.openHigh)
 }
 
-// describe describes the numbers of the interval for an error message. flagType is the type of the flag.
+// describe describes the numbers of the interval for an error message about a flag of a type.
 func (s numberInterval) describe(flagType reflect.Type) string {
 	kind := "number"
 	if flagType == reflect.TypeFor[time.Duration]() {
@@ -130,8 +132,7 @@ func (s numberInterval) describe(flagType reflect.Type) string {
 	return fmt.Sprintf("at least %g", s.low)
 }
 
-// refuseFlags returns a usage error if condition is true and one of the flags was given. reason says
-// in which case the flag has no effect.
+// refuseFlags returns a usage error if condition is true and one of the flags was given. reason says when the flags have no effect.
 func (c *invocation) refuseFlags(condition bool, reason string, flags ...string) error {
 	if !condition {
 		return nil
@@ -139,7 +140,7 @@ func (c *invocation) refuseFlags(condition bool, reason string, flags ...string)
 	return c.refuseGivenFlags(reason, flags...)
 }
 
-// refuseGivenFlags returns a usage error if one of the flags was given. reason says in which case the flag has no effect.
+// refuseGivenFlags returns a usage error if one of the flags was given. reason says when the flags have no effect.
 func (c *invocation) refuseGivenFlags(reason string, flags ...string) error {
 	for _, name := range flags {
 		if c.given[name] {

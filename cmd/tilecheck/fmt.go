@@ -23,7 +23,7 @@ type fmtCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run formats every file that can be parsed, and returns the errors of the others.
+// Run formats the files. It returns the errors of the files that cannot be parsed.
 func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -69,7 +69,7 @@ func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err er
 	return changed, err
 }
 
-// writeFormatted writes a formatted text to standard output or to its file, or with --check or --diff only what would change.
+// writeFormatted writes a formatted text to standard output or to its file. With --check or --diff it prints only the name or the changes.
 func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []byte, toStdout bool) error {
 	switch {
 	case toStdout:

@@ -29,7 +29,7 @@ type updateFlag struct {
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
 
-// shape returns the numbers of rows and columns of the board. It does not check their range; modelgen does.
+// shape returns the numbers of rows and columns of the board, without a check of their range.
 func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
@@ -79,20 +79,24 @@ func (c *genCmd) config() (modelgen.Config, error) {
 	config.Rows, config.Cols, shapeErr = c.shape()
 	config.Kind, kindErr = modelgen.ParseKind(c.Model)
 	config.Policy, policyErr = modelgen.ParsePolicy(c.Policy)
-	defaultSpawn := modelgen.SpawnCell
-	switch config.Kind {
-	case modelgen.DTMC, modelgen.POMDP:
-		defaultSpawn = modelgen.SpawnUniform
-	case modelgen.SMG:
-		defaultSpawn = modelgen.SpawnWorstCell
-	}
-	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn.String()))
+	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn(config.Kind).String()))
 	config.Observe, observeErr = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
 	config.Updates, updatesErr = c.updates()
 	return config, fieldUsage(errors.Join(shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr))
 }
 
-// fieldUsage converts an error of package modelgen about a field to a usage error.
+// defaultSpawn returns the placement of new tiles for a kind of model.
+func defaultSpawn(kind modelgen.Kind) modelgen.Spawn {
+	switch kind {
+	case modelgen.DTMC, modelgen.POMDP:
+		return modelgen.SpawnUniform
+	case modelgen.SMG:
+		return modelgen.SpawnWorstCell
+	}
+	return modelgen.SpawnCell
+}
+
+// fieldUsage converts an error about a field of modelgen.Config to a usage error.
 func fieldUsage(err error) error {
 	if err == nil {
 		return nil

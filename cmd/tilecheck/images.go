@@ -43,7 +43,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	return env.writeRowsOrNotes(imageTable(images), c.Format)
 }
 
-// imageTable returns the table of images, or a note that says how to get one.
+// imageTable returns the table of images. Without images it has a note about how to get one.
 func imageTable(images []containers.Image) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
@@ -91,8 +91,7 @@ func (c *imageGamesCmd) Run(ctx context.Context, env *environment) error {
 	return c.makeImage(ctx, env, prismimage.Games, "PRISM-games")
 }
 
-// makeImage builds a Docker image of PRISM or PRISM-games, and prints the image's name, version and size. displayName is the name of the product in
-// the output.
+// makeImage builds a Docker image of PRISM or PRISM-games, and prints its name, version and size. displayName is the name of the product.
 func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, displayName string) (err error) {
 	docker, err := env.docker(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	return err
 }
 
-// sweepFiles removes what killed runs left behind: directories, control groups and files. It returns their names.
+// sweepFiles removes the directories, control groups and files of killed runs, and returns their names.
 func (c *cleanCmd) sweepFiles() ([]string, error) {
 	removed, err := tempdir.Sweep()
 	groups, errGroups := cgroup.Sweep()
@@ -150,8 +149,8 @@ func (c *cleanCmd) sweepFiles() ([]string, error) {
 	return removed, err
 }
 
-// containers removes containers, prints their names, and returns their number.
-func (c *cleanCmd) containers(ctx context.Context, env *environment) (n int, err error) {
+// containers removes the containers of killed runs, prints their names, and returns their number.
+func (c *cleanCmd) containers(ctx context.Context, env *environment) (numRemoved int, err error) {
 	client, err := env.docker(ctx)
 	if err != nil {
 		return 0, err

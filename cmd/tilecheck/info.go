@@ -56,6 +56,21 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	} else {
 		facts.Add(table.Column{Name: "modules"}, len(program.Modules), nil)
 	}
+	addVariables(facts, program)
+	facts.Add(table.Column{Name: "actions"}, len(program.Actions), nil)
+	for i, player := range program.Players {
+		owned := ownsText(program, player)
+		if space.Imported() {
+			owned = noun.Count(numStatesOf(space.Model(), i), "state")
+		}
+		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
+	}
+	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
+	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
+}
+
+// addVariables adds the number of variables, and the type and the bits of each.
+func addVariables(facts *table.Facts, program *sema.Program) {
 	type variable struct {
 		Name string `json:"name"`
 		Type string `json:"type"`
@@ -69,19 +84,9 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	for _, v := range variables {
 		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
 	}
-	facts.Add(table.Column{Name: "actions"}, len(program.Actions), nil)
-	for i, player := range program.Players {
-		owned := ownsText(program, player)
-		if space.Imported() {
-			owned = noun.Count(numStatesOf(space.Model(), i), "state")
-		}
-		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
-	}
-	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
-	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
 }
 
-// namesText lists names; nil if there are none. A reward structure may have no name.
+// namesText returns the names of a list, separated by commas. It omits empty names, and returns nil if all names are empty.
 func namesText[T any](list []T, name func(T) string) any {
 	var names []string
 	for _, item := range list {
@@ -131,7 +136,7 @@ func typeText(v sema.Variable) string {
 	return fmt.Sprintf("[%d..%d]", v.Low, v.High)
 }
 
-// addStructure adds the facts about the state space: its size, and the numbers of its components.
+// addStructure adds the facts about the size and the components of the state space.
 func addStructure(ctx context.Context, facts *table.Facts, space *explicit.Space) error {
 	model := space.Model()
 	facts.Add(table.Column{Name: "states"}, model.NumStates(), nil)
@@ -144,6 +149,11 @@ func addStructure(ctx context.Context, facts *table.Facts, space *explicit.Space
 	facts.Add(table.Column{Name: "choices"}, model.NumChoices(), note)
 	facts.Add(table.Column{Name: "transitions"}, model.NumTransitions(), nil)
 	facts.Add(table.Column{Name: "deadlocks"}, model.NumDeadlocks(), nil)
+	return addComponents(ctx, facts, model)
+}
+
+// addComponents adds the numbers of strongly connected components, of bottom components and, for an MDP, of maximal end components.
+func addComponents(ctx context.Context, facts *table.Facts, model *sparse.Model) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

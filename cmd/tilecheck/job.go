@@ -44,7 +44,7 @@ func dialect(name string) syntax.Dialect {
 // errNoProperty is the error of a command line that has a model and nothing to check.
 var errNoProperty = errors.New("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 
-// job reads the files of the model and the properties, and returns the job that the flags describe.
+// job reads the model and the properties, and returns the job that the flags describe.
 func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
@@ -69,7 +69,7 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	return job, nil
 }
 
-// checkFileNames returns a usage error if both files are standard input, or if the name of a file is a property.
+// checkFileNames returns a usage error if both files are standard input, or if the user gave a property in place of a file.
 func (c *jobFlags) checkFileNames() error {
 	if c.PropsFile == "-" && c.ModelFile == "-" {
 		return usageError("model and properties cannot both be standard input")
@@ -90,10 +90,9 @@ func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) 
 	return err
 }
 
-// explainMisplaced replaces a syntax error by a hint, if the model and the properties file are in the wrong
-// places.
+// explainMisplaced replaces a syntax error by a hint if the user swapped the model and the properties file.
 func explainMisplaced(err error, job *runner.Job) error {
-	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Parse {
+	if planErr, ok := errors.AsType[*runner.PlanError](err); ok && planErr.Step == result.Parse {
 		if hint := job.Misplaced(); hint != "" {
 			return usageError("%s", hint)
 		}

@@ -72,7 +72,7 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// lintModels checks all models with their properties files, and adds the findings to results. It returns the errors of all models.
+// lintModels checks all models with their properties files, and adds the findings to results.
 func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, results *lintResult) error {
 	var errs []error
 	for _, group := range groups {
@@ -85,8 +85,7 @@ func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, result
 	return errors.Join(errs...)
 }
 
-// read reads the files, and returns one group for each model: the model and its properties files. With an error it still returns the groups
-// that could be read.
+// read returns a group of sources for each model: the model and its properties files. With an error it still returns the groups that it could read.
 func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResult) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
 	var groups [][]lint.Source
@@ -124,7 +123,8 @@ func groupByModel(files *editor.Files) [][]string {
 		if files.IsProperties(model) {
 			continue
 		}
-		props := slices.DeleteFunc(files.Names(), func(other string) bool { return other == model || files.ModelOf(other) != model })
+		isUnrelated := func(name string) bool { return name == model || files.ModelOf(name) != model }
+		props := slices.DeleteFunc(files.Names(), isUnrelated)
 		groups = append(groups, append([]string{model}, props...))
 	}
 	return groups
@@ -174,23 +174,27 @@ func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) 
 	var group []lint.Source
 	var errs []error
 	for _, name := range names {
-		text, err := read(name)
+		source, err := c.parseSource(name, read)
 		if err != nil {
 			errs = append(errs, err)
-			continue
+		} else {
+			group = append(group, source)
 		}
-		tree, err := syntax.ParseFile(dialect(c.Dialect), name, text)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		group = append(group, lint.Source{Name: name, Text: text, Tree: tree})
 	}
 	return group, errors.Join(errs...)
 }
 
-// lintModel checks a model, which is the first of the sources, with its properties files, and adds the findings to results. If constants have
-// no values, it checks the texts only.
+// parseSource reads and parses a file.
+func (c *lintCmd) parseSource(name string, read func(name string) ([]byte, error)) (lint.Source, error) {
+	text, err := read(name)
+	if err != nil {
+		return lint.Source{}, err
+	}
+	tree, err := syntax.ParseFile(dialect(c.Dialect), name, text)
+	return lint.Source{Name: name, Text: text, Tree: tree}, err
+}
+
+// lintModel checks a group of sources: a model, and after it the properties files. It adds the findings to results.
 func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
@@ -207,8 +211,8 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	}
 	findings := lint.Texts(group, program)
 	switch {
-	case c.Texts:
-	case program == nil:
+	case c.Texts: // the states are not explored
+	case program == nil: // a constant has no value
 		results.notes = append(results.notes, fmt.Sprintf("%s: states were not explored: %v", name, err))
 	default:
 		inStates, err := c.lintStates(ctx, name, program, results)
@@ -221,7 +225,7 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	return nil
 }
 
-// checkProperties checks names and types in properties files, and returns the errors of all.
+// checkProperties checks the names and types in properties files.
 func checkProperties(model *sema.Model, sources []lint.Source) error {
 	var errs []error
 	for _, source := range sources {
@@ -231,7 +235,7 @@ func checkProperties(model *sema.Model, sources []lint.Source) error {
 	return errors.Join(errs...)
 }
 
-// lacksConstants reports whether an error of program comes from constants without values, for which --const gives none either.
+// lacksConstants reports whether the program cannot be made because constants have no values. It returns false if --const is given.
 func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 	_, isErrorList := err.(syntax.ErrorList)
 	_, isWrongDefinition := errors.AsType[*sema.DefinitionError](err)
@@ -252,13 +256,13 @@ func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Pro
 	return report.Findings, nil
 }
 
-// add adds the findings that have not been reported for another model, without those that comments silence.
-func (r *lintResult) add(found []lint.Finding, group []lint.Source) {
-	found = slices.DeleteFunc(found, func(finding lint.Finding) bool { return r.reported[finding] })
-	for _, finding := range found {
+// add adds the findings that are new and that no comment silences.
+func (r *lintResult) add(findings []lint.Finding, group []lint.Source) {
+	newFindings := slices.DeleteFunc(findings, func(finding lint.Finding) bool { return r.reported[finding] })
+	for _, finding := range newFindings {
 		r.reported[finding] = true
 	}
-	reported, silenced := lint.Split(found, group)
+	reported, silenced := lint.Split(newFindings, group)
 	r.findings = append(r.findings, reported...)
 	r.silenced += len(silenced)
 }
@@ -305,7 +309,7 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 	return env.writeRowsOrNotes(out.DropEmpty(), c.Format)
 }
 
-// writeRowsOrNotes prints a table. Without rows it prints only the notes, because a header with nothing below it says less; programs get an empty list.
+// writeRowsOrNotes prints a table. If a table for people has no rows, it prints only the notes.
 func (e *environment) writeRowsOrNotes(out *table.Table, format table.Format) error {
 	if len(out.Rows) > 0 || format.Machine() {
 		return out.Write(e.stdout, format, e.reportOptions())

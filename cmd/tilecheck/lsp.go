@@ -33,7 +33,7 @@ func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
 }
 
-// checkInEditor returns a function that checks a property for the language server and returns its value as a text. It asks the API of the page.
+// checkInEditor returns a function that checks a property through the API and returns the value as text.
 func checkInEditor(api *serve.API) lsp.Check {
 	return func(ctx context.Context, property *lsp.Question) (string, error) {
 		question, err := json.Marshal(map[string]any{
@@ -57,18 +57,18 @@ type editorAnswer struct {
 
 // add adds a line of the answer: a verdict, or the error that ended the check.
 func (a *editorAnswer) add(line []byte, _ serve.Outcome) error {
-	var part struct {
+	var message struct {
 		Verdict *editorVerdict
 		Error   *struct{ Message string }
 	}
-	if err := json.Unmarshal(line, &part); err != nil {
+	if err := json.Unmarshal(line, &message); err != nil {
 		return err
 	}
-	if part.Verdict != nil {
-		a.verdicts = append(a.verdicts, *part.Verdict)
+	if message.Verdict != nil {
+		a.verdicts = append(a.verdicts, *message.Verdict)
 	}
-	if part.Error != nil {
-		a.err = errors.New(part.Error.Message)
+	if message.Error != nil {
+		a.err = errors.New(message.Error.Message)
 	}
 	return nil
 }
@@ -83,22 +83,21 @@ type editorVerdict struct {
 	Expected  string
 }
 
-// textOf returns the values of a property as a short text. If there are several, each is followed by the values of its constants.
+// textOf returns the values of a property as a short text. Several values are followed by their constants.
 func textOf(verdicts []editorVerdict) string {
 	var texts []string
 	for i := range verdicts {
-		v := &verdicts[i]
-		text := v.text()
+		text := verdicts[i].text()
 		if len(verdicts) > 1 {
-			text += v.where()
+			text += verdicts[i].constantsText()
 		}
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "; ")
 }
 
-// where returns the values of the constants: " (N=3, p=0.5)".
-func (v *editorVerdict) where() string {
+// constantsText returns the values of the constants: " (N=3, p=0.5)".
+func (v *editorVerdict) constantsText() string {
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(v.Constants)) {
 		values = append(values, fmt.Sprintf("%s=%v", name, v.Constants[name]))

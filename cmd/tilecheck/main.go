@@ -191,8 +191,8 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp returns a kong parser for the commands of tilecheck and their flags. If the arguments in line begin with a command, the parser knows only that
-// command, because to build it for all commands takes ten times as long. kong calls exit after --help and --version.
+// newApp returns the parser of the command line. If line begins with a command, the parser knows only that command, which saves time.
+// kong calls exit after --help and --version.
 func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
@@ -216,8 +216,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 	return app, err
 }
 
-// decodeString sets a flag or an argument to the bytes of the command line. kong's own mapper encodes them as JSON in between, which replaces
-// what is not UTF-8, so that a file with such a name could not be named.
+// decodeString sets a flag or an argument to the bytes of the command line. The mapper of kong would replace the bytes that are not UTF-8.
 func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err != nil {
@@ -227,8 +226,7 @@ func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// onlyFirstCommand makes kong ignore all commands except the one that is the first word of a line. If that word is no command,
-// or a command that needs all of them (help and man), kong ignores none.
+// onlyFirstCommand makes kong ignore all commands except the first word of the line. If that word is help, man or no command, kong ignores none.
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
@@ -236,7 +234,9 @@ func onlyFirstCommand(line []string) kong.Option {
 		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
 			continue
 		}
-		if len(line) > 0 && line[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) && field.Name != "Help" && field.Name != "Man" {
+		name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
+		needsAll := name == "help" || name == "man"
+		if len(line) > 0 && line[0] == name && !needsAll {
 			found = true
 		} else {
 			others = append(others, field.Name)
@@ -262,8 +262,8 @@ func run(ctx context.Context, args []string, env *environment) int {
 		return env.reportError(err)
 	}
 	code := env.codeAfterOutput(env.runCommand(ctx, args))
-	if code == exitUsage { // nothing was run
-		_ = os.Remove(dir) // it is empty
+	if code == exitUsage { // no command ran, so the directory is empty
+		_ = os.Remove(dir)
 		return code
 	}
 	if err := recorder.finish(env, code); err != nil {
@@ -288,12 +288,13 @@ func (e *environment) codeAfterOutput(code int) int {
 // runCommand runs the command of a command line and returns its exit code.
 func (e *environment) runCommand(ctx context.Context, args []string) int {
 	var c cli
-	exited := -1
+	const notExited = -1
+	exitedWith := notExited
 	line := args
 	if e.getenv("COMP_LINE") != "" {
-		line = nil // the words come from the shell
+		line = nil // a shell asks for completions, which may be of any command
 	}
-	app, err := newApp(ctx, &c, e, func(code int) { exited = code }, line...)
+	app, err := newApp(ctx, &c, e, func(code int) { exitedWith = code }, line...)
 	if err != nil {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun
@@ -309,9 +310,9 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	args = switchesAsWords(args)
 	e.asksJSON = asksJSON(args)
 	kctx, err := app.Parse(args)
-	if exited >= 0 { // --help and --version have done their work
-		e.endJSON(exited, nil)
-		return exited
+	if exitedWith != notExited { // kong has printed the help or the version
+		e.endJSON(exitedWith, nil)
+		return exitedWith
 	}
 	if err != nil {
 		return e.reportParseError(ctx, app, args, err)
@@ -323,13 +324,12 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	return e.reportError(e.endShard(ctx, kctx.Run()))
 }
 
-// reportParseError prints the error of a command line that cannot be parsed, and returns the exit code. With --format json it prints
-// a JSON error or, for --version, the version: --format is a flag of commands, and --version belongs to none.
+// reportParseError prints the error of a command line that cannot be parsed, and returns the exit code.
 func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args []string, err error) int {
 	node := commandOf(app.Model.Node, args)
 	asksVersion := slices.Contains(args, "--version") || slices.Contains(args, "-v")
 	switch {
-	case e.asksJSON && node == nil && asksVersion:
+	case e.asksJSON && node == nil && asksVersion: // kong rejects --version --format json, because --format is a flag of commands
 		e.beginJSON("version")
 		return e.reportError(versionCmd{Format: table.JSON}.Run(e))
 	case e.asksJSON:
@@ -351,7 +351,7 @@ func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
 	}
 }
 
-// checkCommandLine checks the values of the flags and the files of a parsed command line, and begins its shard.
+// checkCommandLine checks the flags and the files of a parsed command line, and begins its shard.
 func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err error) {
 	if e.given, err = checkedFlags(kctx); err != nil {
 		return err
@@ -366,8 +366,8 @@ func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err e
 	return e.beginShard(kctx, args)
 }
 
-// explainParseError returns the error of a command line that could not be parsed. It suggests a
-// translation of switches of PRISM and Storm. node is the command of the line; nil if there is none.
+// explainParseError returns the error of a command line that cannot be parsed. It suggests a translation of the switches of PRISM and Storm.
+// node is the command of the line; nil if there is none.
 func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
 	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong suggests flags with the same first letter, which are rarely related
 	message = withFullFlag(args, message)
@@ -384,7 +384,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// rewordParseError returns an error of kong in the words of tilecheck. message is the text of the error without kong's suggestions.
+// rewordParseError rewrites an error of kong for users. message is the text of the error without kong's suggestions.
 func rewordParseError(ctx context.Context, node *kong.Node, message string, err error) error {
 	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
 		return errors.New(message + flagHint(ctx, node, word))
@@ -416,8 +416,7 @@ func shellLine(reading foreign.Reading) string {
 // maxCommandsOfFlag is the number of commands that flagHint names.
 const maxCommandsOfFlag = 3
 
-// flagHint returns the hint for an unknown flag of a command: the flag of the command with a similar name, or the few other
-// commands that have the flag. node is nil if there is no command.
+// flagHint returns a hint for an unknown flag: a similar flag of the command, or the commands that have the flag. node is nil if there is no command.
 func flagHint(ctx context.Context, node *kong.Node, word string) string {
 	name, isLong := strings.CutPrefix(word, "--")
 	if !isLong {
@@ -439,7 +438,7 @@ func flagHint(ctx context.Context, node *kong.Node, word string) string {
 	return "; it is a flag of " + strings.Join(commands, ", ")
 }
 
-// similarFlagOf returns the flag of a command whose meaning or spelling is close to an unknown flag; empty if there is none.
+// similarFlagOf returns the flag of a command with a similar meaning or spelling; empty if there is none.
 func similarFlagOf(node *kong.Node, name string) string {
 	for _, similar := range similarFlags(name) {
 		if hasFlag(node, similar) {
@@ -467,7 +466,7 @@ func commandsWithFlag(ctx context.Context, flag string) []string {
 // hasFlag reports whether the help of a command describes a flag.
 func hasFlag(node *kong.Node, flag string) bool { return slices.Contains(flagNames(node), flag) }
 
-// similarFlags returns the flags of other commands that mean about the same as a flag.
+// similarFlags returns flags with about the same meaning as a name.
 func similarFlags(name string) []string {
 	switch name {
 	case "samples", "games", "max-samples", "n":
@@ -499,13 +498,14 @@ func flagNames(node *kong.Node) []string {
 	return names
 }
 
-// foreignSwitch returns a switch of PRISM or Storm that may be the reason why a command line cannot be parsed, and its word; nil if there is none. It
-// prefers the unknown flag in kong's message, unless that word is no switch or may be a flag of another command of tilecheck.
-func foreignSwitch(args []string, message string) (string, *foreign.Switch) {
-	word, unknown := strings.CutPrefix(message, "unknown flag ")
-	known := foreign.Lookup(word)
-	if unknown && known != nil && !(known.IsNeedless && strings.HasPrefix(word, "--")) {
-		return word, known
+// foreignSwitch returns the switch of PRISM or Storm that is the likely cause of a parse error, and its word; nil if there is none. It prefers the
+// unknown flag in kong's message.
+func foreignSwitch(args []string, message string) (word string, found *foreign.Switch) {
+	word, isUnknownFlag := strings.CutPrefix(message, "unknown flag ")
+	found = foreign.Lookup(word)
+	mayBeOurFlag := found != nil && found.IsNeedless && strings.HasPrefix(word, "--")
+	if isUnknownFlag && found != nil && !mayBeOurFlag {
+		return word, found
 	}
 	return foreign.Absent(args)
 }
@@ -516,7 +516,8 @@ func (e *environment) reportError(err error) int {
 	if err != nil {
 		code, err = exitCodeOf(err)
 	}
-	if err != nil && !(e.shard.Replaying() && errors.Is(err, e.shard.Err())) {
+	isReportedByMerge := e.shard.Replaying() && errors.Is(err, e.shard.Err())
+	if err != nil && !isReportedByMerge {
 		e.stdout.(*stream.Stream).SetReported(err)
 		e.setReasonPrinted()
 		e.printWithSource(e.stderr, errorText(err))
@@ -525,7 +526,7 @@ func (e *environment) reportError(err error) int {
 	return code
 }
 
-// asksJSON reports whether a command line asks for JSON, also if it cannot be parsed.
+// asksJSON reports whether a command line asks for JSON, even if it cannot be parsed. The last --format counts.
 func asksJSON(args []string) (asked bool) {
 	for i, arg := range args {
 		switch {
@@ -542,12 +543,12 @@ func asksJSON(args []string) (asked bool) {
 
 // commandOf returns the command of a command line that cannot be parsed; nil if there is none.
 func commandOf(node *kong.Node, args []string) *kong.Node {
-	for _, arg := range args {
-		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == arg })
-		if i >= 0 {
-			return commandOf(node.Children[i], args[1:])
+	for i, arg := range args {
+		for _, child := range node.Children {
+			if child.Name == arg {
+				return commandOf(child, args[i+1:])
+			}
 		}
-		args = args[1:]
 	}
 	if node.Type == kong.ApplicationNode {
 		return nil

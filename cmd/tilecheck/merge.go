@@ -34,9 +34,8 @@ func splitMergedFlags(args []string) (own, more []string) {
 	return args, nil
 }
 
-// merge runs the command of some shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints and writes
-// nothing: the error is then a *shard.More, or names the shards that are missing or wrong. With allowMissing, missing shards are no error.
-// merge writes only files that outputWords name, because a shard file from another person must not choose which files are written here.
+// merge runs the command of the shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints nothing and
+// returns a *shard.More, or an error that names the shards. It writes only files that outputWords name.
 func (e *environment) merge(ctx context.Context, shardFiles, moreArgs, outputWords []string, allowMissing bool) error {
 	files, err := readShards(shardFiles)
 	if err != nil {
@@ -48,6 +47,7 @@ func (e *environment) merge(ctx context.Context, shardFiles, moreArgs, outputWor
 	if err := e.checkSameJob(files[0]); err != nil {
 		return err
 	}
+	// A shard file from another person must not choose which files are written here, so the merge has its own outputWords.
 	e.shardFiles, e.recording, e.heldFiles = shardFiles, &recording{meaning: files[0].Means, outputWords: outputWords}, nil
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
@@ -72,8 +72,7 @@ type heldFile struct {
 	text []byte
 }
 
-// namesOutput reports whether a word of a command line names a file: alone, after --flag=, or
-// followed by a colon and options.
+// namesOutput reports whether a word of a command line names a file, as FILE, --flag=FILE or FILE:OPTIONS.
 func namesOutput(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
@@ -84,8 +83,7 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// holdOutput keeps the contents of a file until the merge is complete. It ignores files that only the shard names: the merge writes
-// nothing but the files of its own command line.
+// holdOutput keeps the contents of a file until the merge is complete. It ignores a file that the command line of the merge does not name.
 func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
 	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
@@ -101,7 +99,7 @@ func (e *environment) holdOutput(name string, write func(io.Writer) error) error
 	return nil
 }
 
-// readShards reads all shard files. It returns the errors of all of them.
+// readShards reads all shard files.
 func readShards(names []string) (files []*shard.File, err error) {
 	if len(names) == 0 {
 		return nil, usageError("no shards, want the files that --partial wrote")
@@ -114,7 +112,7 @@ func readShards(names []string) (files []*shard.File, err error) {
 	return files, errors.Join(errs...)
 }
 
-// checkSameJob returns an error if a shard was made by another build, or from input files that have changed since.
+// checkSameJob returns an error if another build made the shard, or if an input file has changed since then.
 func (e *environment) checkSameJob(file *shard.File) error {
 	build, err := e.identify()
 	if err != nil {

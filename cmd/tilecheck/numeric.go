@@ -33,7 +33,7 @@ type checkFlags struct {
 	Clocks string `rare:"" help:"Clocks of a PTA are digital, zones or regions (default: digital where that is exact; native engine)." enum:",digital,regions,zones" default:"" placeholder:"METHOD"`
 }
 
-// numeric returns the settings of numerical computation that the flags ask for.
+// numeric returns the settings of the numerical computation.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numeric(workers)
 	settings.Disk = f.Disk
@@ -61,16 +61,16 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// numeric returns the settings of numerical computation that the flags ask for.
+// numeric returns the settings of the numerical computation.
 func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
-	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
+	settings := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {
 	case f.Exact && f.Float:
-		return n, usageError("--exact and --float exclude each other")
+		return settings, usageError("--exact and --float exclude each other")
 	case f.Exact:
-		n.Accuracy = result.Exact
+		settings.Accuracy = result.Exact
 	case f.Float:
-		n.Accuracy = result.Float
+		settings.Accuracy = result.Float
 	}
-	return n, nil
+	return settings, nil
 }

@@ -43,7 +43,7 @@ func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Co
 	return tool.Converse(ctx, command[1:])
 }
 
-// newMatch returns the match that flags describe. Without a goal (tile 0), a win counts at 2048 and the game goes on, as in the source documents.
+// newMatch returns the match that the flags describe. If tile is 0, the goal is 2048 and a game continues after a win.
 func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
 	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
 		return match, err
@@ -144,22 +144,22 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	defer done()
 	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
 	var curve playtables.ScoreCurve
-	outcome, unwritten, err := c.play(ctx, env, opt, &curve)
+	outcome, recordErr, err := c.play(ctx, env, opt, &curve)
 	if err != nil {
 		return err
 	}
 	done()
 	switch {
-	case env.shard.Recording():
+	case env.shard.Recording(): // the merge prints the results
 		return nil
 	case outcome.Games() == 0:
 		return noGameError(ctx, outcome.End)
 	}
-	return c.printResults(ctx, env, opt, outcome, &curve, unwritten)
+	return c.printResults(ctx, env, opt, outcome, &curve, recordErr)
 }
 
-// printResults prints the statistics of the games, draws the charts, and returns the error for the exit code. unwritten is the error of the file of --record.
-func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, unwritten error) error {
+// printResults prints the statistics of the games and draws the charts. It returns an error with the exit code. recordErr is the error of --record.
+func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, recordErr error) error {
 	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.O
 	lossError := c.addShieldEffect(ctx, opt, statistics)
 	err = statistics.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarningLines(c.Format, outcome.Warnings)
-	err = errors.Join(err, unwritten, c.plots(env, outcome, estimates, curve))
+	err = errors.Join(err, recordErr, c.plots(env, outcome, estimates, curve))
 	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), lossError)
 }
 
@@ -210,7 +210,7 @@ func (c *playCmd) checkFlags() error {
 	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
 }
 
-// match returns the match that the flags describe. With --updates published a game ends at the goal, which is 2048 by default.
+// match returns the match that the flags describe. With --updates published a game ends at the goal.
 func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
@@ -229,19 +229,23 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	return match, fieldUsage(match.Validate())
 }
 
-// play plays the games, adds their scores to curve, and writes the games to the file of --record. An error of that file does not end the games; play
-// returns it as unwritten.
-func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
-	if c.Record == "" {
-		opt.Each = func(game *play.Played) error {
-			curve.Add(game.Game)
-			return nil
-		}
-		out, err = play.Run(ctx, opt)
-		return out, nil, err
+// play plays the games and adds their scores to curve. With --record it writes the games to a file. recordErr is the error of that file.
+func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, recordErr, err error) {
+	if c.Record != "" {
+		return c.playAndRecord(ctx, env, opt, curve)
 	}
+	opt.Each = func(game *play.Played) error {
+		curve.Add(game.Game)
+		return nil
+	}
+	out, err = play.Run(ctx, opt)
+	return out, nil, err
+}
+
+// playAndRecord plays the games and writes them to the file of --record. A write error does not end the games; it is returned as recordErr.
+func (c *playCmd) playAndRecord(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, recordErr, err error) {
 	opt.Record = true
-	unwritten = env.writeFile(c.Record, func(w io.Writer) error {
+	recordErr = env.writeFile(c.Record, func(w io.Writer) error {
 		recorder, writeErr := play.NewRecorder(w, opt.Match, opt.Strategy.String())
 		opt.Each = func(game *play.Played) error {
 			curve.Add(game.Game)
@@ -253,12 +257,12 @@ func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, 
 		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
 			err = noGameError(ctx, out.End)
 		}
-		return cmp.Or(err, writeErr) // without games the file stays as it was
+		return cmp.Or(err, writeErr) // after an error the file keeps its former contents
 	})
-	if out == nil && err == nil {
-		err = unwritten // before the first game
+	if out == nil && err == nil { // the file could not be opened, so no game was played
+		err = recordErr
 	}
-	return out, unwritten, err
+	return out, recordErr, err
 }
 
 // plots draws the charts of --plot and --plot-score.

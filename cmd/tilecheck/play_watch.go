@@ -12,7 +12,7 @@ import (
 	"tilecheck/internal/noun"
 )
 
-// watch shows one game: on a terminal each board over the last one, otherwise below it.
+// watch plays one game and shows its boards. On a terminal, each board replaces the board before it.
 func (c *playCmd) watch(ctx context.Context, env *environment, opt play.Options) error {
 	film := newFilm(env, opt.Match.Shape, c.Delay)
 	played, err := play.Watch(ctx, opt, c.Game, func(frame play.Frame) error { return film.show(ctx, frame) })
@@ -75,7 +75,7 @@ func gameText(played play.Game) string {
 	text := fmt.Sprintf("score %d, %s, largest tile %d", played.Score, noun.Count(played.Moves, "move"), game.Value(played.Max))
 	switch {
 	case played.Overflow:
-		text += ", ended where the player saw merges for which its boards have no room"
+		text += ", ended because the player foresaw a merge above the largest tile of its boards"
 	case played.Won:
 		text += fmt.Sprintf(", won after %s", noun.Count(played.WinMoves, "move"))
 	default:

@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns which players of a game --player names, by number; nil without names. The flag needs a scheduler.
+// playersOf returns for each player of a game whether --player names it; nil without names. It returns a usage error without a scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -17,13 +17,13 @@ func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool,
 	if program.Type != syntax.SMG || scheduler == "" {
 		return nil, usageError("--player is for the --scheduler of a game")
 	}
-	out := make([]bool, len(program.Players))
+	isNamed := make([]bool, len(program.Players))
 	for _, name := range names {
 		i := slices.IndexFunc(program.Players, func(p sema.Player) bool { return p.Name == name })
 		if i < 0 {
 			return nil, usageError("--player is %s, which is no player of %s", name, program.File)
 		}
-		out[i] = true
+		isNamed[i] = true
 	}
-	return out, nil
+	return isNamed, nil
 }

@@ -50,13 +50,13 @@ func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 
 // check returns a usage error if flags do not fit together.
 func (c *policyCmd) check() error {
-	draws := c.SVG != "" || c.DOT != ""
+	drawsPicture := c.SVG != "" || c.DOT != ""
 	switch {
 	case c.Table != "" && c.problemFlags.given():
 		return usageError("%s says what the game is, want no flags of it", c.Table)
-	case c.Board == "" && !c.Play && !draws:
+	case c.Board == "" && !c.Play && !drawsPicture:
 		return usageError("nothing is asked, want --board, --play, --svg or --dot")
-	case c.Optimal && !draws:
+	case c.Optimal && !drawsPicture:
 		return usageError("--optimal is for pictures, want --svg or --dot")
 	case c.Seed != nil && !c.Play:
 		return usageError("--seed is for games, want --play")
@@ -81,7 +81,7 @@ func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, e
 	return solved, limitError(err)
 }
 
-// showAll does what the flags ask for: --board, --play, --svg and --dot.
+// showAll handles the flags --board, --play, --svg and --dot.
 func (c *policyCmd) showAll(ctx context.Context, env *environment, solved *solve.Table) error {
 	if c.Board != "" {
 		if err := c.showBoard(env, solved); err != nil {
@@ -148,8 +148,7 @@ func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	return moveTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// play plays a game optimally and prints its boards. New tiles are random, or the opponent of the table chooses them. Of several best moves it
-// takes the first in the order left, right, up, down.
+// play plays an optimal game and prints its boards.
 func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
@@ -172,7 +171,7 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 	}
 }
 
-// optimalGame is a game of 2048 that is played by the table of a solved game.
+// optimalGame is a game of 2048 with the moves from the table of a solved game.
 type optimalGame struct {
 	solved *solve.Table
 	rng    *rand.Rand
@@ -181,7 +180,7 @@ type optimalGame struct {
 	moves, score int
 }
 
-// addTile adds a new tile to the board, unless the tile that ends the game is on it.
+// addTile adds a new tile to the board, unless the board has the goal tile.
 func (g *optimalGame) addTile() (err error) {
 	if !g.board.AtLeast(g.solved.Problem().MaxExp) {
 		g.board, err = g.solved.Place(g.board, g.rng)
@@ -195,15 +194,16 @@ func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
 	if !ok {
 		return false, fmt.Errorf("no game of %s reaches the board %s", g.solved.Problem(), g.board)
 	}
-	over = best == 0
-	text := fmt.Sprintf("%s after %s, score %d\n", playtables.Best(g.solved, g.board, best), noun.Count(g.moves, "move"), g.score)
-	if !over {
-		text = fmt.Sprintf("%d: %s, value %s\n", g.moves+1, best.At(0), playtables.Value(value))
+	picture := g.solved.Problem().Shape.Draw(g.board)
+	if best == 0 {
+		_, err := fmt.Fprintf(w, "%s%s after %s, score %d\n", picture, playtables.Best(g.solved, g.board, best), noun.Count(g.moves, "move"), g.score)
+		return true, err
 	}
-	if _, err := fmt.Fprint(w, g.solved.Problem().Shape.Draw(g.board), text); over || err != nil {
-		return over, err
+	move := best.At(0) // the first best move in the order left, right, up, down
+	if _, err := fmt.Fprintf(w, "%s%d: %s, value %s\n", picture, g.moves+1, move, playtables.Value(value)); err != nil {
+		return false, err
 	}
-	next, gain, err := g.solved.Rules().Move(g.board, best.At(0))
+	next, gain, err := g.solved.Rules().Move(g.board, move)
 	if err != nil {
 		return false, err
 	}

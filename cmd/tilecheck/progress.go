@@ -15,8 +15,8 @@ import (
 	"tilecheck/internal/progress"
 )
 
-// progress returns a function that shows progress in a bar on standard error, and one that removes
-// the bar. If standard error is no terminal, report is nil and done does nothing.
+// progress returns the functions that show and remove a progress bar on standard error. If standard error is no terminal, report is nil and done
+// does nothing.
 func (e *environment) progress() (report func(progress.Progress), done func()) {
 	if _, tty := e.terminal(e.stderr); !tty || e.quiet {
 		return nil, func() {}
@@ -57,11 +57,10 @@ func (b *bar) report(p progress.Progress) {
 		b.bar.ChangeMax64(target)
 	}
 	b.bar.Describe(printable.Line(describeProgress(p)))
-	// The bar is not a result: a terminal that was closed must not fail the run.
-	_ = b.bar.Set64(p.Done)
+	_ = b.bar.Set64(p.Done) // an error of the terminal does not matter for the results
 }
 
-// newProgressBar returns a bar for an amount of work in a unit; a negative amount is unknown.
+// newProgressBar returns a bar for an amount of work in a unit. A negative amount means that the amount is unknown.
 func newProgressBar(w io.Writer, target int64, unit progress.Unit) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(
 		target,
@@ -72,7 +71,7 @@ func newProgressBar(w io.Writer, target int64, unit progress.Unit) *progressbar.
 		progressbar.OptionSetItsString(string(unit)),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-		// Otherwise a goroutine that never ends draws spinners over the text that is printed later.
+		// An interval other than 0 would start a goroutine that draws spinners over later output.
 		progressbar.OptionSetSpinnerChangeInterval(0),
 		progressbar.OptionEnableColorCodes(false),
 	)

@@ -68,7 +68,7 @@ type recorder struct {
 	mutex          sync.Mutex // guards record.Images
 }
 
-// addImage records an image in which a tool runs, once. It does nothing if no record is kept.
+// addImage records that a tool runs in an image. A nil recorder ignores it.
 func (r *recorder) addImage(engine string, image containers.Image) {
 	if r == nil {
 		return
@@ -81,9 +81,8 @@ func (r *recorder) addImage(engine string, image containers.Image) {
 	}
 }
 
-// cutRecord returns the folder of the flag --record-run, and the arguments without it. found is false if the flag is missing or has no
-// value.
-func cutRecord(args []string) (dir string, rest []string, found bool) {
+// cutRecord returns the folder of the flag --record-run, and the arguments without this flag. found is false if the flag is missing or has no value.
+func cutRecord(args []string) (dir string, otherArgs []string, found bool) {
 	for i, word := range args {
 		switch value, hasValue := strings.CutPrefix(word, "--record-run="); {
 		case word == "--":
@@ -97,23 +96,15 @@ func cutRecord(args []string) (dir string, rest []string, found bool) {
 	return "", args, false
 }
 
-// beginRecord begins a record in a new folder. From then on, standard output and standard error are copied to the record, so they are no longer
-// terminals.
+// beginRecord begins a record in a new folder. The environment then copies standard output and standard error to the record.
 func (e *environment) beginRecord(dir string, args []string) (*recorder, error) {
 	for _, arg := range args {
 		if !utf8.ValidString(arg) { // record.json would have other characters in its place
 			return nil, usageError("--record-run: %s is not UTF-8, which the record needs", arg)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("--record-run: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("--record-run: %w", err)
-	}
-	if len(entries) > 0 {
-		return nil, usageError("--record-run: found files in %s, want a new folder", dir)
+	if err := makeEmptyFolder(dir); err != nil {
+		return nil, err
 	}
 	build, err := e.identify()
 	if err != nil {
@@ -127,7 +118,22 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	return r, nil
 }
 
-// checkFiles returns a usage error if the run of a command with these files cannot be repeated. It is called before the run; r is nil if no record is kept.
+// makeEmptyFolder makes the folder of a record. It returns an error if the folder has files.
+func makeEmptyFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--record-run: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("--record-run: %w", err)
+	}
+	if len(entries) > 0 {
+		return usageError("--record-run: found files in %s, want a new folder", dir)
+	}
+	return nil
+}
+
+// checkFiles returns a usage error if a run with these files could not be repeated. A nil recorder accepts all files.
 func (r *recorder) checkFiles(files *commandFiles) error {
 	if r == nil {
 		return nil
@@ -138,7 +144,7 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 	for _, file := range slices.Concat(files.inputs, files.outputs) {
 		_, err := os.Stat(file.name)
 		switch {
-		case file.source == "--cache": // a repetition has a cache of its own
+		case file.source == "--cache": // a repetition uses a new cache
 		case file.kept && err == nil:
 			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
 		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):
@@ -148,28 +154,22 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 	return nil
 }
 
-// finish writes the record of a run that ended with an exit code.
+// finish writes the record of a run. code is the exit code of the run.
 func (r *recorder) finish(env *environment, code int) error {
 	r.record.ExitCode = code
 	if env.files == nil {
 		return errors.New("--record-run: nothing was run")
 	}
-	for _, variable := range []string{"TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM"} {
-		for _, name := range []string{variable, variable + "_IMAGE"} {
-			if value := env.getenv(name); value != "" {
-				r.record.Environment = append(r.record.Environment, name+"="+value)
-			}
-		}
-	}
+	r.record.Environment = toolVariables(env)
 	inputs, outputs := recordableNames(env.files.inputs), recordableNames(env.files.outputs)
 	var err error
-	if r.record.Programs, inputs, err = r.programs(inputs); err != nil {
+	if r.record.Programs, inputs, err = separatePrograms(inputs); err != nil {
 		return err
 	}
-	if r.record.Inputs, err = r.keep(recordInputs, inputs); err != nil {
+	if r.record.Inputs, err = r.copyFiles(recordInputs, inputs); err != nil {
 		return err
 	}
-	if r.record.Outputs, err = r.keep(recordOutputs, outputs); err != nil {
+	if r.record.Outputs, err = r.copyFiles(recordOutputs, outputs); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(&r.record, "", "  ")
@@ -183,7 +183,19 @@ func (r *recorder) finish(env *environment, code int) error {
 	)
 }
 
-// recordableNames returns the names of files, each once, in order. It leaves out standard input, "-", and files that the run made for itself.
+// toolVariables returns the environment variables that select the tools, as NAME=VALUE.
+func toolVariables(env *environment) (variables []string) {
+	for _, tool := range []string{"TILECHECK_PRISM", "TILECHECK_PRISM_GAMES", "TILECHECK_STORM"} {
+		for _, name := range []string{tool, tool + "_IMAGE"} {
+			if value := env.getenv(name); value != "" {
+				variables = append(variables, name+"="+value)
+			}
+		}
+	}
+	return variables
+}
+
+// recordableNames returns the names of files, sorted and without duplicates. It omits standard input and files like caches and checkpoints.
 func recordableNames(files []namedFile) (names []string) {
 	for _, file := range files {
 		if file.name != "-" && file.name != "" && !file.kept && !slices.Contains(names, file.name) {
@@ -194,8 +206,8 @@ func recordableNames(files []namedFile) (names []string) {
 	return names
 }
 
-// programs divides the inputs into executable files, of which it returns the digests, and other files.
-func (r *recorder) programs(inputs []string) (programs []shard.Input, others []string, err error) {
+// separatePrograms separates the executable files from the other inputs. It returns the digests of the executable files.
+func separatePrograms(inputs []string) (programs []shard.Input, others []string, err error) {
 	for _, name := range inputs {
 		if !isProgram(name) {
 			others = append(others, name)
@@ -216,9 +228,9 @@ func isProgram(name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// keep copies files into a folder of the record and returns their digests. It leaves out folders and files that do not exist.
-func (r *recorder) keep(folder string, names []string) ([]shard.Input, error) {
-	kept := []shard.Input{}
+// copyFiles copies files into a folder of the record and returns their digests. It omits folders and missing files.
+func (r *recorder) copyFiles(folder string, names []string) ([]shard.Input, error) {
+	copied := []shard.Input{}
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
@@ -231,12 +243,12 @@ func (r *recorder) keep(folder string, names []string) ([]shard.Input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--record-run: %w", err)
 		}
-		kept = append(kept, shard.Input{Name: filepath.ToSlash(name), SHA256: digest})
+		copied = append(copied, shard.Input{Name: filepath.ToSlash(name), SHA256: digest})
 	}
-	return kept, nil
+	return copied, nil
 }
 
-// copyFile copies a file to a path, whose directories it makes, and returns the SHA-256 digest of the copy.
+// copyFile copies a file and returns the SHA-256 digest of the copy. It makes the missing directories.
 func copyFile(from, to string) (digest string, err error) {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -49,14 +49,8 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if named.Is(c.ModelFile) {
-		return usageError("%s is a file of states, whose numbers may be rounded: want a model, whose numbers are known as fractions", c.ModelFile)
-	}
-	if c.Partition != "" && c.ExportPartition != "" {
-		return usageError("--partition reads a partition, and --export-partition writes one: want only one of them")
-	}
-	if (c.Partition != "" || c.ExportPartition != "") && !hasProperties(&job) {
-		return usageError("--partition and --export-partition are about the partition for a property: want a properties file or --prop")
+	if err := c.checkFlags(&job); err != nil {
+		return err
 	}
 	job.Method = runner.States
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
@@ -73,7 +67,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		}
 	}
 	if !hasProperties(&job) {
-		if c.Format == table.JSON {
+		if c.Format == table.JSON { // an empty list
 			return table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, []reductionRecord{}, nil)
 		}
 		return nil
@@ -81,7 +75,21 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	return c.compare(ctx, env, job)
 }
 
-// hasProperties reports whether there is something to check: properties are given, or the model is in JANI, whose files may have some.
+// checkFlags returns a usage error if the flags do not fit together.
+func (c *reduceCmd) checkFlags(job *runner.Job) error {
+	hasPartition := c.Partition != "" || c.ExportPartition != ""
+	switch {
+	case named.Is(c.ModelFile):
+		return usageError("%s is a file of states, whose numbers may be rounded: want a model, whose numbers are known as fractions", c.ModelFile)
+	case c.Partition != "" && c.ExportPartition != "":
+		return usageError("--partition reads a partition, and --export-partition writes one: want only one of them")
+	case hasPartition && !hasProperties(job):
+		return usageError("--partition and --export-partition are about the partition for a property: want a properties file or --prop")
+	}
+	return nil
+}
+
+// hasProperties reports whether a job may have properties. A JANI model may contain them.
 func hasProperties(job *runner.Job) bool {
 	return len(job.Props) > 0 || job.PropsFile != "" || jani.Is(job.Model)
 }
@@ -98,10 +106,10 @@ func (c *reduceCmd) target(env *environment) (output, error) {
 	return target, env.files.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
 }
 
-// writeQuotient writes the quotient of the model that keeps all labels and reward structures, and the labels of a properties file. The files
-// have no variables: a state of the quotient stands for states with several values of them.
+// writeQuotient writes the quotient of the model with all labels and reward structures. Its states have no valuations, because a block has states
+// with different valuations.
 func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target output, job runner.Job) error {
-	job.Numeric.Reduce = true // the states are built with fractions
+	job.Numeric.Reduce = true // builds the states with fractions
 	space, properties, err := buildWithProperties(ctx, env, job)
 	if err != nil {
 		return err
@@ -133,7 +141,7 @@ func sizeText(model *sparse.Model) string {
 	return fmt.Sprintf("%s, %s, %s", noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"))
 }
 
-// buildWithProperties builds the state space of a job, and returns it with the properties of the job, if it has any.
+// buildWithProperties builds the state space of a job. It also returns the properties of the job.
 func buildWithProperties(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, []*check.Property, error) {
 	progress, done := env.progress()
 	defer done()
@@ -157,7 +165,7 @@ func buildWithProperties(ctx context.Context, env *environment, job runner.Job) 
 	return space, properties, nil
 }
 
-// compare checks the properties of the job on the model and on its quotients, and prints both sizes and whether the values agree.
+// compare checks each property on the model and on its quotient. It prints both sizes and whether the values agree.
 func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
 	progress, done := env.progress()
 	job.Progress = progress
@@ -175,10 +183,7 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 		return err
 	}
 	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
-		if strings.HasPrefix(failure.Message, c.Partition+":") { // the message begins with a position in that file
-			return errors.New(failure.Message)
-		}
-		return failure
+		return c.partitionError(failure)
 	}
 	env.setPrinting()
 	reductions, records, code := reductionTable(original, reduced)
@@ -189,6 +194,14 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 	}
 	env.printWarnings(c.Format, reduced)
 	return cmp.Or(err, exitStatus(code))
+}
+
+// partitionError returns the error of a check with a partition. If the message begins with a position in the file, it returns the message alone.
+func (c *reduceCmd) partitionError(failure *result.Failure) error {
+	if strings.HasPrefix(failure.Message, c.Partition+":") {
+		return errors.New(failure.Message)
+	}
+	return failure
 }
 
 // checkNative checks a job with the embedded engine.
@@ -209,7 +222,7 @@ type reductionRecord struct {
 	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
 }
 
-// partitionFile returns the file of --partition, which is read, or of --export-partition, which is written; nil without these flags.
+// partitionFile returns the partition to read (--partition) or to write (--export-partition); nil without these flags.
 func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, error) {
 	switch {
 	case c.Partition != "":
@@ -224,10 +237,10 @@ func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, erro
 	return nil, nil
 }
 
-// reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, and reduced those
-// about its quotients.
-func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionRecord, int) {
-	out := &table.Table{
+// reductionTable returns a table with a row for each property, the same rows as records, and the exit code. whole has the verdicts of the model, and
+// reduced has the verdicts of its quotients.
+func reductionTable(whole, reduced []result.Verdict) (out *table.Table, records []reductionRecord, code int) {
+	out = &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
 			{Name: "states", Align: table.Right},
@@ -240,8 +253,8 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionR
 			{Name: "outcome", Min: 10},
 		},
 	}
-	code := verdictCode(whole)
-	records := []reductionRecord{}
+	code = verdictCode(whole)
+	records = []reductionRecord{}
 	for i := range whole {
 		ofModel, ofQuotient := &whole[i], &reduced[i]
 		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
@@ -264,7 +277,7 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionR
 	return out, records, code
 }
 
-// newReductionRecord returns the record of the verdicts about a model and its quotient. It has no outcome if the quotient has no value.
+// newReductionRecord returns the record of the verdicts of a model and its quotient. Without a value of the quotient, the record has no outcome.
 func newReductionRecord(ofModel, ofQuotient *result.Verdict, relation agree.Relation) reductionRecord {
 	record := reductionRecord{
 		Record:        result.NewRecord(ofQuotient),

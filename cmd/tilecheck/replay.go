@@ -127,7 +127,7 @@ func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader
 	return err
 }
 
-// find returns the header of a record and the game of --game, or the first game without that flag. It returns an error if there is no such game.
+// find returns the header of a record, and the game of --game or the first game. It returns an error if there is no such game.
 func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, found *play.Played, err error) {
 	header, err = play.ReadRecord(record, c.File, func(played *play.Played) error {
 		if c.Game == nil || *c.Game == played.Index {
@@ -150,7 +150,7 @@ func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.Rec
 // errNoGame returns the error about a record without games.
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
-// showFrames shows the boards of a game. With --step the user selects the boards, otherwise they are shown one after the other.
+// showFrames shows the boards of a game in order. With --step the user selects the boards.
 func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, frames []play.Frame) error {
 	if c.Step {
 		return stepThrough(env, shape, frames)
@@ -164,8 +164,8 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 	return nil
 }
 
-// stepThrough shows the boards of a game. Each line of input selects the board to show next: an empty line the next board, "b" the one before, and a
-// number the board after this many moves. "q" ends, as does an empty line after the last board.
+// stepThrough shows the boards of a game that the user selects. An empty line selects the next board, b the previous board, and a number the board
+// after so many moves. The line q ends the program, and so does an empty line after the last board.
 func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
 	input := bufio.NewScanner(env.stdin)
 	current := 0

@@ -26,7 +26,7 @@ type rerunCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run repeats the run in a temporary directory, and prints for each part of the record whether the repetition gave the same.
+// Run repeats the run in a temporary directory, and prints which parts of the record differ.
 func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	before, err := readRecord(c.Dir)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	out := &table.Table{Columns: []table.Column{{Name: "part"}, {Name: "outcome"}, {Name: "recorded"}, {Name: "now"}}}
-	same := before.compare(out, c.Dir, work, now)
+	isSame := before.compare(out, c.Dir, work, now)
 	version, err := env.identify()
 	if err == nil && version != before.Tilecheck {
 		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", before.Tilecheck, version))
@@ -56,7 +56,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if !same {
+	if !isSame {
 		return exitStatus(exitFailed)
 	}
 	return nil
@@ -81,7 +81,7 @@ func readRecord(dir string) (*runRecord, error) {
 	return &record, nil
 }
 
-// restoreInputs copies the inputs from the record into a directory. It returns an error if a copy in the record has changed.
+// restoreInputs copies the inputs from the record into a directory. It returns an error if the record does not have the original files any more.
 func (r *runRecord) restoreInputs(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -110,8 +110,7 @@ type repetition struct {
 	record *runRecord
 }
 
-// repeat runs the command of the record with this program in the directory work, and records it in the directory temp. It uses a new cache, so that
-// all answers are computed again.
+// repeat runs the command of the record in the directory work, and records this run in the directory temp.
 func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -122,14 +121,15 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 		return nil, err
 	}
 	var stdout bytes.Buffer
-	again := filepath.Join(temp, "again")
-	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+again)
+	newRecord := filepath.Join(temp, "again")
+	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+newRecord)
+	// The new cache is empty, so all answers are computed again.
 	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(temp, "cache"), "COLUMNS="}, r.Environment...)
 	exit, err := tool.In(work, environment...).Run(ctx, runner.Command{Args: args, Stdout: &stdout})
 	if err != nil {
 		return nil, err
 	}
-	record, err := readRecord(again)
+	record, err := readRecord(newRecord)
 	if err != nil {
 		record = new(runRecord) // the command failed before it used a tool
 	}
@@ -137,7 +137,12 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 }
 
 // toolNotes returns a note for each program and each image that has changed since the record.
-func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
+func (r *runRecord) toolNotes(now *runRecord) []string {
+	return slices.Concat(r.programNotes(now), r.imageNotes(now))
+}
+
+// programNotes returns a note for each program with another digest than in the record.
+func (r *runRecord) programNotes(now *runRecord) (notes []string) {
 	for _, before := range r.Programs {
 		for _, after := range now.Programs {
 			if after.Name == before.Name && after.SHA256 != before.SHA256 {
@@ -145,6 +150,11 @@ func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
 			}
 		}
 	}
+	return notes
+}
+
+// imageNotes returns a note for each tool that ran in another image than in the record.
+func (r *runRecord) imageNotes(now *runRecord) (notes []string) {
 	for _, before := range r.Images {
 		for _, after := range now.Images {
 			if after.Engine == before.Engine && after.ID != before.ID {
@@ -155,26 +165,15 @@ func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
 	return notes
 }
 
-// compare adds a row to the table for each part of the record, and reports whether all parts are the same.
+// compare adds a row to the table for each part of the record, and reports whether all parts are the same. The repetition wrote its files in the
+// directory work.
 func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition) bool {
 	parts := &comparedParts{table: out}
 	parts.add("exit code", r.ExitCode == now.code, fmt.Sprint(r.ExitCode), fmt.Sprint(now.code))
-	recorded, err := os.ReadFile(filepath.Join(dir, recordStdout))
-	if err != nil {
-		parts.add("standard output", false, err.Error(), "")
-	} else {
-		first, second := firstDifferentLines(withoutTimes(recorded), withoutTimes(now.stdout))
-		parts.add("standard output", first == second, first, second)
-	}
+	parts.addStdout(filepath.Join(dir, recordStdout), now.stdout)
 	for _, file := range r.Outputs {
 		name := filepath.FromSlash(file.Name)
-		digest, _, err := shard.Digest(filepath.Join(work, name))
-		if err != nil {
-			parts.add(file.Name, false, file.SHA256, "was not written")
-			continue
-		}
-		same := digest == file.SHA256 || differInTimesOnly(filepath.Join(dir, recordOutputs, name), filepath.Join(work, name))
-		parts.add(file.Name, same, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
+		parts.addOutput(file, filepath.Join(dir, recordOutputs, name), filepath.Join(work, name))
 	}
 	return !parts.differ
 }
@@ -186,8 +185,8 @@ type comparedParts struct {
 }
 
 // add adds the row of a part.
-func (p *comparedParts) add(part string, same bool, recorded, now string) {
-	if same {
+func (p *comparedParts) add(part string, isSame bool, recorded, now string) {
+	if isSame {
 		p.table.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
 		return
 	}
@@ -195,7 +194,29 @@ func (p *comparedParts) add(part string, same bool, recorded, now string) {
 	p.table.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, now)
 }
 
-// differInTimesOnly reports whether two files are texts that are the same without times, such as reports.
+// addStdout adds the row of standard output. file is its copy in the record.
+func (p *comparedParts) addStdout(file string, now []byte) {
+	recorded, err := os.ReadFile(file)
+	if err != nil {
+		p.add("standard output", false, err.Error(), "")
+		return
+	}
+	first, second := firstDifferentLines(withoutTimes(recorded), withoutTimes(now))
+	p.add("standard output", first == second, first, second)
+}
+
+// addOutput adds the row of an output file. recorded and now are the paths of the copy in the record and of the new file.
+func (p *comparedParts) addOutput(file shard.Input, recorded, now string) {
+	digest, _, err := shard.Digest(now)
+	if err != nil {
+		p.add(file.Name, false, file.SHA256, "was not written")
+		return
+	}
+	isSame := digest == file.SHA256 || differInTimesOnly(recorded, now)
+	p.add(file.Name, isSame, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
+}
+
+// differInTimesOnly reports whether two text files are equal without the times in them.
 func differInTimesOnly(recorded, now string) bool {
 	first, err1 := os.ReadFile(recorded)
 	second, err2 := os.ReadFile(now)
@@ -208,7 +229,7 @@ func differInTimesOnly(recorded, now string) bool {
 // times matches the texts that differ between runs with the same answers: durations and speeds in tables, and times in JSON.
 var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|\btime(stamp)?="[^"]*"|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
-// withoutTimes returns the lines of an output without times. It also replaces several blanks by one, because the widths of columns depend on times.
+// withoutTimes returns the lines of an output without times. It normalizes blanks and dashes, because the widths of table columns depend on times.
 func withoutTimes(text []byte) []string {
 	var out []string
 	for line := range strings.Lines(string(text)) {
@@ -221,7 +242,7 @@ func withoutTimes(text []byte) []string {
 	return out
 }
 
-// firstDifferentLines returns the first lines in which two texts differ. It returns two empty lines if the texts are equal.
+// firstDifferentLines returns the first pair of different lines of two texts. It returns two empty lines if the texts are equal.
 func firstDifferentLines(first, second []string) (string, string) {
 	for i := range max(len(first), len(second)) {
 		var firstLine, secondLine string

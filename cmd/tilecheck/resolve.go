@@ -38,7 +38,7 @@ type resolveCmd struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// Run writes the Markov chain in which the choices of the model are made. Before that it builds the states of the chain and checks that no choice is left.
+// Run writes the Markov chain that a scheduler induces. It also builds the states of the chain, to check that each state has only one choice.
 func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolv
 	return &unresolvedModel{src, model, space, players}, err
 }
 
-// writeInduced writes the chain that a scheduler with memory induces. before has the states of the MDP or game.
+// writeInduced writes the chain that a scheduler with memory induces. before is the state space of the MDP or game.
 func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before *explicit.Space, induced *syntax.Model) error {
 	text, err := induced.TextAs(syntax.DTMC)
 	if err != nil {
@@ -118,13 +118,13 @@ func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before 
 	return c.writeChain(ctx, env, before, after, induced)
 }
 
-// errResolved returns an error about the text of a resolved model. It quotes the wrong line, because no file has this text.
+// errResolved returns an error about the text of a resolved model. It quotes the line, because the text is not in a file.
 func errResolved(err error, text []byte) error {
 	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 }
 
-// applyScheduler makes the choices of the scheduler without memory in the file of --scheduler. If the file permits several choices in a state, or if
-// --player leaves choices to other players, it writes the model of the permitted choices.
+// applyScheduler applies the memoryless scheduler in the file of --scheduler, and writes the result. If a state keeps several choices, the result is
+// an MDP.
 func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, before *unresolvedModel) error {
 	permitted, chosen, err := c.readScheduler(ctx, env, before.space)
 	if err != nil {
@@ -147,8 +147,8 @@ func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, befor
 	return c.addChoosingModules(ctx, env, before, chosen)
 }
 
-// addChoosingModules adds modules to the model that make the choices, checks that no choice is left, and writes the chain. chosen is the
-// scheduler of --scheduler; nil without the flag.
+// addChoosingModules adds modules that make the choices to the model, and writes the resulting chain. chosen is the scheduler of --scheduler; nil
+// without the flag.
 func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, before *unresolvedModel, chosen scheduler.Scheduler) error {
 	items, err := c.choosingModules(ctx, env, before.space, chosen)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *resolveCmd) checkFlags() error {
 	return nil
 }
 
-// withoutPlayers returns the MDP that a game becomes without its player declarations.
+// withoutPlayers returns a game without its player declarations, as an MDP.
 func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	mdp := *game
 	mdp.Items = slices.DeleteFunc(slices.Clone(game.Items), func(item syntax.Item) bool {
@@ -201,8 +201,8 @@ func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	return syntax.ParseModel(game.File, text)
 }
 
-// writeChain writes a model whose choices are made, as a Markov chain: its text, or files of its states. before has the states of the MDP or game,
-// after the states of the resolved model.
+// writeChain writes a resolved model as a Markov chain, as text or as files of states. before is the state space of the MDP or game, and after is
+// the state space of the resolved model.
 func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
@@ -219,8 +219,7 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, a
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// writePermitted writes the MDP that has only the permitted choices; a state may keep several. With --uniform it writes the chain in
-// which the permitted choices of a state are equally likely.
+// writePermitted writes the MDP with the permitted choices only. With --uniform it writes the chain that selects among them uniformly.
 func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
 	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
 		restricted, err := before.Restrict(permitted)
@@ -280,8 +279,8 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 	return out.write(ctx, target)
 }
 
-// readScheduler reads the file of --scheduler. It returns the choices that the file permits, and the scheduler if it permits one choice in each state.
-func (c *resolveCmd) readScheduler(ctx context.Context, env *environment, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
+// readScheduler returns the choices that the file of --scheduler permits. chosen is nil if the file permits several choices in a state.
+func (c *resolveCmd) readScheduler(ctx context.Context, env *environment, space *explicit.Space) (permitted *sparse.Set, chosen scheduler.Scheduler, err error) {
 	text, err := env.readSource(c.Scheduler)
 	if err != nil {
 		return nil, nil, err
@@ -338,7 +337,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before 
 	return induced, nil
 }
 
-// buildExactSpace builds the states of a model text, with fractions if its numbers are known as fractions.
+// buildExactSpace builds the states of a model text, with fractions if all its numbers are rational.
 func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	job := c.job(src)
 	model, _, err := load.Model(ctx, job)
@@ -349,13 +348,12 @@ func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit
 	return space, stateLimitError(err)
 }
 
-// choosingModules returns the modules that make the choices: the modules of a scheduler, of a policy of the game, or of the file of --policy.
-// With --uniform it returns none, because in a DTMC all commands of a state are equally likely.
+// choosingModules returns the modules that make the choices. They come from a scheduler, a policy of the game, or the file of --policy.
 func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
 	case chosen != nil:
 		return schedulerModules(ctx, space, chosen)
-	case c.Uniform:
+	case c.Uniform: // in a DTMC all commands of a state are equally likely
 		return nil, nil
 	case noSuchFile(c.Policy):
 		return c.policyModules()
@@ -384,7 +382,7 @@ func schedulerModules(ctx context.Context, space *explicit.Space, chosen schedul
 	return items, nil
 }
 
-// policyModules returns the module that plays 2048 by the policy that --policy names.
+// policyModules returns the module for a policy of the game 2048.
 func (c *resolveCmd) policyModules() ([]syntax.Item, error) {
 	policy, err := modelgen.ParsePolicy(c.Policy)
 	if err != nil {

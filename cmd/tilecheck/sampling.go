@@ -71,8 +71,7 @@ func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
 	return defaultConfidence
 }
 
-// method returns the method of --method, or the default without the flag. It returns a usage error if a flag of the command line has no effect with
-// this method.
+// method returns the method of --method, or the default without the flag. It returns a usage error if a given flag has no effect with this method.
 func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(flag.Method), defaultMethod)
 	return method, cmp.Or(
@@ -92,10 +91,9 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 	}
 	settings.Confidence = f.confidence(0)
 	switch {
-	case f.Width == nil:
-	case method == runner.APMC:
+	case f.Width != nil && method == runner.APMC:
 		settings.Approximation = *f.Width
-	default:
+	case f.Width != nil:
 		settings.Width = *f.Width
 		settings.Valid = method == runner.Sim && f.Samples == nil
 	}
@@ -107,7 +105,7 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 	return settings, err
 }
 
-// seedOr returns the given seed, or draws one below 2^53, which every JSON reader represents exactly.
+// seedOr returns the given seed, or draws a seed below 2^53. Every JSON reader represents such a number exactly.
 func (e *environment) seedOr(given *uint64) (uint64, error) {
 	switch {
 	case given != nil:

@@ -88,7 +88,7 @@ func (c *serveCmd) toolEngines(ctx context.Context, tools *toolbox.Box) ([]runne
 	return engines, nil
 }
 
-// printAddress prints the address of the page with its token, and who can reach it.
+// printAddress prints the address of the page with its token, and notes about access from other machines.
 func printAddress(env *environment, addr net.Addr, token string) {
 	host, port, everywhere := addressOf(addr)
 	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), token)
@@ -118,6 +118,12 @@ func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 		}
 		return listener, err
 	}
+	return c.listenDefault(ctx)
+}
+
+// listenDefault listens on the first free default port.
+func (c *serveCmd) listenDefault(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
 	for port := defaultPort; ; port++ {
 		listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
 		if !errors.Is(err, syscall.EADDRINUSE) {
@@ -129,8 +135,7 @@ func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 	}
 }
 
-// addressOf returns the host and port by which a browser on this machine reaches an address. everywhere says that
-// the program listens on all addresses of this machine.
+// addressOf returns the host and port of the page for a browser on this machine. everywhere is true if the program listens on all addresses.
 func addressOf(address net.Addr) (host, port string, everywhere bool) {
 	host, port, _ = net.SplitHostPort(address.String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -139,7 +144,7 @@ func addressOf(address net.Addr) (host, port string, everywhere bool) {
 	return host, port, false
 }
 
-// openTables opens the tables of solved games, and checks each completely. After an error it closes them again.
+// openTables opens the tables of solved games. After an error no table stays open.
 func openTables(ctx context.Context, names []string) (tables []*solve.Table, err error) {
 	for _, name := range names {
 		table, err := openTable(ctx, name)
@@ -151,7 +156,7 @@ func openTables(ctx context.Context, names []string) (tables []*solve.Table, err
 	return tables, nil
 }
 
-// openTable opens the table of a solved game, whose values must be probabilities of winning.
+// openTable opens the table of a solved game. It returns an error unless the values of the table are probabilities of winning.
 func openTable(ctx context.Context, name string) (*solve.Table, error) {
 	var table *solve.Table
 	openErr := errors.New("not opened")

@@ -48,7 +48,7 @@ type fraction struct{ big.Rat }
 func (f *fraction) UnmarshalText(text []byte) error {
 	const maxLength, maxExponent = 64, 1000
 	if len(text) > maxLength {
-		return errors.New("too long a number")
+		return fmt.Errorf("found a number of %d characters, want at most %d", len(text), maxLength)
 	}
 	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
 		exponent, err := strconv.Atoi(string(text[i+1:]))
@@ -62,7 +62,7 @@ func (f *fraction) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run computes the shield and what it guarantees, and writes and prints them.
+// Run computes the shield and the values that it guarantees. It writes the files of the shield and prints a summary.
 func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -106,7 +106,7 @@ func (c *shieldCmd) checkOutputs(env *environment) error {
 	case err != nil:
 		return usageError("--export-scheduler: %w", err)
 	case format == scheduler.Tree:
-		return usageError("--export-scheduler: found type=tree, which the worst scheduler of a shield cannot be written as, want one of PRISM's types or json")
+		return usageError("--export-scheduler: found type=tree, want one of PRISM's types or json: a decision tree cannot express the worst scheduler of a shield")
 	}
 	return nil
 }
@@ -128,8 +128,8 @@ func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *
 	return written, nil
 }
 
-// question reads the model and the property, and returns which probability the shield must keep.
-func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (*shield.Question, *syntax.Model, error) {
+// question builds the state space of a model, and returns the probability that the shield must keep. It also returns the syntax tree of the model.
+func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (question *shield.Question, tree *syntax.Model, err error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
 		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
@@ -151,13 +151,13 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 	if err != nil {
 		return nil, nil, stateLimitError(err)
 	}
-	instances[0].Text = c.Property // as it was given, for errors
-	question, err := native.ShieldQuestion(ctx, space, &instances[0])
+	instances[0].Text = c.Property // error messages show the user's text
+	question, err = native.ShieldQuestion(ctx, space, &instances[0])
 	return question, plan.Tree, err
 }
 
-// writeScheduler writes the worst scheduler that obeys the shield, as a scheduler of the original model. Before that, it checks that this
-// scheduler attains the promised value.
+// writeScheduler writes the worst scheduler under the shield, and returns the name of its file. First it checks that this scheduler attains the
+// promised value.
 func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise) (string, error) {
 	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
@@ -179,9 +179,8 @@ func brokenPromise(file string, err error) error {
 	return err
 }
 
-// write writes the shield, and returns the names of its files. Before it writes a shielded model, it reads and solves the text again, and
-// checks that the values are the promised ones.
-func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) ([]string, error) {
+// write writes the shield in the format of --output, and returns the names of its files. tree is the model without the shield.
+func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (files []string, err error) {
 	if filepath.Ext(c.Output) == ".json" {
 		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return computed.JSON(ctx, w) })
 	}
@@ -192,7 +191,7 @@ func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shiel
 	if err != nil {
 		return nil, err
 	}
-	shielded, _, err := c.question(ctx, env, c.Output, text)
+	shielded, _, err := c.question(ctx, env, c.Output, text) // solve the written model, to check the promised values
 	if err != nil {
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
@@ -216,7 +215,7 @@ func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed 
 	return out.written, err
 }
 
-// print prints the facts about the shield, and some of the states that it restricts.
+// print prints the facts about the shield, and a list of states that it restricts.
 func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *shield.Promise, written []string, elapsed time.Duration) error {
 	facts := c.facts(computed, promise)
 	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
@@ -236,7 +235,7 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// facts returns the facts about the shield: what it guarantees, and how many choices it allows.
+// facts returns the guaranteed values of the shield and the numbers of its states and choices.
 func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *table.Facts {
 	facts := &table.Facts{Title: "Shield of " + c.ModelFile}
 	figures := computed.Figures()
@@ -316,7 +315,7 @@ func isRestricted(computed *shield.Shield, state int) bool {
 	return false
 }
 
-// appendChoices adds a row for each choice of a state. The first row names the state.
+// appendChoices adds a row for each choice of a state. Only the first row has the name of the state.
 func appendChoices(out *table.Table, computed *shield.Shield, state int) {
 	name := computed.Space.Compiled().StateText(computed.Space.State(nil, state))
 	first, end := computed.Space.Model().Choices(state)
@@ -331,9 +330,9 @@ func appendChoices(out *table.Table, computed *shield.Shield, state int) {
 }
 
 // choiceText returns the action of a choice or, if it has none, its number.
-func choiceText(computed *shield.Shield, c int) string {
-	if name := computed.Action(c); name != "" {
+func choiceText(computed *shield.Shield, choice int) string {
+	if name := computed.Action(choice); name != "" {
 		return name
 	}
-	return "choice " + strconv.Itoa(c)
+	return "choice " + strconv.Itoa(choice)
 }

@@ -133,9 +133,9 @@ func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, pro
 	return err
 }
 
-// source returns the model or the files of states as a source of paths, and warnings about them. With --scheduler it builds the states, and sets
-// the scheduler of the path in opt.
-func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (simulate.Source, []string, error) {
+// source returns the model or the files of states as a source of paths, with warnings. With --scheduler it builds the state space and sets
+// opt.Chooser.
+func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (source simulate.Source, warnings []string, err error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if !named.Is(c.ModelFile) && c.Scheduler == "" {
 		model, warnings, err := flags.compile(ctx, env)
@@ -159,7 +159,7 @@ func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulat
 	return steps, steps.Warnings(), nil
 }
 
-// readFollower returns the scheduler in the file of --scheduler. With --player only these players follow it.
+// readFollower returns the scheduler in the file of --scheduler. With --player it applies to these players only.
 func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space *explicit.Space) (*scheduler.Follower, error) {
 	text, err := env.readText(c.Scheduler)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space 
 	return follower, nil
 }
 
-// options returns when the path ends, and whether rewards are recorded.
+// options returns the options of the path: where it ends, and whether it has rewards.
 func (c *simulateCmd) options() simulate.PathOptions {
 	opt := simulate.PathOptions{
 		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,

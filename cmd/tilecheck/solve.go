@@ -115,8 +115,8 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkFlags returns a usage error if flags are wrong or contradict each other. It sets opts.Process from --worker, which has the form "2/3": the second
-// of three processes.
+// checkFlags returns a usage error if flags do not fit together. It also sets opts.Process from --worker, such as 2/3 for the second of three
+// processes.
 func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	switch {
 	case c.Output == "-":
@@ -136,9 +136,8 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	return nil
 }
 
-// start sets the workers and the memory in the options, and starts the time limit and the progress bar. The caller must call the returned
-// function at the end.
-func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (context.Context, context.CancelFunc) {
+// start sets the resources in opts, and starts the time limit and the progress bar. The caller must call stop at the end.
+func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (limited context.Context, stop context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
 		opts.Memory = defaultMemory()
@@ -156,14 +155,14 @@ func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Op
 			report(progress.Progress{Property: phase, Done: update.Positions, Target: update.Total, Unit: progress.States})
 		}
 	}
-	ctx, cancel := env.withTimeLimit(ctx, f.Timeout)
-	return ctx, func() {
+	limited, cancel := env.withTimeLimit(ctx, f.Timeout)
+	return limited, func() {
 		cancel()
 		done()
 	}
 }
 
-// solve solves the game: to a file with --output, otherwise only for the value of the initial position.
+// solve solves the game. With --output it writes all values to a file; otherwise it computes the value of the initial position only.
 func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
 	if c.Output != "" {
 		return solve.SolveFile(ctx, c.Output, c.Resume, opts)
@@ -171,7 +170,7 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	if c.Memory == 0 {
 		return solve.InitialValue(ctx, opts, "")
 	}
-	dir, remove, err := tempdir.Make(ctx)
+	dir, remove, err := tempdir.Make(ctx) // for the layers that exceed the memory limit
 	if err != nil {
 		return solve.Stats{}, err
 	}
@@ -179,18 +178,16 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	return stats, errors.Join(err, remove())
 }
 
-// explainError adds to an error what the user can do, and its exit code.
+// explainError adds advice for the user and the exit code to an error.
 func (c *solveCmd) explainError(err error) error {
-	work := solve.WorkDir(c.Output)
+	isStopped := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case errors.Is(err, solve.ErrExists):
 		return fmt.Errorf("%w: delete it, or add --resume to print its value", err)
 	case errors.Is(err, solve.ErrUnfinished):
 		return fmt.Errorf("%w: add --resume to go on with it, or delete the directory", err)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		if c.Output != "" {
-			err = fmt.Errorf("%w: what is done is in %s, add --resume to go on", err, work)
-		}
+	case isStopped && c.Output != "":
+		err = fmt.Errorf("%w: what is done is in %s, add --resume to go on", err, solve.WorkDir(c.Output))
 	}
 	if _, memory := errors.AsType[*solve.MemoryError](err); memory {
 		err = fmt.Errorf("%w: give --memory or --output for layers to go to disk", err)

@@ -14,13 +14,10 @@ import (
 	"tilecheck/report/playtables"
 )
 
-// guarantee decides by search whether MAX is guaranteed, writes the certificate and prints the answer.
+// guarantee decides by search whether the player can always reach the goal tile. It writes the certificate and prints the answer.
 func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.Options) error {
-	if err := env.refuseFlags(true, "with --certificate", "output", "resume", "worker", "layers", "workers", "discount"); err != nil {
+	if err := c.checkGuaranteeFlags(env, &opts); err != nil {
 		return err
-	}
-	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
-		return usageError("--certificate is about tiles that are guaranteed, want --spawn worst, with --objective win and without --p2")
 	}
 	problem, err := opts.Problem()
 	if err != nil {
@@ -49,7 +46,18 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 	return playtables.Guarantee(problem, found, boards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// searchGuarantee decides whether the tile is guaranteed, with a progress bar. An error about a limit has the exit code of a limit.
+// checkGuaranteeFlags returns a usage error if flags do not fit --certificate.
+func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) error {
+	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "workers", "discount"); err != nil {
+		return err
+	}
+	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
+		return usageError("--certificate is about tiles that are guaranteed, want --spawn worst, with --objective win and without --p2")
+	}
+	return nil
+}
+
+// searchGuarantee decides whether the tile is guaranteed, with a progress bar. An exceeded limit is an error with its exit code.
 func searchGuarantee(ctx context.Context, env *environment, opts guarantee.Options) (*guarantee.Found, error) {
 	report, done := env.progress()
 	defer done()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -111,9 +110,7 @@ func (c *spaceFlags) buildJob(ctx context.Context, env *environment, job runner.
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
-	}
+	env.warn(warnings)
 	progress, done := env.progress()
 	defer done()
 	job.Progress = progress
@@ -142,8 +139,8 @@ func (c *spaceFlags) jobWithModel(env *environment) (job runner.Job, err error) 
 	return job, err
 }
 
-// compile reads and compiles the model. The warnings are about definitions of constants.
-func (c *spaceFlags) compile(ctx context.Context, env *environment) (*compile.Model, []string, error) {
+// compile reads and compiles the model. It also returns warnings about the definitions of constants.
+func (c *spaceFlags) compile(ctx context.Context, env *environment) (model *compile.Model, warnings []string, err error) {
 	job, err := c.jobWithModel(env)
 	if err != nil {
 		return nil, nil, err

@@ -32,17 +32,32 @@ type sharing struct {
 	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// beginShard reads the flags --shard and --partial. If they are given, the command records the results of its shard instead of printing. During a merge
-// beginShard checks that the command is the command of the shards.
+// beginShard starts the recording of a shard if --shard and --partial are given. During a merge it checks that the command is that of the shards.
 func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	shardText, file, canShard := shardFlagsOf(kctx)
 	if e.shard.Replaying() {
 		return e.checkMergedCommand(kctx, canShard, shardText+file != "")
 	}
-	needsPartial := !slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // these two can print the results of a shard
-	switch {
-	case file == "" && (shardText == "" || !needsPartial):
+	printsShards := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected()))
+	if file == "" && (shardText == "" || printsShards) {
 		return nil
+	}
+	if err := e.checkShardFlags(shardText, file); err != nil {
+		return err
+	}
+	thisShard, err := shard.Parse(shardText)
+	if err != nil {
+		return usageError("--shard: %w", err)
+	}
+	e.shard = shard.Record(thisShard)
+	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
+	e.stdout.(*stream.Stream).Hold()
+	return nil
+}
+
+// checkShardFlags returns a usage error unless --shard and --partial are both given and all inputs are files. file is the value of --partial.
+func (e *environment) checkShardFlags(shardText, file string) error {
+	switch {
 	case file == "":
 		return usageError("--shard is given without --partial, want a file for the results of the shard")
 	case shardText == "":
@@ -50,18 +65,11 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	case isStdout(file):
 		return usageError("--partial is %s, want a file", file)
 	}
-	thisShard, err := shard.Parse(shardText)
-	if err != nil {
-		return usageError("--shard: %w", err)
-	}
 	for _, input := range e.files.inputs {
 		if input.name == "-" {
 			return usageError("%s is standard input, which cannot be read again to merge the shards: want a file", input.source)
 		}
 	}
-	e.shard = shard.Record(thisShard)
-	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
-	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 
@@ -110,20 +118,22 @@ func withoutShardFlags(args []string) []string {
 			return append(words, args[i:]...)
 		}
 		name, _, hasValue := strings.Cut(args[i], "=")
-		if name != "--shard" && name != "--partial" {
+		isShardFlag := name == "--shard" || name == "--partial"
+		switch {
+		case !isShardFlag:
 			words = append(words, args[i])
-		} else if !hasValue {
-			i++
+		case !hasValue:
+			i++ // the next word is the value
 		}
 	}
 	return words
 }
 
-// changesNoResult reports whether a flag does not change the results of a command: it names an
-// output, or changes only how the command runs or prints.
-func changesNoResult(flag *kong.Value) bool {
+// changesResults reports whether a flag can change the results of a command, and not only how the command runs or prints.
+func changesResults(flag *kong.Value) bool {
 	kind := flag.Tag.Get("file")
-	return kind == "out" || kind == "target" || slices.Contains([]string{
+	isOutput := kind == "out" || kind == "target"
+	return !isOutput && !slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
 		"cache", "no-cache", "baseline", "output",
 	}, flag.Name)
@@ -140,7 +150,7 @@ func meaningOf(kctx *kong.Context) []string {
 		meaning = append(meaning, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
 	for _, flag := range kctx.Flags() {
-		if !changesNoResult(flag.Value) && !flag.Target.IsZero() {
+		if changesResults(flag.Value) && !flag.Target.IsZero() {
 			meaning = append(meaning, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
 		}
 	}
@@ -155,8 +165,8 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended. outcome is the error of the command. endShard returns the error for the exit code;
-// without --shard this is outcome.
+// endShard writes the file of a shard after the command has ended. outcome is the error of the command. endShard returns the error with the exit
+// code.
 func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if !e.shard.Recording() {
 		return outcome
@@ -194,8 +204,8 @@ func (e *environment) writeShard() (err error) {
 	return atomicfile.WriteWithExitHook(e.recording.file, e.onExit, func(w io.Writer) error { return e.shard.Write(w, job) })
 }
 
-// digests returns the input files with the hashes of their contents.
-func (p *commandFiles) digests() (out []shard.Input, err error) {
+// digests returns the names of the input files with their SHA-256 digests.
+func (p *commandFiles) digests() (inputs []shard.Input, err error) {
 	for _, input := range p.inputs {
 		if input.kept || noSuchFile(input.name) {
 			continue
@@ -204,7 +214,7 @@ func (p *commandFiles) digests() (out []shard.Input, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, shard.Input{Name: input.name, SHA256: sum})
+		inputs = append(inputs, shard.Input{Name: input.name, SHA256: sum})
 	}
-	return out, nil
+	return inputs, nil
 }

@@ -15,9 +15,7 @@ import (
 )
 
 const (
-	// patience is the time that a command has to end by itself, and to print what it
-	// has, after its context has ended. It checks the context between steps, most of which
-	// take far less; a long one is the multiplication of two huge numbers.
+	// patience is the time for a command to end and to print its results after its context has ended.
 	patience = 500 * time.Millisecond
 	// printLimit is the additional time for a command that has begun to print.
 	printLimit = 300 * time.Millisecond
@@ -46,19 +44,14 @@ type forcedEnd struct {
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns a context that ends with the first signal that asks the process to
-// end. A second signal kills the process.
-//
-// SIGHUP means that the terminal was closed; it is ignored if the process was started
-// with it ignored, as nohup does. SIGQUIT keeps its meaning in Go: it kills the process and
-// prints the stacks of all goroutines.
+// listenForSignals returns a context that ends with SIGINT, SIGTERM or SIGHUP. A second signal kills the process.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
 	e.ending = &forcedEnd{cleanUp: clean}
 	e.onExit = func(f func()) func() { return ending.OnExit(ctx, f) }
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
-	if !signal.Ignored(syscall.SIGHUP) {
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		names[syscall.SIGHUP] = "SIGHUP"
 	}
 	signals := make(chan os.Signal, 1)
@@ -71,8 +64,7 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	return ctx
 }
 
-// awaitSignal waits for the first signal and calls end with it. After that the next signal kills the process, unless the command has called
-// hearSecondInterrupt.
+// awaitSignal waits for the first signal and calls end with it. The next signal kills the process, or closes the channel of hearSecondInterrupt.
 func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
 	received := <-signals
 	if memory.Supervised() {
@@ -90,7 +82,7 @@ func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
 	close(secondInterrupt)
 }
 
-// dropRepeated drops a signal that arrives twice: a terminal sends it to this process, and also to the supervising process, which passes it on.
+// dropRepeated drops the second copy of a signal. A terminal sends the signal to this process and to its supervisor, and the supervisor passes it on.
 func dropRepeated(signals <-chan os.Signal) {
 	time.Sleep(repeatedSignal)
 	select {
@@ -150,15 +142,14 @@ func (e *environment) withTimeLimit(ctx context.Context, limit time.Duration) (c
 // defaultMemory returns the memory limit of a command without --memory, in bytes: three quarters of the available memory; 0 if that is unknown.
 func defaultMemory() int64 { return memory.Available() / 4 * 3 }
 
-// withMemoryLimit sets a memory limit for the command; 0 means defaultMemory. If one part of the work exceeds the
-// limit, only that part ends. A command in a test shares its process with others, so its memory is not watched.
+// withMemoryLimit sets a memory limit for the command; 0 means defaultMemory. If one task of the command exceeds the limit, only this task ends.
 func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	maxBytes := int64(limit)
 	if maxBytes == 0 {
 		maxBytes = defaultMemory()
 	}
 	e.memoryLimit = maxBytes
-	if e.ending == nil || maxBytes == 0 {
+	if e.ending == nil || maxBytes == 0 { // in a test, other commands share the memory of the process
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -172,12 +163,12 @@ func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (con
 }
 
 // withLimits sets a time limit and a memory limit.
-func (e *environment) withLimits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
-	ctx, done := e.withTimeLimit(ctx, time)
-	ctx, freed := e.withMemoryLimit(ctx, memory)
+func (e *environment) withLimits(ctx context.Context, maxTime time.Duration, maxMemory byteCount) (context.Context, context.CancelFunc) {
+	ctx, cancelTime := e.withTimeLimit(ctx, maxTime)
+	ctx, cancelMemory := e.withMemoryLimit(ctx, maxMemory)
 	return ctx, func() {
-		freed()
-		done()
+		cancelMemory()
+		cancelTime()
 	}
 }
 
@@ -186,7 +177,7 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// exitIfCommandDoesNot makes the process end if ctx ends because of a limit or a signal and the command does not end soon after.
+// exitIfCommandDoesNot ends the process some time after a limit or a signal has ended ctx, unless the command ends earlier.
 func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	if e.ending == nil {
 		return
@@ -241,7 +232,7 @@ func (l *forcedEnd) claim() bool {
 	return first
 }
 
-// printReason removes progress bars. Unless the command has printed the reason of its end already, it prints the reason.
+// printReason removes the progress bars, and prints the reason of the end unless the command has printed it.
 func (l *forcedEnd) printReason(e *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -281,7 +272,7 @@ func (l *lifetime) setPrinting() {
 	l.ending.printed = true
 }
 
-// setReasonPrinted records that the command itself prints why it ends, so that exitNow does not print it again.
+// setReasonPrinted records that the command itself prints why it ends. exitNow then does not print the reason again.
 func (l *lifetime) setReasonPrinted() {
 	if l.ending == nil {
 		return

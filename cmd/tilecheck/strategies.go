@@ -42,10 +42,11 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	if c.Max != 0 && (c.Max < 4 || c.Max > largest || bits.OnesCount(uint(c.Max)) != 1) {
 		return strategy.Setting{}, usageError("--max is %d, want 0 or a power of two from 4 to %d", c.Max, largest)
 	}
-	if c.Max == 0 {
-		return strategy.Setting{Rules: rules, Programs: externalPlayers{}}, nil
+	setting := strategy.Setting{Rules: rules, Programs: externalPlayers{}}
+	if c.Max != 0 {
+		setting.Max = bits.TrailingZeros(uint(c.Max))
 	}
-	return strategy.Setting{Rules: rules, Max: bits.TrailingZeros(uint(c.Max)), Programs: externalPlayers{}}, nil
+	return setting, nil
 }
 
 // familyTable returns a table with a row for each family of strategies, also for families that cannot play the game of the setting.
@@ -72,8 +73,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 	return out
 }
 
-// specTable returns a table that describes strategies, with a row for each. A spec is the text that names a strategy. specTable returns a usage error
-// if a spec is wrong.
+// specTable returns a table with a row for each spec, such as sparse:depth=2. It returns a usage error if a spec is wrong.
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	out := &table.Table{
 		Columns: append([]table.Column{
@@ -93,7 +93,7 @@ func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	return out, nil
 }
 
-// familyOf returns the family of a strategy that strategy.Parse accepts: the spec is the name of the family, optionally followed by a colon and options.
+// familyOf returns the family of a valid spec. A spec is the name of the family, perhaps with options after a colon.
 func familyOf(spec string) strategy.Entry {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, family := range strategy.List() {

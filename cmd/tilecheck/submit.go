@@ -86,7 +86,7 @@ type submitSlurmCmd struct {
 	loginFlags  `embed:""`
 }
 
-// settings returns the settings of the flags, completed by those of the suite file in the current directory.
+// settings returns the settings of the flags. It completes them from the suite file in the current directory.
 func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	asked := settings.Settings{
 		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
@@ -118,14 +118,14 @@ type submitAttachCmd struct {
 
 // Run continues a job.
 func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
-	w, err := cluster.Open(c.Dir)
+	work, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
-	quiet := env.quiet // the merge reads the flags of the job's own command
-	err = env.runJob(ctx, w, c.loginFlags, c.Retries)
-	if !quiet {
-		env.noteJobDirectory(ctx, w, err)
+	isQuiet := env.quiet // runJob changes env.quiet: it reads the flags of the job's command
+	err = env.runJob(ctx, work, c.loginFlags, c.Retries)
+	if !isQuiet {
+		env.noteJobDirectory(ctx, work, err)
 	}
 	return err
 }
@@ -137,20 +137,20 @@ type submitCancelCmd struct {
 
 // Run ends the tasks of a job.
 func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
-	w, err := cluster.Open(c.Dir)
+	work, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	if w.Backend == "local" { // its tasks ended with the driver: a running driver would hold the lock
+	defer work.Close()
+	if work.Backend == "local" { // no driver runs, because it would hold the lock, and so no task runs
 		return nil
 	}
-	d, done, err := env.driver(ctx, w, c.loginFlags)
+	driver, done, err := env.driver(ctx, work, c.loginFlags)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return d.Cancel(ctx)
+	return driver.Cancel(ctx)
 }
 
 // submitAnyCmd is the former command line, with flags in place of subcommands.
@@ -162,7 +162,7 @@ type submitAnyCmd struct {
 	loginFlags  `embed:""`
 }
 
-// Run runs the subcommand for which the flags of older versions stand.
+// Run runs the subcommand that replaces the flags of older versions.
 func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	hasOtherFlags := c.Local != 0 || len(c.Words) > 0 || c.Dir != ""
 	switch {
@@ -176,7 +176,7 @@ func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	return usageError("want a place and a command, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
 }
 
-// completeRequest completes a request, and returns the directory and the description of its job.
+// completeRequest completes a request. It returns the directory and the description of the job.
 func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Request) (dir string, job cluster.Job, err error) {
 	if request.Dir, err = os.Getwd(); err != nil {
 		return "", job, err
@@ -190,19 +190,19 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 	if err := e.readCommand(request); err != nil {
 		return "", job, err
 	}
-	shards := 64
+	defaultShards := 64
 	if request.Backend == "local" {
-		shards = 4 * request.Settings.Tasks
+		defaultShards = 4 * request.Settings.Tasks
 	}
-	request.Shards = cmp.Or(flags.Shards, request.Settings.Shards, shards)
+	request.Shards = cmp.Or(flags.Shards, request.Settings.Shards, defaultShards)
 	if job, err = cluster.Describe(*request); err != nil {
 		return "", job, err
 	}
 	return cmp.Or(flags.Dir, "submit-"+job.ID()), job, nil
 }
 
-// readCommand parses the command of a request, and sets the request's input files and words. If the command samples
-// and has no seed, it draws one, because all shards must use the same seed.
+// readCommand parses the command of a request, and sets its input files and words. If the command needs a seed and has none, readCommand draws a seed
+// for all shards.
 func (e *environment) readCommand(request *cluster.Request) error {
 	var line cli
 	subEnv := &environment{system: e.system}
@@ -223,17 +223,11 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	}
 	e.quiet = e.quiet || line.Quiet
 	name := nameOf(kctx.Selected())
-	request.Inputs = append(request.Inputs, inputsOfShards(files)...)
-	switch name {
-	case "test":
-		request.Inputs = append(request.Inputs, line.Test.Paths...)
-	case "bench run":
-		paths, err := line.Bench.Run.inputs()
-		if err != nil {
-			return err
-		}
-		request.Inputs = append(request.Inputs, paths...)
+	suitePaths, err := suiteInputs(name, &line)
+	if err != nil {
+		return err
 	}
+	request.Inputs = slices.Concat(request.Inputs, inputsOfShards(files), suitePaths)
 	request.Words = request.Given
 	hasDefaultSeed := name == "test" || name == "bench run"
 	drawsSeed := flags["seed"] != nil && !hasDefaultSeed && !computesStates(name, flags)
@@ -243,13 +237,25 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	return err
 }
 
+// suiteInputs returns the models and properties files of the command test or bench run; nil for other commands.
+func suiteInputs(command string, line *cli) ([]string, error) {
+	switch command {
+	case "test":
+		return line.Test.Paths, nil
+	case "bench run":
+		return line.Bench.Run.inputs()
+	}
+	return nil, nil
+}
+
 // parseSubmitted parses the words of a submitted command into line, and checks its flags.
 func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context, error) {
 	app, err := newApp(context.Background(), line, env, func(int) {}, words...)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(words, func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }) {
+	isHelp := func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }
+	if slices.ContainsFunc(words, isHelp) {
 		return nil, usageError("--help and --version cannot be divided into shards: %s", strings.Join(words, " "))
 	}
 	kctx, err := app.Parse(words)
@@ -260,7 +266,7 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 	return kctx, err
 }
 
-// checkSplits returns a usage error if a command cannot run as shards: it reads standard input, it has no shards, or the user gave its shard.
+// checkSplits returns a usage error if a command cannot run as shards. given are the flags of the user.
 func checkSplits(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
 	for _, arg := range kctx.Selected().Positional {
 		kind := arg.Tag.Get("file")
@@ -278,7 +284,7 @@ func checkSplits(kctx *kong.Context, flags map[string]*kong.Flag, given map[stri
 	return nil
 }
 
-// inputsOfShards returns the input files that the shards need. The programs of tools are not copied, and the command itself reports a missing file.
+// inputsOfShards returns the input files to copy for the shards. It omits the programs of tools, and missing files.
 func inputsOfShards(files *commandFiles) []string {
 	toolFlags := []string{"--prism-path", "--prism-games-path", "--storm-path"}
 	var names []string
@@ -290,7 +296,7 @@ func inputsOfShards(files *commandFiles) []string {
 	return names
 }
 
-// withSeed returns a command line with a random seed, which all shards then use.
+// withSeed returns a command line with a random seed. It inserts the flag before the word --.
 func (e *environment) withSeed(words []string) ([]string, error) {
 	seed, err := e.seedOr(nil)
 	end := slices.Index(words, "--")
@@ -300,7 +306,7 @@ func (e *environment) withSeed(words []string) ([]string, error) {
 	return slices.Insert(slices.Clone(words), end, "--seed", strconv.FormatUint(seed, 10)), err
 }
 
-// computesStates reports whether a command builds the state space, and so needs no seed.
+// computesStates reports whether a command builds the state space. Such a command needs no seed.
 func computesStates(name string, flags map[string]*kong.Flag) bool {
 	flag := flags["method"]
 	if flag == nil {
@@ -324,30 +330,30 @@ func (e *environment) printScript(flags jobDirFlags, request cluster.Request) er
 	return err
 }
 
-// submit submits a command and runs its job. If the directory has the same job already, it continues that.
+// submit submits a command and runs its job. It continues the job if the directory already has it.
 func (e *environment) submit(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
 	dir, job, err := e.completeRequest(flags, &request)
 	if err != nil {
 		return err
 	}
-	w, created, err := submit.Open(ctx, dir, job, request, flags.Shards, login.login())
+	work, isNew, err := submit.Open(ctx, dir, job, request, flags.Shards, login.login())
 	if err != nil {
 		return err
 	}
-	quiet := e.quiet // the merge reads the flags of the job's own command
-	err = e.runJob(ctx, w, login, flags.Retries)
-	if created {
-		err = submit.RemoveFailed(w, err, exitUsage)
+	isQuiet := e.quiet // runJob changes e.quiet: it reads the flags of the job's command
+	err = e.runJob(ctx, work, login, flags.Retries)
+	if isNew {
+		err = submit.RemoveFailed(work, err, exitUsage)
 	}
-	if !quiet {
-		e.noteJobDirectory(ctx, w, err)
+	if !isQuiet {
+		e.noteJobDirectory(ctx, work, err)
 	}
 	return err
 }
 
 // driver returns the driver that runs a job, and a function that ends the processes of the driver.
-func (e *environment) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
-	return submit.Driver(ctx, w, login.login(), func(text string) {
+func (e *environment) driver(ctx context.Context, work *cluster.Work, login loginFlags) (driver *cluster.Driver, endProcesses func(), err error) {
+	return submit.Driver(ctx, work, login.login(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
 		}
@@ -361,8 +367,7 @@ const (
 	cancelLimit = 10 * time.Second
 )
 
-// runJob runs a job to its end and prints the result of its shards, as the command itself
-// would have printed it. It closes work.
+// runJob runs a job and prints the merged result of its shards. It closes work.
 func (e *environment) runJob(ctx context.Context, work *cluster.Work, login loginFlags, retries int) error {
 	defer work.Close()
 	build, err := e.identify()
@@ -405,7 +410,7 @@ func (e *environment) runJob(ctx context.Context, work *cluster.Work, login logi
 	return e.afterInterrupt(driver, reason, secondInterrupt)
 }
 
-// mergeQuietly merges the shard files of a job. If the merge needs more shards, it prints nothing, not even notes.
+// mergeQuietly merges the shard files of a job. If the merge needs more shards, it prints nothing.
 func (e *environment) mergeQuietly(ctx context.Context, files, command []string) error {
 	errorStream := e.stderr.(*stream.Stream)
 	errorStream.Hold()
@@ -417,8 +422,8 @@ func (e *environment) mergeQuietly(ctx context.Context, files, command []string)
 	return errors.Join(err, errorStream.Release())
 }
 
-// afterInterrupt returns the error of a job whose driver was interrupted, which says how to continue it. If
-// the tasks run without the driver, it waits for a second interrupt, which cancels them.
+// afterInterrupt returns the error of an interrupted driver, with the command that continues the job. If the tasks run without the driver, a second
+// interrupt cancels them.
 func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secondInterrupt <-chan struct{}) error {
 	e.setReasonPrinted()
 	attach := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
@@ -435,36 +440,41 @@ func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secon
 	case <-time.After(linger):
 		return exitStatus(exitCannotRun)
 	case <-secondInterrupt:
+		return e.cancelTasks(driver, strings.Replace(attach, "attach", "cancel", 1))
 	}
+}
+
+// cancelTasks cancels the tasks of a job. cancelCommand is the command line for a second attempt.
+func (e *environment) cancelTasks(driver *cluster.Driver, cancelCommand string) error {
 	e.allowMoreTime(cancelLimit + time.Second)
 	fmt.Fprintln(e.stderr, "tilecheck: cancelling the tasks; what is finished stays")
 	ctx, cancel := context.WithTimeout(context.Background(), cancelLimit)
 	defer cancel()
 	if err := driver.Cancel(ctx); err != nil {
-		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(attach, "attach", "cancel", 1))
+		return fmt.Errorf("the tasks may go on: %w; %s", err, cancelCommand)
 	}
 	return exitStatus(exitCannotRun)
 }
 
-// noteJobDirectory prints the size of a local job's directory, and whether it can be removed. After an interrupt it prints nothing, because the
-// error names the directory.
-func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err error) {
-	if w.Backend != "local" || ctx.Err() != nil || noSuchFile(string(w.Dir)) {
+// noteJobDirectory prints the size of a local job's directory, and whether it can be removed. After an interrupt it prints nothing.
+func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, err error) {
+	dir := string(work.Dir)
+	if work.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
 		return
 	}
-	megabytes := max(1, float64(sizeBelow(string(w.Dir)))/1e6)
-	attach := "tilecheck submit attach " + quote.Word(string(w.Dir))
-	left := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", w.Dir, megabytes)
-	answer, onlyCode := errors.AsType[*codedError](err)
-	isFinished := err == nil || onlyCode && answer.err == nil
+	megabytes := max(1, float64(sizeBelow(dir))/1e6)
+	attach := "tilecheck submit attach " + quote.Word(dir)
+	size := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", dir, megabytes)
+	coded, isCoded := errors.AsType[*codedError](err)
+	isFinished := err == nil || isCoded && coded.err == nil
 	if isFinished {
-		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", left, attach)
+		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", size, attach)
 	} else {
-		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", left, attach)
+		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", size, attach)
 	}
 }
 
-// sizeBelow returns the total size of the files below a directory, in bytes. It does not count files that cannot be read.
+// sizeBelow returns the total size of the files below a directory, in bytes. It omits unreadable files.
 func sizeBelow(dir string) int64 {
 	size := int64(0)
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {

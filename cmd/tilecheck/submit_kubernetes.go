@@ -35,7 +35,7 @@ type submitKubernetesCmd struct {
 	loginFlags    `embed:""`
 }
 
-// settings returns the settings of the flags, completed by those of the suite file in the current directory.
+// settings returns the settings of the flags. It completes them from the suite file in the current directory.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
@@ -65,8 +65,7 @@ type submitTaskCmd struct {
 	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
-// Run computes the shards of the task whose index Kubernetes sets in the environment. The
-// exit code is that of the last unfinished shard.
+// Run computes the shards of one task. Kubernetes sets the index of the task in the environment. The exit code is that of the last unfinished shard.
 func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {

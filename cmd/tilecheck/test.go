@@ -64,12 +64,12 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	}
 	if selected.Benchmarks != nil {
 		rep.Notes = append(rep.Notes, selected.Benchmarks.Notes(rep)...)
-		rep.Findings = nil // annotations in the set's files are for other runs
+		rep.Findings = nil // the annotations in a benchmark set are not for this run
 	}
 	if c.Certify {
 		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
 	}
-	if env.shard.Recording() {
+	if env.shard.Recording() { // the merge prints the report
 		return endTestShard(env, rep)
 	}
 	if earlier != nil {
@@ -85,7 +85,7 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	return exitStatus(code)
 }
 
-// endTestShard ends a run that is one shard of a suite. Only failures decide its exit code, because tests of other shards may pass.
+// endTestShard ends a run of one shard of a suite. Only failures determine its exit code.
 func endTestShard(env *environment, rep *report.TestReport) error {
 	env.shard.Judged()
 	if rep.Elsewhere > 0 && !env.quiet {
@@ -94,7 +94,7 @@ func endTestShard(env *environment, rep *report.TestReport) error {
 	return exitStatus(regress.FailureCode(rep))
 }
 
-// selection returns the selected tests. It returns a usage error for flags that have no effect on them.
+// selection returns the selected tests. It returns a usage error for a flag without effect.
 func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	if err := cmp.Or(
 		env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"),
@@ -102,7 +102,8 @@ func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	); err != nil {
 		return nil, err
 	}
-	selected, err := c.load(env, c.Engine, c.Jobs, func(request *selection.Request) { request.QVBS, request.MaxStates = c.QVBS, int64(c.MaxStates) })
+	selectBenchmarks := func(request *selection.Request) { request.QVBS, request.MaxStates = c.QVBS, int64(c.MaxStates) }
+	selected, err := c.load(env, c.Engine, c.Jobs, selectBenchmarks)
 	if err != nil {
 		return nil, err
 	}
@@ -138,22 +139,28 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 	}
 	progress, done := env.progress()
 	defer done()
-	if progress != nil {
-		selected.Options.Progress = func(finished, total int, slowest string) {
-			text := "testing"
-			if slowest != "" {
-				text += "; " + slowest + ";"
-			}
-			progress(runner.Progress{Property: text, Done: int64(finished), Target: int64(total), Unit: "runs"})
-		}
-	}
+	selected.Options.Progress = suiteProgress(progress)
 	return regress.Run(ctx, selected.Tests, engines, selected.Options)
+}
+
+// suiteProgress returns a function that reports the progress of a suite; nil if report is nil.
+func suiteProgress(report func(runner.Progress)) func(finished, total int, slowest string) {
+	if report == nil {
+		return nil
+	}
+	return func(finished, total int, slowest string) {
+		text := "testing"
+		if slowest != "" {
+			text += "; " + slowest + ";"
+		}
+		report(runner.Progress{Property: text, Done: int64(finished), Target: int64(total), Unit: "runs"})
+	}
 }
 
 // defaultFlakes is the probability of a false alarm that --flakes sets by default.
 const defaultFlakes = 0.01
 
-// complete sets the options of the run that come from flags.
+// complete sets the shard, the probability of a false alarm, and the title of the run.
 func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
 	if c.Shard != "" {
 		if err := c.selectShard(&selected.Options); err != nil {
@@ -178,7 +185,8 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	return nil
 }
 
-// selectShard sets the shard of the suite that --shard names, and the report of --balance, whose times tell how to divide the suite into shards of equal length.
+// selectShard sets the shard of --shard in the options. It also sets the times of --balance, from which the suite is divided into equally long
+// shards.
 func (c *testCmd) selectShard(options *regress.Options) error {
 	selected, err := shard.Parse(c.Shard)
 	if err != nil {
@@ -192,20 +200,10 @@ func (c *testCmd) selectShard(options *regress.Options) error {
 	return err
 }
 
-// rerun returns a command line that checks one result of the report again. id identifies the result, and engines are the engines, separated by
-// commas.
+// rerun returns a command line that checks one result of the report again. id identifies the result. engines are separated by commas.
 func (c *testCmd) rerun(engines, id string) string {
 	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
-	names := engineNames(splitNames([]string{engines}))
-	for _, name := range toolNames() {
-		switch program := c.of(name); {
-		case !slices.Contains(names, name):
-		case program.Path != "":
-			words = append(words, "--"+name+"-path", program.Path)
-		case program.Image != "":
-			words = append(words, "--"+name+"-image", program.Image)
-		}
-	}
+	words = append(words, c.toolWords(engineNames(splitNames([]string{engines})))...)
 	for _, definition := range c.Const {
 		words = append(words, "--const", definition)
 	}
@@ -214,7 +212,7 @@ func (c *testCmd) rerun(engines, id string) string {
 	}
 	words = append(words, "--no-cache", "--id", id)
 	for _, path := range c.Paths {
-		if strings.HasPrefix(path, "-") {
+		if strings.HasPrefix(path, "-") { // not a flag
 			path = "." + string(os.PathSeparator) + path
 		}
 		words = append(words, path)
@@ -225,7 +223,23 @@ func (c *testCmd) rerun(engines, id string) string {
 	return strings.Join(words, " ")
 }
 
-// selectionWords returns the flags that select the tests and limit them, as they were given.
+// toolWords returns the flags that select the programs and images of the tools among some engines.
+func (c *testCmd) toolWords(engines []string) (words []string) {
+	for _, name := range toolNames() {
+		if !slices.Contains(engines, name) {
+			continue
+		}
+		switch place := c.placeOf(name); {
+		case place.Path != "":
+			words = append(words, "--"+name+"-path", place.Path)
+		case place.Image != "":
+			words = append(words, "--"+name+"-image", place.Image)
+		}
+	}
+	return words
+}
+
+// selectionWords returns the given flags that select and limit the tests.
 func (c *testCmd) selectionWords() []string {
 	var words []string
 	addIf := func(given bool, flag ...string) {
@@ -265,7 +279,7 @@ func readLines(flag, file string) (*report.TestReport, error) {
 	return report.ReadJSONLines(bufio.NewReader(f), file)
 }
 
-// write prints the report and writes its files. If one file cannot be written, the others still are.
+// write prints the report and writes its files.
 func (c *testCmd) write(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }

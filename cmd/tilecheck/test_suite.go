@@ -41,13 +41,13 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// load returns the selected tests. It returns an error if an output is one of their files. The functions in more change the request.
-func (c *suiteFlags) load(env *environment, engines []string, jobs int, more ...func(*selection.Request)) (*selection.Selection, error) {
+// load returns the selected tests. It returns an error if the command would overwrite a file of the tests. changes are applied to the request.
+func (c *suiteFlags) load(env *environment, engines []string, jobs int, changes ...func(*selection.Request)) (*selection.Selection, error) {
 	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
 	}
-	for _, change := range more {
+	for _, change := range changes {
 		change(&request)
 	}
 	return request.Find(func(files []string) error {
@@ -76,7 +76,7 @@ func (c *runFlags) openCache(env *environment, selected *selection.Selection) er
 	return nil
 }
 
-// engines returns the engines of the suite with their labels and, for the cache, their identities.
+// engines returns the engines of the suite. For the cache, each has the identity of its program.
 func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox.Box, selected *selection.Selection) ([]regress.EngineConfig, error) {
 	var engines []regress.EngineConfig
 	for _, label := range selected.Labels {

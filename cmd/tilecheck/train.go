@@ -30,7 +30,7 @@ type trainCmd struct {
 // gamesPerReport is the number of games between two reports of progress. The progress bar itself draws at most ten times a second.
 const gamesPerReport = 256
 
-// Run trains a network, writes it, and prints how it played while it learned.
+// Run trains a network, writes it, and prints its scores during the training.
 func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -94,8 +94,8 @@ func (c *trainCmd) network() (*ntuple.Network, error) {
 	return net, nil
 }
 
-// largestExponent returns the exponent of the largest tile that the network distinguishes: the tile of --largest or, without it, the largest that
-// fits on the board.
+// largestExponent returns the exponent of the largest tile that the network distinguishes. It is the tile of --largest, or the largest tile of the
+// board.
 func (c *trainCmd) largestExponent(shape game.Shape) (int, error) {
 	if c.Largest == 0 {
 		return min(shape.Cells()+1, game.MaxExponent), nil
@@ -131,12 +131,12 @@ type trainingParts struct {
 
 func newTrainingParts(games int64) *trainingParts { return &trainingParts{games: games} }
 
-// add counts the score of a game, given its number from 1.
+// add counts the score of a game. The first game has number 1.
 func (p *trainingParts) add(game int64, score int) {
 	p.scores[(game-1)*int64(len(p.scores))/p.games].Add(float64(score))
 }
 
-// table returns the mean and the best score of each part of the training.
+// table returns a table with the mean and the best score of each part of the training.
 func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
 	out := &table.Table{
 		Title: fmt.Sprintf("%d weights of %d tuples on %v", net.Weights(), len(net.Tuples()), net.Shape()),
@@ -147,7 +147,8 @@ func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
 	}
 	games := int64(0)
 	for _, mean := range p.scores {
-		if games += mean.N; mean.N > 0 {
+		games += mean.N
+		if mean.N > 0 {
 			out.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", mean.Mean()), Value: mean.Mean()}, int64(mean.Max))
 		}
 	}

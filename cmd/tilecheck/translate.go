@@ -14,8 +14,7 @@ import (
 	"tilecheck/internal/build"
 )
 
-// translateForeign translates a command line for PRISM or Storm, or one of an older version of
-// this program. It returns a reading without words if no translation can be parsed.
+// translateForeign translates a command line of PRISM, Storm or an older version of tilecheck. Without a valid translation, the reading has no words.
 func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	var c cli
 	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
@@ -34,8 +33,7 @@ func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	return foreign.Reading{}
 }
 
-// withFullFlag completes the message of an error about an unknown flag: kong
-// reads a word with one dash as short flags, and names only its first letter. withFullFlag names the whole word.
+// withFullFlag completes the name of an unknown flag in a message of kong. kong names only the first letter of a word with one dash.
 func withFullFlag(args []string, message string) string {
 	letter, unknown := strings.CutPrefix(message, "unknown flag -")
 	if !unknown || len(letter) != 1 {
@@ -49,21 +47,20 @@ func withFullFlag(args []string, message string) string {
 	return message
 }
 
-// switchesAsWords removes the dashes of PRISM's and Storm's switches in a request for help, so that they are
-// not read as flags.
+// switchesAsWords removes the dashes of PRISM's and Storm's switches in a request for help. kong would read such words as flags.
 func switchesAsWords(args []string) []string {
 	if len(args) < 2 || args[0] != "help" {
 		return args
 	}
-	out := slices.Clone(args)
-	for i, arg := range out {
+	words := slices.Clone(args)
+	for i, arg := range words {
 		name := strings.TrimLeft(arg, "-")
-		isOurFlag := len(name) <= 1 || name == "version" // such as -h, and --version, which the program has itself
+		isOurFlag := len(name) <= 1 || name == "version" // such as -h
 		if !isOurFlag && foreign.Lookup(name) != nil {
-			out[i] = name
+			words[i] = name
 		}
 	}
-	return out
+	return words
 }
 
 // commandNames returns the names of all commands.

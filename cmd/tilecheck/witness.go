@@ -48,8 +48,7 @@ var _ kong.BoolMapperValue = (*pathCount)(nil)
 // isSet reports whether the flag was given.
 func (n *pathCount) isSet() bool { return *n > 0 }
 
-// refuseSeparatePathCount returns a usage error if a number follows --witness as a separate word: kong reads it as
-// the name of a file.
+// refuseSeparatePathCount returns a usage error if a number follows --witness as a separate word. kong reads such a number as the name of a file.
 func (c *checkCmd) refuseSeparatePathCount() error {
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
 		if count, err := strconv.Atoi(name); err == nil && c.Witness.isSet() && noSuchFile(name) {
@@ -92,7 +91,7 @@ func (c *checkCmd) keepSubsystem(modelText []byte) error {
 	return nil
 }
 
-// exportWitness writes the most probable path of a witness to the file of --export-witness. It returns an error if several properties have a witness.
+// exportWitness writes the most probable path of the witness to a file. It returns an error if several properties have a witness.
 func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts []result.Verdict) error {
 	if c.ExportWitness == "" {
 		return nil
@@ -114,7 +113,7 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts
 	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
-// notWritten returns the error about a file that was not written. If the run ended too early, it only warns, because the verdicts have the reason.
+// notWritten returns the error about a file that was not written. After a limit or an interrupt it only prints a warning.
 func (e *environment) notWritten(ctx context.Context, file, reason string) error {
 	if ctx.Err() != nil {
 		fmt.Fprintf(e.stderr, "warning: %s was not written\n", file)
@@ -123,8 +122,7 @@ func (e *environment) notWritten(ctx context.Context, file, reason string) error
 	return fmt.Errorf("%s was not written: %s", file, reason)
 }
 
-// exportSubsystem writes the critical subsystem that refutes a bound to the file of --export-subsystem. It first checks that the
-// subsystem alone refutes the bound.
+// exportSubsystem writes the critical subsystem as a model. It first checks that this model violates the bound.
 func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job runner.Job) error {
 	if c.ExportSubsystem == "" {
 		return nil
@@ -142,7 +140,8 @@ func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job ru
 		if verdict.Err != nil && ctx.Err() != nil {
 			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, verdict.Err)
 		}
-		if verdict.Err == nil && verdict.Value.Kind == result.Boolean && !verdict.Value.Bool {
+		isViolated := verdict.Err == nil && verdict.Value.Kind == result.Boolean && !verdict.Value.Bool
+		if isViolated {
 			return c.outputs.write(env, c.ExportSubsystem, textWriter(string(c.subsystem)))
 		}
 	}

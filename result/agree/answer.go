@@ -46,38 +46,38 @@ func (a *Answer) Empty() bool { return a.number.Lo > a.number.Hi }
 // Who returns the name of the engine.
 func (a *Answer) Who() string { return a.who }
 
-// Read converts an engine's verdict. level is the confidence that the interval of a sampled value must have. Failures,
-// verdicts without a value, and functions give the zero Answer; a simulation that could not decide still gives an interval.
-func Read(who string, v *result.Verdict, q Question, level float64) Answer {
-	hasNoValue := v.Err != nil || v.Value.Kind == result.NoValue || v.Value.Kind == result.Function
-	if hasNoValue && !isUndecidedSample(v, q) {
+// Read converts an engine's verdict. level is the required confidence of the interval of a sampled value. A verdict without a value gives the zero
+// Answer, except for the interval of an undecided simulation.
+func Read(who string, verdict *result.Verdict, question Question, level float64) Answer {
+	hasNoValue := verdict.Err != nil || verdict.Value.Kind == result.NoValue || verdict.Value.Kind == result.Function
+	if hasNoValue && !isUndecidedSample(verdict, question) {
 		return Answer{}
 	}
-	a := Answer{who: who, question: q, basis: basisOf(v), doubt: v.Doubt}
-	a.readResolution(v.Resolution)
-	if v.Accuracy == result.Probable {
-		a.readSampled(v, level)
-		return a
+	answer := Answer{who: who, question: question, basis: basisOf(verdict), doubt: verdict.Doubt}
+	answer.readResolution(verdict.Resolution)
+	if verdict.Accuracy == result.Probable {
+		answer.readSampled(verdict, level)
+		return answer
 	}
-	a.readValue(v)
-	if a.doubt != "" {
-		a.basis = Estimated
+	answer.readValue(verdict)
+	if answer.doubt != "" {
+		answer.basis = Estimated
 	}
-	return a
+	return answer
 }
 
-// isUndecidedSample reports whether a verdict is from a simulation that has an interval but could not decide a comparison.
-func isUndecidedSample(v *result.Verdict, q Question) bool {
-	return v.Err != nil && v.Err.Class == result.NonConverge && v.Bound != nil && q.Rel != 0 && v.Accuracy == result.Probable && v.Samples > 0
+// isUndecidedSample reports whether a verdict has the interval of a simulation that could not decide a comparison.
+func isUndecidedSample(verdict *result.Verdict, question Question) bool {
+	return verdict.Err != nil && verdict.Err.Class == result.NonConverge && verdict.Bound != nil && question.Rel != 0 && verdict.Accuracy == result.Probable && verdict.Samples > 0
 }
 
 // basisOf returns the basis of a value that was not sampled, and is neither a range nor a curve.
-func basisOf(v *result.Verdict) Basis {
-	isCertain := v.Bound != nil || v.Value.Kind == result.Boolean
+func basisOf(verdict *result.Verdict) Basis {
+	isCertain := verdict.Bound != nil || verdict.Value.Kind == result.Boolean
 	switch {
-	case v.Accuracy == result.Exact, (v.Accuracy == result.Bounded || v.Accuracy == result.Proven) && isCertain:
+	case verdict.Accuracy == result.Exact, (verdict.Accuracy == result.Bounded || verdict.Accuracy == result.Proven) && isCertain:
 		return Proven
-	case v.Accuracy == result.Claimed && isCertain:
+	case verdict.Accuracy == result.Claimed && isCertain:
 		return Claimed
 	}
 	return Estimated
@@ -96,122 +96,124 @@ func (a *Answer) readResolution(resolution result.Resolution) {
 }
 
 // readValue converts a value that was not sampled.
-func (a *Answer) readValue(v *result.Verdict) {
-	switch v.Value.Kind {
+func (a *Answer) readValue(verdict *result.Verdict) {
+	switch verdict.Value.Kind {
 	case result.Boolean:
-		a.boolean, a.holds = true, v.Value.Bool
+		a.boolean, a.holds = true, verdict.Value.Bool
 	case result.Range:
 		a.basis = Estimated // the bounds are not about the ends of the range
 		a.high = &Answer{who: a.who, basis: Estimated}
-		a.number.Interval = interval.Point(v.Value.Num)
-		a.high.number.Interval = interval.Point(v.Value.Hi)
+		a.number.Interval = interval.Point(verdict.Value.Num)
+		a.high.number.Interval = interval.Point(verdict.Value.Hi)
 	case result.Curve:
-		a.basis, a.curve = Estimated, v.Value.Points
+		a.basis, a.curve = Estimated, verdict.Value.Points
 	default:
-		a.readNumber(v)
+		a.readNumber(verdict)
 	}
 }
 
 // readNumber converts a number that was not sampled.
-func (a *Answer) readNumber(v *result.Verdict) {
-	x := v.Value
-	a.integer = x.Kind == result.Integer
-	a.number.Interval = interval.Point(x.Num)
+func (a *Answer) readNumber(verdict *result.Verdict) {
+	value := verdict.Value
+	a.integer = value.Kind == result.Integer
+	a.number.Interval = interval.Point(value.Num)
 	switch {
-	case math.IsNaN(x.Num):
-	case (v.Accuracy == result.Exact || v.Accuracy == result.Proven) && x.Rat != nil:
-		a.number = interval.Fraction(x.Rat)
-	case v.Accuracy == result.Exact:
-		if !a.integer && !math.IsInf(x.Num, 0) {
+	case math.IsNaN(value.Num):
+	case (verdict.Accuracy == result.Exact || verdict.Accuracy == result.Proven) && value.Rat != nil:
+		a.number = interval.Fraction(value.Rat)
+	case verdict.Accuracy == result.Exact:
+		if !a.integer && !math.IsInf(value.Num, 0) {
 			a.basis = Estimated // the fraction was rounded when it was printed
 		}
-	case v.Bound != nil:
-		a.number.Interval = *v.Bound
+	case verdict.Bound != nil:
+		a.number.Interval = *verdict.Bound
 		if a.basis == Estimated { // the engine's own error bound must not exclude its value
-			a.number.Lo, a.number.Hi = min(a.number.Lo, x.Num), max(a.number.Hi, x.Num)
+			a.number.Lo, a.number.Hi = min(a.number.Lo, value.Num), max(a.number.Hi, value.Num)
 		}
 	}
 }
 
 // readSampled converts the verdict of a simulation.
-func (a *Answer) readSampled(v *result.Verdict, level float64) {
+func (a *Answer) readSampled(verdict *result.Verdict, level float64) {
 	a.basis, a.alpha = Statistical, stats.Alpha(level)
 	if a.question.Choices {
 		a.scheduler = result.Uniform
 	}
-	if v.Value.Kind == result.Boolean || a.question.Rel != 0 {
-		a.readDecision(v, level)
+	if verdict.Value.Kind == result.Boolean || a.question.Rel != 0 {
+		a.readDecision(verdict, level)
 		return
 	}
-	i, err := Interval(v, a.question, level)
+	interval, err := Interval(verdict, a.question, level)
 	if err != nil {
 		a.undecided = err.Error()
 		return
 	}
-	a.number.Interval = i
+	a.number.Interval = interval
 }
 
-// readDecision converts the sampled answer to a bounded property. If the interval lies on one side of the property's bound, it
-// decides the property with its confidence. Otherwise the tool's own decision counts, with its nominal error probability.
-func (a *Answer) readDecision(v *result.Verdict, level float64) {
-	a.boolean, a.holds = true, v.Value.Bool
-	if a.question.Rel == 0 || math.IsNaN(a.question.Bound) || v.Bound == nil || v.Confidence < level-confidenceRounding {
-		a.nominal, a.alpha = true, stats.Alpha(v.Confidence)
-		if v.Value.Kind != result.Boolean {
+// readDecision converts the sampled answer to a property with a bound. An interval on one side of the bound decides the property. Without a valid
+// interval the decision of the tool counts, with its nominal error probability.
+func (a *Answer) readDecision(verdict *result.Verdict, level float64) {
+	a.boolean, a.holds = true, verdict.Value.Bool
+	if a.question.Rel == 0 || math.IsNaN(a.question.Bound) || verdict.Bound == nil || verdict.Confidence < level-confidenceRounding {
+		a.nominal, a.alpha = true, stats.Alpha(verdict.Confidence)
+		if verdict.Value.Kind != result.Boolean {
 			a.undecided = "the simulation has not decided the property"
 		}
 		return
 	}
-	a.holds = a.question.holds(v.Bound.Lo)
-	if a.holds != a.question.holds(v.Bound.Hi) {
+	a.holds = a.question.holds(verdict.Bound.Lo)
+	if a.holds != a.question.holds(verdict.Bound.Hi) {
 		a.wide = true
-		a.undecided = fmt.Sprintf("the interval %s has the bound %s in it", intervalText(v.Bound.Lo, v.Bound.Hi), numberText(a.question.Bound))
+		a.undecided = fmt.Sprintf("the interval %s has the bound %s in it", intervalText(verdict.Bound.Lo, verdict.Bound.Hi), numberText(a.question.Bound))
 	}
 }
 
 // confidenceRounding is the rounding error of computed confidences.
 const confidenceRounding = 1e-12
 
-// Interval returns an interval that contains the mean of a sampled verdict with at least the confidence level, for every
-// model. It is the verdict's own interval if that suffices. For a proportion of successes it is computed anew from the counts; the interval is
-// valid at any stopping time unless the number of samples was fixed. An interval for another mean is stretched.
-func Interval(v *result.Verdict, q Question, level float64) (result.Interval, error) {
+// Interval returns an interval that contains the mean of a sampled verdict with at least the confidence level. It uses the interval of the verdict if
+// possible. For a probability it computes the interval from the counts, and for a reward it stretches the interval of the verdict.
+func Interval(verdict *result.Verdict, question Question, level float64) (result.Interval, error) {
 	switch {
-	case q.Operator == 0 || v.Value.Kind == result.Range:
+	case question.Operator == 0 || verdict.Value.Kind == result.Range:
 		return result.Interval{}, fmt.Errorf("the property is none whose samples are known to be independent paths")
-	case v.Bound != nil && v.Confidence >= level-confidenceRounding:
-		return *v.Bound, nil
-	case q.Operator == 'P':
-		counts, err := stats.Published(v.Value.Num, v.Samples)
+	case verdict.Bound != nil && verdict.Confidence >= level-confidenceRounding:
+		return *verdict.Bound, nil
+	case question.Operator == 'P':
+		counts, err := stats.Published(verdict.Value.Num, verdict.Samples)
 		if err != nil {
 			return result.Interval{}, fmt.Errorf("the estimate is no fraction of the samples, so that no interval can be made: %w", err)
 		}
-		fixed := q.FixedSamples || slices.Contains([]string{stats.ClopperPearson.String(), stats.Hoeffding.String()}, v.BoundMethod)
-		i, err := stats.BernoulliInterval(counts, level, !fixed)
-		return result.Interval{Lo: i.Lo, Hi: i.Hi}, err
-	case v.Bound == nil:
+		isFixed := question.FixedSamples || slices.Contains([]string{stats.ClopperPearson.String(), stats.Hoeffding.String()}, verdict.BoundMethod)
+		computed, err := stats.BernoulliInterval(counts, level, !isFixed) // valid at any stopping time unless the number of samples was fixed
+		return result.Interval{Lo: computed.Lo, Hi: computed.Hi}, err
+	case verdict.Bound == nil:
 		return result.Interval{}, fmt.Errorf("no interval is valid for the mean of a reward without a bound of the reward of a path")
 	}
-	return stretchInterval(v, level)
+	return stretchInterval(verdict, level)
 }
 
-// stretchInterval stretches an interval around its mean to a higher confidence. The width of every interval with a known method
-// grows at most like log(c/alpha) for some c >= 1, and so at most in proportion to log(1/alpha): in Hoeffding's and
-// Bernstein's it occurs below a root and beside it, and in the betting sequence it is one term of each bet. An end may
-// have been cut off at the least or greatest possible reward, so the longer side gives the width.
-func stretchInterval(v *result.Verdict, level float64) (result.Interval, error) {
+// stretchInterval stretches an interval around its mean to a higher confidence. The width of each known method grows at most in proportion to
+// log(1/alpha). An end may have been cut off at the least or greatest possible reward, so the longer side determines the width.
+func stretchInterval(verdict *result.Verdict, level float64) (result.Interval, error) {
 	known := []string{stats.Hoeffding.String(), stats.EmpiricalBernstein.String(), stats.EmpiricalBernsteinSequence.String()}
-	if !slices.Contains(known, v.BoundMethod) || !(v.Confidence > 0) {
-		return result.Interval{}, fmt.Errorf("the interval holds with %v only, want %v", v.Confidence, level)
+	if !slices.Contains(known, verdict.BoundMethod) || !(verdict.Confidence > 0) {
+		return result.Interval{}, fmt.Errorf("the interval holds with %v only, want %v", verdict.Confidence, level)
 	}
-	mean := v.Value.Num
-	width := max(mean-v.Bound.Lo, v.Bound.Hi-mean) * math.Log(stats.Alpha(level)) / math.Log(stats.Alpha(v.Confidence))
+	mean := verdict.Value.Num
+	width := max(mean-verdict.Bound.Lo, verdict.Bound.Hi-mean) * math.Log(stats.Alpha(level)) / math.Log(stats.Alpha(verdict.Confidence))
 	return result.Interval{Lo: mean - width, Hi: mean + width}, nil
 }
 
-// Meet combines two answers of one engine: the intersection of sampled intervals, otherwise the later answer.
+// hasSampledInterval reports whether the answer is the confidence interval of a number.
+func (a *Answer) hasSampledInterval() bool {
+	return a.basis == Statistical && !a.boolean && a.undecided == ""
+}
+
+// Meet combines two answers of one engine. It returns the intersection of two sampled intervals; otherwise the later answer.
 func (a *Answer) Meet(later Answer) Answer {
-	if a.Given() && a.basis == Statistical && later.basis == Statistical && !a.boolean && !later.boolean && a.undecided == "" && later.undecided == "" {
+	if a.hasSampledInterval() && later.hasSampledInterval() {
 		later.number.Lo, later.number.Hi = max(a.number.Lo, later.number.Lo), min(a.number.Hi, later.number.Hi)
 		later.alpha += a.alpha
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -76,19 +77,17 @@ type Outcome struct {
 // Verdicts compares two verdicts about the same property of the same model.
 func Verdicts(who string, v *result.Verdict, whoElse string, w *result.Verdict, q Question, opt Options) Outcome {
 	level := cmp.Or(opt.Level, DefaultLevel)
-	a, b := Read(who, v, q, level), Read(whoElse, w, q, level)
-	for _, x := range []struct {
-		a   *Answer
-		who string
-	}{{&a, who}, {&b, whoElse}} {
-		if !x.a.Given() {
-			return Outcome{Relation: Unknown, Reason: x.who + " has no value"}
-		}
+	first, second := Read(who, v, q, level), Read(whoElse, w, q, level)
+	switch {
+	case !first.Given():
+		return Outcome{Relation: Unknown, Reason: who + " has no value"}
+	case !second.Given():
+		return Outcome{Relation: Unknown, Reason: whoElse + " has no value"}
 	}
-	return Compare(&a, &b, opt)
+	return Compare(&first, &second, opt)
 }
 
-// Compare decides whether two answers can have the same true value and, if so, whether all their possible values are close.
+// Compare decides whether two answers can have the same true value, and whether all their possible values are close.
 func Compare(a, b *Answer, opt Options) Outcome {
 	c := &comparison{a: a, b: b, opt: opt}
 	c.opt.Tolerance, c.opt.Precision = cmp.Or(opt.Tolerance, DefaultTolerance), cmp.Or(opt.Precision, DefaultPrecision)
@@ -101,26 +100,29 @@ func Compare(a, b *Answer, opt Options) Outcome {
 	return c.Outcome
 }
 
+// comparison compares the answers a and b.
 type comparison struct {
 	a, b *Answer
 	opt  Options
 	Outcome
 }
 
+// set sets the relation, with a reason that quotes both answers.
 func (c *comparison) set(r Relation, why string) {
 	c.Relation = r
 	c.Reason = fmt.Sprintf("%s: %s %s, %s %s", why, c.a.who, c.a, c.b.who, c.b)
 }
 
+// compare sets the relation of the two answers, without their doubts.
 func (c *comparison) compare() {
 	a, b := c.a, c.b
 	switch {
 	case a.undecided != "" || b.undecided != "":
-		x := a
+		undecided := a
 		if a.undecided == "" {
-			x = b
+			undecided = b
 		}
-		c.Relation, c.Reason = Unknown, x.who+": "+x.undecided
+		c.Relation, c.Reason = Unknown, undecided.who+": "+undecided.undecided
 	case bothInfeasible(a, b):
 		c.set(Same, "the objectives cannot be met together, which is not a number to one and false to the other")
 	case a.boolean != b.boolean, (a.curve == nil) != (b.curve == nil):
@@ -135,7 +137,7 @@ func (c *comparison) compare() {
 		c.set(Unknown, "a sequential test may be wrong near its bound")
 	case a.boolean && a.holds != b.holds:
 		c.set(Different, "truth values differ")
-	case a.boolean:
+	case a.boolean: // the same truth value
 	case a.high != nil || b.high != nil:
 		c.compareRanges()
 	default:
@@ -143,54 +145,57 @@ func (c *comparison) compare() {
 	}
 }
 
-// bothInfeasible reports whether both answers say that no scheduler satisfies all objectives: PRISM and the native engine
-// return NaN, Storm returns false.
+// bothInfeasible reports whether both answers say that no scheduler satisfies all objectives. For this PRISM and the native engine return NaN, and
+// Storm returns false.
 func bothInfeasible(a, b *Answer) bool {
-	nan := func(x *Answer) bool { return x.question.Multi && !x.boolean && math.IsNaN(x.number.Lo) }
-	no := func(x *Answer) bool { return x.boolean && !x.holds }
-	return nan(a) && no(b) || nan(b) && no(a)
+	isNaN := func(answer *Answer) bool {
+		return answer.question.Multi && !answer.boolean && math.IsNaN(answer.number.Lo)
+	}
+	isFalse := func(answer *Answer) bool { return answer.boolean && !answer.holds }
+	return isNaN(a) && isFalse(b) || isNaN(b) && isFalse(a)
 }
 
 // applyDoubts makes the relation at most Unknown if an engine doubts its own value.
 func (c *comparison) applyDoubts() {
-	for _, x := range []*Answer{c.a, c.b} {
-		if x.doubt == "" {
+	for _, answer := range []*Answer{c.a, c.b} {
+		if answer.doubt == "" {
 			continue
 		}
 		c.Relation, c.Compatible = min(c.Relation, Unknown), false
-		why := fmt.Sprintf("the value of %s is doubtful (%s)", x.who, x.doubt)
+		reason := fmt.Sprintf("the value of %s is doubtful (%s)", answer.who, answer.doubt)
 		if c.Reason != "" {
-			why += "; " + c.Reason
+			reason += "; " + c.Reason
 		}
-		c.Reason = why
+		c.Reason = reason
 	}
 }
 
-// compareSchedulers compares an answer about one scheduler with one about all schedulers. It can only check that the scheduler
-// does not exceed the maximum or fall short of the minimum.
+// compareSchedulers compares an answer about one scheduler with an answer about all schedulers. They differ if the scheduler exceeds the maximum or
+// falls short of the minimum; otherwise the relation is unknown.
 func (c *comparison) compareSchedulers() {
-	u, v := c.a, c.b
-	if u.scheduler == 0 {
-		u, v = v, u
+	single, optimal := c.a, c.b
+	if single.scheduler == 0 {
+		single, optimal = optimal, single
 	}
-	extremum := u.question.Extremum
-	if v.scheduler == 0 && !u.boolean && u.high == nil && v.high == nil {
-		slack := c.slack(v, v)
+	extremum := single.question.Extremum
+	areNumbers := !single.boolean && single.high == nil && optimal.high == nil
+	if areNumbers && optimal.scheduler == 0 {
+		slack := c.slack(optimal, optimal)
 		switch {
-		case extremum == syntax.Max && u.number.Lo > v.number.Hi+slack:
+		case extremum == syntax.Max && single.number.Lo > optimal.number.Hi+slack:
 			c.set(Different, "a scheduler exceeds the maximum")
 			return
-		case extremum == syntax.Min && u.number.Hi < v.number.Lo-slack:
+		case extremum == syntax.Min && single.number.Hi < optimal.number.Lo-slack:
 			c.set(Different, "a scheduler falls short of the minimum")
 			return
 		}
 	}
-	drew := "drew the choices uniformly"
-	if u.scheduler == result.Fixed {
-		drew = "followed a given scheduler"
+	resolution := "drew the choices uniformly"
+	if single.scheduler == result.Fixed {
+		resolution = "followed a given scheduler"
 	}
 	c.Relation, c.Wide = Unknown, [2]bool{}
-	c.Reason = fmt.Sprintf("%s %s, which is no minimum or maximum as %s has it", u.who, drew, v.who)
+	c.Reason = fmt.Sprintf("%s %s, which is no minimum or maximum as %s has it", single.who, resolution, optimal.who)
 }
 
 // compareRanges compares the values of several initial states. If one engine reports a single number, it must be in the range.
@@ -202,11 +207,14 @@ func (c *comparison) compareRanges() {
 		}
 		return
 	}
-	r, x := a, b
-	if r.high == nil {
-		r, x = b, a
+	valueRange, number := a, b
+	if valueRange.high == nil {
+		valueRange, number = b, a
 	}
-	if slack := max(c.slack(r, x), c.slack(r.high, x)); math.IsNaN(x.number.Lo) || x.number.Lo > r.high.number.Hi+slack || x.number.Hi < r.number.Lo-slack {
+	slack := max(c.slack(valueRange, number), c.slack(valueRange.high, number))
+	isAbove := number.number.Lo > valueRange.high.number.Hi+slack
+	isBelow := number.number.Hi < valueRange.number.Lo-slack
+	if math.IsNaN(number.number.Lo) || isAbove || isBelow {
 		c.set(Different, "the number is outside of the range of values")
 		return
 	}
@@ -220,21 +228,24 @@ func (c *comparison) compareNumbers(a, b *Answer) {
 		if math.IsNaN(a.number.Lo) != math.IsNaN(b.number.Lo) {
 			c.set(Different, "one is not a number")
 		}
-		return
 	case a.number.Exact != nil && b.number.Exact != nil:
 		if a.number.Exact.Cmp(b.number.Exact) != 0 {
 			c.set(Different, "fractions differ")
 		}
-		return
 	case a.number.Exact != nil && isInfinite(b), b.number.Exact != nil && isInfinite(a):
 		c.set(Different, "one is infinite")
-		return
 	case a.integer && b.integer && a.number.Lo == a.number.Hi && b.number.Lo == b.number.Hi:
 		if a.number.Lo != b.number.Lo {
 			c.set(Different, "whole numbers differ")
 		}
-		return
+	default:
+		c.compareIntervals(a, b)
 	}
+}
+
+// compareIntervals compares two intervals of possible values. They differ if the gap between them exceeds the rounding errors, and are the same if
+// all their values are close.
+func (c *comparison) compareIntervals(a, b *Answer) {
 	if gap := max(difference(a.number.Lo, b.number.Hi), difference(b.number.Lo, a.number.Hi)); gap > c.slack(a, b) {
 		c.set(Different, c.differenceReason())
 		return
@@ -270,8 +281,8 @@ func isInfinite(a *Answer) bool {
 // Source: PRISM's test mode grants it in addition to other errors (ResultTesting).
 const rounding = 1e-12
 
-// slack is the greatest distance of two sets that may still have a common true value: 0 if both are proven, the
-// rounding error if one is claimed, and the tolerance if one is an estimate.
+// slack returns the greatest distance of two intervals that may have a common true value. It is 0 for proven intervals, the rounding error for a
+// claimed interval, and the tolerance for an estimate.
 //
 // Source: PRISM's test mode compares relatively, with 1e-5 (ResultTesting).
 func (c *comparison) slack(a, b *Answer) float64 {
@@ -284,9 +295,8 @@ func (c *comparison) slack(a, b *Answer) float64 {
 	return 0
 }
 
-// maxDifference is the greatest difference of numbers that count as the same: the relative tolerance, and a small absolute one
-// for numbers near 0. The latter is the squared tolerance if the bounds are guaranteed, and the rounding error of a difference
-// of probabilities for estimates.
+// maxDifference returns the greatest difference of numbers that count as the same. The tolerance is relative, with a small absolute tolerance for
+// numbers near 0.
 func (c *comparison) maxDifference(a, b *Answer) float64 {
 	switch c.Basis {
 	case Statistical:
@@ -299,13 +309,13 @@ func (c *comparison) maxDifference(a, b *Answer) float64 {
 
 // largestFinite returns the largest finite absolute value of the bounds.
 func largestFinite(a, b *Answer) float64 {
-	most := 0.0
-	for _, x := range []float64{a.number.Lo, a.number.Hi, b.number.Lo, b.number.Hi} {
-		if !math.IsInf(x, 0) {
-			most = max(most, math.Abs(x))
+	largest := 0.0
+	for _, bound := range []float64{a.number.Lo, a.number.Hi, b.number.Lo, b.number.Hi} {
+		if !math.IsInf(bound, 0) {
+			largest = max(largest, math.Abs(bound))
 		}
 	}
-	return most
+	return largest
 }
 
 // difference returns x-y, and 0 for equal infinities.
@@ -316,6 +326,7 @@ func difference(x, y float64) float64 {
 	return x - y
 }
 
+// differenceReason describes a difference of numbers.
 func (c *comparison) differenceReason() string {
 	switch c.Basis {
 	case Statistical:
@@ -364,15 +375,17 @@ func (t *Tally) All() int { return t.Compared() + t.Unknown }
 // String returns a summary such as "3 of 4 comparisons made: 2 the same, 1 different; not made: …".
 func (t *Tally) String() string {
 	text := fmt.Sprintf("%d of %d comparisons made", t.Compared(), t.All())
-	before := ": "
-	for _, x := range []struct {
-		n    int
-		word string
-	}{{t.Same, "the same"}, {t.Compatible, "not told apart by their samples"}, {t.Different, "different"}} {
-		if x.n > 0 {
-			text += fmt.Sprintf("%s%d %s", before, x.n, x.word)
-			before = ", "
+	var counts []string
+	addCount := func(count int, description string) {
+		if count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count, description))
 		}
+	}
+	addCount(t.Same, "the same")
+	addCount(t.Compatible, "not told apart by their samples")
+	addCount(t.Different, "different")
+	if len(counts) > 0 {
+		text += ": " + strings.Join(counts, ", ")
 	}
 	if len(t.Reasons) > 0 {
 		text += "; not made: " + t.Reasons[0]

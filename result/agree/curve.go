@@ -2,15 +2,15 @@ package agree
 
 import "math"
 
-// compareCurves compares Pareto curves. They are the same if every vertex of each is near the other curve, because
-// engines report different vertices of the same line.
+// compareCurves compares Pareto curves. They are the same if every vertex of each curve is near the other curve.
 func (c *comparison) compareCurves() {
 	if len(c.a.curve[0]) != len(c.b.curve[0]) {
 		c.set(Different, "curves of different objectives")
 		return
 	}
-	far := max(worstDistance(c.a.curve, c.b.curve), worstDistance(c.b.curve, c.a.curve))
-	if !(far <= c.opt.Tolerance) {
+	// Engines report different vertices of the same curve, so points are compared with line segments.
+	distance := max(worstDistance(c.a.curve, c.b.curve), worstDistance(c.b.curve, c.a.curve))
+	if !(distance <= c.opt.Tolerance) {
 		c.set(Different, "curves differ")
 	}
 }
@@ -19,35 +19,40 @@ func (c *comparison) compareCurves() {
 // points with coordinates above 1.
 func worstDistance(points, corners [][]float64) float64 {
 	worst := 0.0
-	for _, x := range points {
+	for _, point := range points {
 		scale := 1.0
-		for _, v := range x {
-			scale = max(scale, math.Abs(v))
+		for _, coordinate := range point {
+			scale = max(scale, math.Abs(coordinate))
 		}
-		near := distanceToSegment(x, corners[0], corners[0])
-		for i := range len(corners) - 1 {
-			near = min(near, distanceToSegment(x, corners[i], corners[i+1]))
-		}
-		worst = max(worst, near/scale)
+		worst = max(worst, distanceToPolyline(point, corners)/scale)
 	}
 	return worst
 }
 
+// distanceToPolyline returns the distance of a point from the polyline through the corners.
+func distanceToPolyline(point []float64, corners [][]float64) float64 {
+	distance := distanceToSegment(point, corners[0], corners[0])
+	for i := range len(corners) - 1 {
+		distance = min(distance, distanceToSegment(point, corners[i], corners[i+1]))
+	}
+	return distance
+}
+
 // distanceToSegment returns the distance of a point from the line segment between two points.
-func distanceToSegment(x, from, to []float64) float64 {
-	along, length := 0.0, 0.0
-	for i := range x {
-		along += (x[i] - from[i]) * (to[i] - from[i])
-		length += (to[i] - from[i]) * (to[i] - from[i])
+func distanceToSegment(point, from, to []float64) float64 {
+	projection, squaredLength := 0.0, 0.0
+	for i := range point {
+		projection += (point[i] - from[i]) * (to[i] - from[i])
+		squaredLength += (to[i] - from[i]) * (to[i] - from[i])
 	}
-	part := 0.0
-	if length > 0 {
-		part = min(max(along/length, 0), 1)
+	fraction := 0.0 // the nearest point of the segment, as a fraction of the way from its begin to its end
+	if squaredLength > 0 {
+		fraction = min(max(projection/squaredLength, 0), 1)
 	}
-	sum := 0.0
-	for i := range x {
-		d := x[i] - from[i] - part*(to[i]-from[i])
-		sum += d * d
+	squaredDistance := 0.0
+	for i := range point {
+		difference := point[i] - from[i] - fraction*(to[i]-from[i])
+		squaredDistance += difference * difference
 	}
-	return math.Sqrt(sum)
+	return math.Sqrt(squaredDistance)
 }

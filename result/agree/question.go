@@ -39,23 +39,23 @@ func Ask(property string, constants []result.Constant) Question {
 	return About(p.X, constants)
 }
 
-// About is Ask for a parsed property.
+// About returns the question of a parsed property. constants are used to evaluate its bound.
 func About(x syntax.Expr, constants []result.Constant) Question {
-	w := logic.Read(syntax.Unparen(x))
-	q := Question{Multi: w.Kind == logic.Objectives || w.Kind == logic.Lexicographic}
-	switch w.Kind {
+	formula := logic.Read(syntax.Unparen(x))
+	question := Question{Multi: formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic}
+	switch formula.Kind {
 	case logic.Probability:
-		q.Operator = 'P'
+		question.Operator = 'P'
 	case logic.Reward:
-		q.Operator = 'R'
+		question.Operator = 'R'
 	default:
-		return q
+		return question
 	}
-	q.Extremum, q.Rel = w.Extremum, w.Rel
-	if w.Rel != syntax.OpNone {
-		q.Bound = evaluate(w.Bound, constants)
+	question.Extremum, question.Rel = formula.Extremum, formula.Rel
+	if formula.Rel != syntax.OpNone {
+		question.Bound = evaluate(formula.Bound, constants)
 	}
-	return q
+	return question
 }
 
 // evaluate evaluates a literal, a constant, or arithmetic over them; NaN for other expressions.
@@ -68,23 +68,24 @@ func evaluate(x syntax.Expr, constants []result.Constant) float64 {
 	case *syntax.Paren:
 		return evaluate(x.X, constants)
 	case *syntax.Ident:
-		for _, c := range constants {
-			if c.Name == x.Name {
-				return parseNumber(c.Value)
-			}
-		}
+		return parseNumber(result.Valuation(constants).Text(x.Name))
 	case *syntax.Binary:
-		a, b := evaluate(x.X, constants), evaluate(x.Y, constants)
-		switch x.Op {
-		case syntax.OpAdd:
-			return a + b
-		case syntax.OpSub:
-			return a - b
-		case syntax.OpMul:
-			return a * b
-		case syntax.OpDiv:
-			return a / b
-		}
+		return applyOperator(x.Op, evaluate(x.X, constants), evaluate(x.Y, constants))
+	}
+	return math.NaN()
+}
+
+// applyOperator returns the result of an arithmetic operator; NaN for other operators.
+func applyOperator(operator syntax.Op, left, right float64) float64 {
+	switch operator {
+	case syntax.OpAdd:
+		return left + right
+	case syntax.OpSub:
+		return left - right
+	case syntax.OpMul:
+		return left * right
+	case syntax.OpDiv:
+		return left / right
 	}
 	return math.NaN()
 }
@@ -92,25 +93,25 @@ func evaluate(x syntax.Expr, constants []result.Constant) float64 {
 // parseNumber parses a decimal number or a fraction; NaN if the text is neither.
 func parseNumber(text string) float64 {
 	numerator, denominator, _ := strings.Cut(text, "/")
-	x, err := strconv.ParseFloat(numerator, 64)
+	number, err := strconv.ParseFloat(numerator, 64)
 	if denominator != "" && err == nil {
-		return x / parseNumber(denominator)
+		return number / parseNumber(denominator)
 	}
 	if err != nil {
 		return math.NaN()
 	}
-	return x
+	return number
 }
 
 // holds reports whether a value satisfies the threshold.
-func (q *Question) holds(x float64) bool {
+func (q *Question) holds(value float64) bool {
 	switch q.Rel {
 	case syntax.OpLt:
-		return x < q.Bound
+		return value < q.Bound
 	case syntax.OpLe:
-		return x <= q.Bound
+		return value <= q.Bound
 	case syntax.OpGt:
-		return x > q.Bound
+		return value > q.Bound
 	}
-	return x >= q.Bound
+	return value >= q.Bound
 }

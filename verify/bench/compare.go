@@ -55,8 +55,8 @@ type CaseComparison struct {
 // halved.
 func (c *CaseComparison) Significant() bool { return c.P <= FalseAlarms }
 
-// Slower reports whether the new measurement is slower than a limit, such as 1.1, allows. That is so if the bounds of the ratio exclude 1
-// but not the limit, or if a single case is slower than the limit allows.
+// Slower reports whether the new measurement is significantly slower and may exceed a limit such as 1.1. It also returns true if a single case is
+// slower than the limit allows.
 func (c *Comparison) Slower(limit float64) bool {
 	isSlower := func(single CaseComparison) bool { return single.SlowerThan(limit) }
 	return c.Lower > 1 && c.Upper >= limit || slices.ContainsFunc(c.Cases, isSlower)
@@ -75,8 +75,8 @@ type group struct {
 }
 
 // Compare compares two measurements. It returns an error if they have no case in common.
-func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
-	groups := pair(old, new, &pairing)
+func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error) {
+	groups := pair(oldRuns, newRuns, &pairing)
 	if len(groups) == 0 {
 		return nil, errors.New("nothing to compare: no case was measured on both sides")
 	}
@@ -86,7 +86,7 @@ func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
 		comparison.Cases = append(comparison.Cases, compareCase(group, pairing.Measure))
 		differences = append(differences, logRatios(group, pairing.Measure)...)
 	}
-	adjust(comparison.Cases)
+	adjustForCases(comparison.Cases)
 	comparison.Pairs = len(differences)
 	centre, lower, upper := signedRank(differences, FalseAlarms/2)
 	comparison.Ratio, comparison.Lower, comparison.Upper = math.Exp(centre), math.Exp(lower), math.Exp(upper)
@@ -94,42 +94,40 @@ func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
 	return comparison, nil
 }
 
-// pair groups the runs by case and tool, in the order of the new runs. It leaves out groups without old runs. If the pairing names a tool, runs of
-// other tools are left out.
-func pair(old, new []record.Run, pairing *Pairing) []*group {
+// pair groups the runs by case and tool, in the order of the new runs. It omits groups without old runs.
+func pair(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 	groups := make(map[groupKey]*group)
-	var order []*group
-	for run, key := range runsOfTool(new, pairing.NewTool) {
+	var ordered []*group
+	for run, key := range runsOfTool(newRuns, pairing.NewTool) {
 		if groups[key] == nil {
 			groups[key] = &group{name: run.Case, newTool: run.Tool}
-			order = append(order, groups[key])
+			ordered = append(ordered, groups[key])
 		}
 		groups[key].new = append(groups[key].new, run)
 	}
-	for run, key := range runsOfTool(old, pairing.OldTool) {
+	for run, key := range runsOfTool(oldRuns, pairing.OldTool) {
 		if group := groups[key]; group != nil {
 			group.oldTool = run.Tool
 			group.old = append(group.old, run)
 		}
 	}
-	return slices.DeleteFunc(order, func(group *group) bool { return len(group.old) == 0 })
+	return slices.DeleteFunc(ordered, func(group *group) bool { return len(group.old) == 0 })
 }
 
 // groupKey identifies a group. The tool is empty if the pairing names one.
 type groupKey struct{ name, tool string }
 
-// runsOfTool returns the runs of a tool with the keys of their groups. An empty tool stands for all tools.
-func runsOfTool(runs []record.Run, tool string) iter.Seq2[*record.Run, groupKey] {
+// runsOfTool returns the runs of the tool with a label, and the keys of their groups. An empty label selects all tools.
+func runsOfTool(runs []record.Run, toolLabel string) iter.Seq2[*record.Run, groupKey] {
 	return func(yield func(*record.Run, groupKey) bool) {
 		for i := range runs {
 			run := &runs[i]
-			key := groupKey{name: run.Case}
-			switch tool {
-			case "":
-				key.tool = run.Tool
-			case run.Tool:
-			default:
+			if toolLabel != "" && run.Tool != toolLabel {
 				continue
+			}
+			key := groupKey{name: run.Case}
+			if toolLabel == "" {
+				key.tool = run.Tool
 			}
 			if !yield(run, key) {
 				return
@@ -163,20 +161,20 @@ func startTimes(runs []*record.Run) (first, last time.Time) {
 	return first, last
 }
 
-// compareCase compares the runs of one group. Its P is not adjusted for the number of cases; see adjust.
+// compareCase compares the runs of one group. P is not adjusted for the number of cases.
 func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
 	thresholds := benchmath.DefaultThresholds
-	old := benchmath.NewSample(solvedNumbers(group.old, measure), &thresholds)
-	new := benchmath.NewSample(solvedNumbers(group.new, measure), &thresholds)
+	oldSample := benchmath.NewSample(solvedNumbers(group.old, measure), &thresholds)
+	newSample := benchmath.NewSample(solvedNumbers(group.new, measure), &thresholds)
 	comparison := CaseComparison{
 		Case: group.name, OldTool: group.oldTool, NewTool: group.newTool,
-		Old: median(old), New: median(new), OldRuns: len(old.Values), NewRuns: len(new.Values),
+		Old: median(oldSample), New: median(newSample), OldRuns: len(oldSample.Values), NewRuns: len(newSample.Values),
 		OldOutcome: gravest(group.old), NewOutcome: gravest(group.new), Ratio: math.NaN(), P: 1,
 	}
 	comparison.Lost = comparison.OldRuns == len(group.old) && comparison.NewRuns == 0
 	if comparison.OldRuns > 0 && comparison.NewRuns > 0 {
 		comparison.Ratio = comparison.New / comparison.Old
-		comparison.P = benchmath.AssumeNothing.Compare(old, new).P
+		comparison.P = benchmath.AssumeNothing.Compare(oldSample, newSample).P // Mann-Whitney test
 	}
 	return comparison
 }
@@ -210,7 +208,7 @@ func gravest(runs []*record.Run) record.Outcome {
 	return gravestOutcome
 }
 
-// logRatios returns the logarithm of new divided by old for each pair of runs that have the same repetition and both have an answer.
+// logRatios returns the logarithm of new divided by old for each pair of solved runs with the same repetition.
 func logRatios(group *group, measure func(*record.Run) float64) (ratios []float64) {
 	oldNumbers := make(map[int]float64) // by repetition
 	for _, run := range group.old {
@@ -227,19 +225,19 @@ func logRatios(group *group, measure func(*record.Run) float64) (ratios []float6
 	return ratios
 }
 
-// adjust replaces the p-values of single cases by p-values that are adjusted for the number of cases: the smallest is multiplied by the
-// number of cases, the next one by one less, and so on.
+// adjustForCases adjusts the p-values for the number of cases.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
-func adjust(cases []CaseComparison) {
-	order := make([]*CaseComparison, len(cases))
+func adjustForCases(cases []CaseComparison) {
+	sorted := make([]*CaseComparison, len(cases))
 	for i := range cases {
-		order[i] = &cases[i]
+		sorted[i] = &cases[i]
 	}
-	slices.SortStableFunc(order, func(first, second *CaseComparison) int { return cmp.Compare(first.P, second.P) })
+	slices.SortStableFunc(sorted, func(first, second *CaseComparison) int { return cmp.Compare(first.P, second.P) })
 	adjusted := 0.0
-	for i, next := range order {
-		adjusted = max(adjusted, min(1, next.P*float64(len(order)-i)))
+	for i, next := range sorted {
+		factor := float64(len(sorted) - i)
+		adjusted = max(adjusted, min(1, next.P*factor))
 		next.P = adjusted
 	}
 }

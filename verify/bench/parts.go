@@ -18,12 +18,12 @@ func (b *benchmark) stream() shard.Stream {
 func (b *benchmark) recordShard(ctx context.Context) error {
 	return b.Split.Do(ctx, b.stream(), func(piece *shard.Piece) error {
 		var lines bytes.Buffer
-		report := b.Record
+		reportRun := b.Record
 		b.Record = func(run *record.Run) error {
 			if err := run.Write(&lines); err != nil {
 				return err
 			}
-			return report(run)
+			return reportRun(run)
 		}
 		b.cases = b.cases[piece.First:piece.End]
 		err := b.runAll(ctx)
@@ -32,29 +32,35 @@ func (b *benchmark) recordShard(ctx context.Context) error {
 	})
 }
 
-// replayShards passes the runs of all shards to Record. It returns an error if a shard has a run of a case that is not in the shard.
+// replayShards passes the runs of all shards to Record.
 func (b *benchmark) replayShards() error {
 	return b.Split.Replay(b.stream(), func(piece *shard.Piece) (more bool, err error) {
-		lines, err := piece.Load()
-		if err != nil {
-			return false, err
-		}
-		runs, err := record.Read(bytes.NewReader(lines), "runs")
-		if err != nil {
-			return false, err
-		}
-		isInShard := make(map[string]bool)
-		for _, benchCase := range b.cases[piece.First:piece.End] {
-			isInShard[benchCase.name] = true
-		}
-		for i := range runs {
-			if !isInShard[runs[i].Case] {
-				return false, fmt.Errorf("found a run of %q, want one of the cases %d to %d", runs[i].Case, piece.First+1, piece.End)
-			}
-			if err := b.Record(&runs[i]); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
+		err = b.replayShard(piece)
+		return err == nil, err
 	})
+}
+
+// replayShard passes the runs of a shard to Record. It returns an error if a run is of a case of another shard.
+func (b *benchmark) replayShard(piece *shard.Piece) error {
+	lines, err := piece.Load()
+	if err != nil {
+		return err
+	}
+	runs, err := record.Read(bytes.NewReader(lines), "runs")
+	if err != nil {
+		return err
+	}
+	isInShard := make(map[string]bool)
+	for _, benchCase := range b.cases[piece.First:piece.End] {
+		isInShard[benchCase.name] = true
+	}
+	for i := range runs {
+		if !isInShard[runs[i].Case] {
+			return fmt.Errorf("found a run of %q, want one of the cases %d to %d", runs[i].Case, piece.First+1, piece.End)
+		}
+		if err := b.Record(&runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ type Results struct {
 	file *os.File
 }
 
-// OpenResults opens a file of results, or creates it, for this process alone. If an interrupted run has left an incomplete last line, that line is removed.
+// OpenResults opens or creates a file of results, for this process alone. It removes an incomplete last line of an interrupted run.
 func OpenResults(name string) (*Results, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenResults(name string) (*Results, error) {
 	return &Results{runs, file}, nil
 }
 
-// continueResults locks a file, returns the runs in it, and goes to the end of its last line.
+// continueResults locks a file, returns its runs, and moves to the end of its last complete line.
 func continueResults(file *os.File, name string) ([]record.Run, error) {
 	if err := filelock.Take(file); errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("%s: another bench writes to it", name)

@@ -37,8 +37,8 @@ type Options struct {
 	Progress func(done, total int, next string)
 }
 
-// Run measures every tool on every case, repetition by repetition. In each repetition the tools of a case run one after the
-// other, in an order drawn from the seed, so that a slow change of the machine affects all of them equally.
+// Run measures every tool on every case, repetition by repetition. In each repetition the tools run on a case in a random order. A slow change of the
+// machine then affects all tools equally.
 func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Options) error {
 	b := &benchmark{Options: options, tools: tools, machine: ThisMachine()}
 	if err := b.addCases(tests); err != nil {
@@ -72,18 +72,37 @@ type benchmarkCase struct {
 	test regress.Test
 }
 
-// runAll measures every tool on every case.
-func (b *benchmark) runAll(ctx context.Context) error {
-	done := 0
-	total := len(b.cases) * len(b.tools) * b.Repetitions
+// plannedRun is a run of a tool on a case.
+type plannedRun struct {
+	benchCase  *benchmarkCase
+	tool       *Tool
+	repetition int // from 1
+}
+
+// plannedRuns returns the runs in the order of the measurement.
+func (b *benchmark) plannedRuns() (runs []plannedRun) {
 	for repetition := 1; repetition <= b.Repetitions; repetition++ {
 		for i := range b.cases {
-			for _, tool := range b.order(&b.cases[i], repetition) {
-				if err := b.runOnce(ctx, &b.cases[i], tool, repetition, done, total); err != nil {
-					return err
-				}
-				done++
+			for _, tool := range b.shuffledTools(&b.cases[i], repetition) {
+				runs = append(runs, plannedRun{&b.cases[i], tool, repetition})
 			}
+		}
+	}
+	return runs
+}
+
+// runAll measures every tool on every case. It skips the runs in Options.Done.
+func (b *benchmark) runAll(ctx context.Context) error {
+	runs := b.plannedRuns()
+	for i, run := range runs {
+		if b.Done[record.Key{Case: run.benchCase.name, Tool: run.tool.Label, Repetition: run.repetition}] {
+			continue
+		}
+		if b.Progress != nil {
+			b.Progress(i, len(runs), run.tool.Label+" on "+run.benchCase.name)
+		}
+		if err := b.runOnce(ctx, run); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -121,9 +140,8 @@ func CaseName(test *regress.Test, userName func(string) string) string {
 	return strings.Join(append(words, test.Consts...), " ")
 }
 
-// order returns the tools in the random order in which they run on a case in a repetition. The order depends only on the seed, the case and the
-// repetition.
-func (b *benchmark) order(benchCase *benchmarkCase, repetition int) []*Tool {
+// shuffledTools returns the tools in random order. The order depends only on the seed, the case and the repetition.
+func (b *benchmark) shuffledTools(benchCase *benchmarkCase, repetition int) []*Tool {
 	hash := fnv.New64a()
 	fmt.Fprintf(hash, "%s %d", benchCase.name, repetition)
 	rng := rand.New(rand.NewPCG(b.Suite.Seed, hash.Sum64()))
@@ -132,36 +150,31 @@ func (b *benchmark) order(benchCase *benchmarkCase, repetition int) []*Tool {
 	return tools
 }
 
-// runOnce measures a tool on a case and records the run, unless Options.Done has it.
-func (b *benchmark) runOnce(ctx context.Context, benchCase *benchmarkCase, tool *Tool, repetition, done, total int) error {
-	if b.Done[record.Key{Case: benchCase.name, Tool: tool.Label, Repetition: repetition}] {
-		return nil
-	}
-	if b.Progress != nil {
-		b.Progress(done, total, tool.Label+" on "+benchCase.name)
-	}
-	run, err := b.measure(ctx, benchCase, tool, repetition)
+// runOnce measures a run and records it.
+func (b *benchmark) runOnce(ctx context.Context, planned plannedRun) error {
+	run, err := b.measure(ctx, planned)
 	if ctx.Err() != nil {
 		return ctx.Err() // the measurement is incomplete
 	}
 	if err != nil {
-		return fmt.Errorf("%s on %s: %w", tool.Label, benchCase.name, err)
+		return fmt.Errorf("%s on %s: %w", planned.tool.Label, planned.benchCase.name, err)
 	}
 	return b.Record(run)
 }
 
-// measure runs a tool on a case once.
-func (b *benchmark) measure(ctx context.Context, benchCase *benchmarkCase, tool *Tool, repetition int) (*record.Run, error) {
-	tool.meter.Take()
+// measure runs a tool on a case once, and returns the measured run.
+func (b *benchmark) measure(ctx context.Context, planned plannedRun) (*record.Run, error) {
+	tool := planned.tool
+	tool.meter.Take() // resets the meter
 	run := &record.Run{
-		Format: record.Format, Case: benchCase.name, Tool: tool.Label, Repetition: repetition,
+		Format: record.Format, Case: planned.benchCase.name, Tool: tool.Label, Repetition: planned.repetition,
 		Started: time.Now().UTC(), Program: tool.Program, Version: tool.Version, Switches: tool.Switches, Cores: b.Cores,
 		TimeoutSeconds: b.Suite.Time.Seconds(), MemoryLimit: b.Suite.Memory, Seed: b.Suite.Seed,
 		Tilecheck: b.Tilecheck, Machine: b.machine,
 	}
 	suite := b.Suite
 	suite.Jobs = 1
-	rep, err := regress.Run(ctx, []regress.Test{benchCase.test}, []regress.EngineConfig{tool.engine}, suite)
+	rep, err := regress.Run(ctx, []regress.Test{planned.benchCase.test}, []regress.EngineConfig{tool.engine}, suite)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +196,7 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcome of a run and of each property from the results of a test. The outcome of the run is the gravest of them.
+// judge sets the outcome of each property from the results of a test. The outcome of the run is the gravest outcome.
 func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
 	for i := range rep.Results {
 		judged := &rep.Results[i]
@@ -210,13 +223,7 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 	case report.TestPassed:
 		return record.Right
 	case report.TestFailed, report.TestDisagreed:
-		switch {
-		case verdict != nil && verdict.Err != nil:
-			return record.Failed
-		case verdict != nil && claimsBounds(verdict.Accuracy):
-			return record.BoundViolated
-		}
-		return record.Wrong
+		return wrongOutcome(verdict)
 	case report.TestLimit, report.TestError:
 		if verdict != nil && verdict.Err != nil && verdict.Err.Class.Limited() {
 			return limitOutcome(verdict.Err.Class)
@@ -233,6 +240,19 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 	return record.Failed
 }
 
+// wrongOutcome returns the outcome of a verdict that does not meet the expectation. The verdict may be nil.
+func wrongOutcome(verdict *result.Verdict) record.Outcome {
+	switch {
+	case verdict == nil:
+		return record.Wrong
+	case verdict.Err != nil:
+		return record.Failed
+	case claimsBounds(verdict.Accuracy):
+		return record.BoundViolated
+	}
+	return record.Wrong
+}
+
 // limitOutcome returns the outcome of a run that exceeded a limit of this class.
 func limitOutcome(class result.Class) record.Outcome {
 	if class == result.Timeout {
@@ -241,7 +261,7 @@ func limitOutcome(class result.Class) record.Outcome {
 	return record.OutOfMemory
 }
 
-// claimsBounds reports whether a tool claims, for a value of this accuracy, an interval that contains the true value.
+// claimsBounds reports whether a tool claims that the true value lies in an interval, for a value of this accuracy.
 func claimsBounds(accuracy result.Accuracy) bool {
 	switch accuracy {
 	case result.Exact, result.Bounded, result.Proven, result.Claimed:
@@ -250,8 +270,7 @@ func claimsBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// CheckDone returns the keys of earlier runs. It returns an error if one was measured with another version of a tool, or with other limits or
-// cores.
+// CheckDone returns the keys of earlier runs. It returns an error if an earlier run used another version of a tool, other limits or other cores.
 func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
 	done := make(map[record.Key]bool)
 	for i := range runs {
@@ -261,16 +280,16 @@ func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) 
 			if tool.Label != run.Tool {
 				continue
 			}
-			if reason := differs(run, tool, options); reason != "" {
-				return nil, fmt.Errorf("%s has runs of %s with %s: want another file", file, tool.Label, reason)
+			if difference := settingsDifference(run, tool, options); difference != "" {
+				return nil, fmt.Errorf("%s has runs of %s with %s: want another file", file, tool.Label, difference)
 			}
 		}
 	}
 	return done, nil
 }
 
-// differs says, for a message, how the settings of an earlier run differ from the present ones. It is empty if they do not differ.
-func differs(run *record.Run, tool *Tool, options *Options) string {
+// settingsDifference describes how the settings of an earlier run differ from the current settings; empty if they are equal.
+func settingsDifference(run *record.Run, tool *Tool, options *Options) string {
 	switch {
 	case run.Version != tool.Version:
 		return fmt.Sprintf("version %s, and this is %s", run.Version, tool.Version)

@@ -10,12 +10,10 @@ import (
 // maxPairs is the largest number of differences that signedRank uses. They have 8 million averages.
 const maxPairs = 4000
 
-// signedRank returns the Hodges-Lehmann estimate of the centre of differences: the median of the averages of all pairs. It also returns a
-// lower and an upper bound of the centre, each of which is wrong with at most the probability alpha. The bounds are infinite if there are too
-// few differences.
+// signedRank returns the Hodges-Lehmann estimate of the centre of differences: the median of the averages of all pairs. Each bound of the centre is
+// wrong with probability at most alpha. The bounds are infinite if there are too few differences.
 //
-// The method assumes only that the differences are symmetric about the centre. This holds because the order of the two runs of a pair is
-// random.
+// The method assumes that the differences are symmetric about the centre. The random order of the two runs of a pair ensures this.
 //
 // Source: Hollander, Wolfe and Chicken, Nonparametric statistical methods, 3.1 to 3.3 (Wilcoxon's signed rank test).
 func signedRank(differences []float64, alpha float64) (centre, lower, upper float64) {
@@ -47,28 +45,45 @@ func thinOut(differences []float64) []float64 {
 	if len(differences) <= maxPairs {
 		return differences
 	}
-	kept := make([]float64, maxPairs)
-	for i := range kept {
-		kept[i] = differences[i*len(differences)/maxPairs]
+	selected := make([]float64, maxPairs)
+	for i := range selected {
+		selected[i] = differences[i*len(differences)/maxPairs]
 	}
-	return kept
+	return selected
 }
 
 // exactRanks is the number of differences up to which rankQuantile computes the exact distribution. For more, it uses the normal approximation.
 const exactRanks = 60
 
-// rankQuantile returns a quantile of the signed-rank statistic of a number of differences. The statistic is the sum of the ranks of the positive
-// differences. The quantile is the largest number that the statistic does not exceed with a probability of at most alpha; -1 if there is none.
+// rankQuantile returns a quantile of Wilcoxon's signed-rank statistic: the sum of the ranks of the positive differences. It is the largest number q
+// with P(statistic <= q) <= alpha; -1 if there is none.
 func rankQuantile(numDifferences int, alpha float64) int {
 	if numDifferences > exactRanks {
-		count := float64(numDifferences)
-		deviation := math.Sqrt(count * (count + 1) * (2*count + 1) / 24)
-		return int(math.Floor(count*(count+1)/4 + distuv.UnitNormal.Quantile(alpha)*deviation - 0.5))
+		return normalRankQuantile(float64(numDifferences), alpha)
 	}
-	// probability[sum] is the probability that the positive ranks sum to sum, of the ranks that the loop has added so far.
+	total := 0.0
+	probabilities := rankProbabilities(numDifferences)
+	for sum, probability := range probabilities {
+		total += probability
+		if total > alpha {
+			return sum - 1
+		}
+	}
+	return len(probabilities) - 1
+}
+
+// normalRankQuantile approximates rankQuantile by the normal distribution with the same mean and variance.
+func normalRankQuantile(count, alpha float64) int {
+	mean := count * (count + 1) / 4
+	deviation := math.Sqrt(count * (count + 1) * (2*count + 1) / 24)
+	return int(math.Floor(mean + distuv.UnitNormal.Quantile(alpha)*deviation - 0.5))
+}
+
+// rankProbabilities returns the exact distribution of the signed-rank statistic: the probability of each sum of positive ranks.
+func rankProbabilities(numDifferences int) []float64 {
 	probability := make([]float64, numDifferences*(numDifferences+1)/2+1)
 	probability[0] = 1
-	for rank := 1; rank <= numDifferences; rank++ {
+	for rank := 1; rank <= numDifferences; rank++ { // each rank is positive with probability 1/2
 		for sum := len(probability) - 1; sum >= 0; sum-- {
 			probability[sum] /= 2
 			if sum >= rank {
@@ -76,11 +91,5 @@ func rankQuantile(numDifferences int, alpha float64) int {
 			}
 		}
 	}
-	total := 0.0
-	for sum, p := range probability {
-		if total += p; total > alpha {
-			return sum - 1
-		}
-	}
-	return len(probability) - 1
+	return probability
 }

@@ -20,8 +20,7 @@ type TaskFile struct {
 const PropertyFile = "expected-values.prp"
 
 // Tasks returns the file PropertyFile, and then a task definition for each pair of a model and a properties file. relative returns the name of a file
-// relative to the folder of the definitions. The definitions do not contain switches and constants; tilecheck test reads these from files in the folder
-// of the model.
+// relative to the folder of the definitions. The definitions do not contain switches and constants.
 //
 // Source: BenchExec, doc/benchexec.md, version 2.0 of the format.
 func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]TaskFile, error) {

@@ -22,10 +22,10 @@ type Spec struct {
 	Config   runner.EngineConfig
 }
 
-// ParseSpec parses a tool in the form that Spec describes.
+// ParseSpec parses a tool such as native:exact or prism:-explicit.
 func ParseSpec(text string) (*Spec, error) {
-	head, mode, _ := strings.Cut(text, ":")
-	engine, program, hasProgram := strings.Cut(head, "@")
+	engineAndProgram, mode, _ := strings.Cut(text, ":")
+	engine, program, hasProgram := strings.Cut(engineAndProgram, "@")
 	if hasProgram && program == "" {
 		return nil, fmt.Errorf("found %q, want a program behind @", text)
 	}
@@ -61,23 +61,23 @@ type Tool struct {
 
 // NewTool returns the tool of a spec. The tool runs the program and measures its time and memory.
 func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
-	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
-	tool.engine.EngineConfig = spec.Config
+	measured := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
+	measured.engine.EngineConfig = spec.Config
 	options := bridge.Options{Args: spec.Switches, Limits: limits, Jobs: 1}
 	switch spec.Engine {
 	case "prism":
-		tool.engine.Engine = bridge.PRISM(program, options)
+		measured.engine.Engine = bridge.PRISM(program, options)
 	case "prism-games":
-		tool.engine.Engine = bridge.PRISMGames(program, options)
+		measured.engine.Engine = bridge.PRISMGames(program, options)
 	case "storm":
-		tool.engine.Engine = bridge.Storm(program, options)
+		measured.engine.Engine = bridge.Storm(program, options)
 	default:
-		tool.engine.Engine = &worker{program}
+		measured.engine.Engine = &worker{program}
 	}
-	return tool
+	return measured
 }
 
-// useSwitches makes PRISM read the original files, with the switches of the cases. Without it, the files are translated for PRISM.
+// useSwitches makes PRISM read the original files with the switches of the cases, and not translated files.
 func (t *Tool) useSwitches() {
 	if t.Engine == "prism" || t.Engine == "prism-games" {
 		t.engine.PRISM = &regress.PRISM{Commander: t.meter, Args: t.Switches}

@@ -38,7 +38,7 @@ type worker struct{ program runner.Commander }
 // Name implements runner.Engine.
 func (*worker) Name() string { return native.Name }
 
-// Check implements runner.Engine. It writes the job to a file, and runs tilecheck in a new process that reads the file and prints the verdicts.
+// Check implements runner.Engine. It runs the program in a new process that reads the job from a file and prints the verdicts.
 func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	job := &plan.Job
 	if job.States != nil || len(job.Params) > 0 || job.LeaveOpen || len(job.Props) > 0 {
@@ -72,20 +72,27 @@ func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 func taskNumbers(plan *runner.Plan) []string {
 	var numbers []string
 	for _, task := range plan.Tasks {
-		number := 0
-		for _, item := range task.Source.Parsed.Items {
-			property, ok := item.(*syntax.Property)
-			if !ok {
-				continue
-			}
-			number++
-			if property == task.Property {
-				numbers = append(numbers, fmt.Sprint(number))
-				break
-			}
+		if number := propertyNumber(task); number > 0 {
+			numbers = append(numbers, fmt.Sprint(number))
 		}
 	}
 	return numbers
+}
+
+// propertyNumber returns the number of a task's property in its file, counted from 1; 0 if the file does not have the property.
+func propertyNumber(task *runner.Task) int {
+	number := 0
+	for _, item := range task.Source.Parsed.Items {
+		property, ok := item.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		number++
+		if property == task.Property {
+			return number
+		}
+	}
+	return 0
 }
 
 // workerFailure returns the failure of a process that gave no answer.

@@ -49,8 +49,7 @@ type StateValuer interface {
 // certifiedWidth is the relative width of the proven intervals that the prover aims at.
 const certifiedWidth = 1e-10
 
-// proveRows proves the true value of every property and judges the answers by it. Package certify checks the proofs, so they do not depend on the
-// code that found them.
+// proveRows proves the true value of every property by a certificate, and judges the answers by it.
 func (c *comparison) proveRows(ctx context.Context) {
 	for i, instance := range c.models[0].instances {
 		space, prover, proverErr := newProver(ctx, instance)
@@ -87,7 +86,7 @@ type provenProperty struct {
 	space  *explicit.Space
 }
 
-// prove proves the true value of the row's property, and judges the answers of all engines by it.
+// prove proves the true value of the property of the row, and judges the answers of all engines by it.
 func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.Prover, space *explicit.Space) error {
 	task := comparison.models[0].plan.Tasks[r.task]
 	if task.Rejected != nil {
@@ -114,7 +113,7 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	return nil
 }
 
-// judgeByTruth compares an engine's answer, and its values of all states if it has them, with the proven value.
+// judgeByTruth compares an engine's answer with the proven value. If the engine returns values of all states, it compares these, too.
 func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, trueAnswer *agree.Answer, proven *provenProperty) *Proof {
 	outcome := agree.Compare(trueAnswer, &r.answers[engine], comparison.agreeOptions())
 	proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
@@ -142,7 +141,7 @@ func provenVerdict(proven *certify.Result) *result.Verdict {
 	return verdict
 }
 
-// maxDistance returns an upper bound of the distance of a number from any value between lower and upper. A bound that is nil is plus infinity.
+// maxDistance returns an upper bound of the distance of a number from any value between lower and upper. A nil bound is plus infinity.
 func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	valueIsInfinite := lower == nil
 	switch {
@@ -161,12 +160,11 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return interval.Around(greatest).Hi
 }
 
-// judgeAllStates compares the values that an engine gives for all states with the proven bounds of the certificate. It also checks whether these
-// values, widened by a constant, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give values of
-// all states.
+// judgeAllStates compares an engine's values of all states with the proven bounds. It also checks whether these values, widened by a constant, are a
+// certificate.
 func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
-	valuer, ok := runner.As[StateValuer](run.Engine)
-	if !ok || run.computesFractions() || run.sampling() != "" {
+	valuer, hasValues := runner.As[StateValuer](run.Engine)
+	if !hasValues || run.computesFractions() || run.sampling() != "" {
 		return
 	}
 	bounds := proven.bounds()
@@ -179,8 +177,8 @@ func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, 
 		return
 	}
 	proof.recordErrors(bounds, values, proven.space)
-	widened, ok := widen(bounds, values)
-	if !ok {
+	widened, canWiden := widen(bounds, values)
+	if !canWiden {
 		return
 	}
 	if err := proven.prover.Accepts(ctx, proven.claim, widened.vector); err != nil {
@@ -192,8 +190,7 @@ func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, 
 	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
 }
 
-// valuesOfAllStates returns the values that an engine gives for all states. It returns an error unless there is one value for each of the given
-// number of states.
+// valuesOfAllStates returns an engine's values of all states. states is the wanted number of values.
 func (r *row) valuesOfAllStates(ctx context.Context, run *engineRun, valuer StateValuer, states int) ([]float64, error) {
 	plan := run.model.plan
 	if run.Method != "" || run.Accuracy != result.Unknown {
@@ -206,11 +203,10 @@ func (r *row) valuesOfAllStates(ctx context.Context, run *engineRun, valuer Stat
 	return values, err
 }
 
-// bounds returns the proven lower and upper bounds of the property's value in each state. It returns nil if the certificate has no such vector: if
-// the claim is a count, is about another quantity, or lacks lower or upper bounds.
+// bounds returns the proven lower and upper bounds of the value in each state; nil if the certificate does not have both.
 func (p *provenProperty) bounds() *certificate.Vector {
 	claim := &p.prover.File.Claims[p.claim]
-	if claim.Vector < 0 || claim.Complement || claim.Of != "" {
+	if claim.Vector < 0 || claim.Complement || claim.Of != "" { // the claim is about another quantity than the vector
 		return nil
 	}
 	vector := &p.prover.File.Vectors[claim.Vector]
@@ -220,8 +216,8 @@ func (p *provenProperty) bounds() *certificate.Vector {
 	return vector
 }
 
-// recordErrors records the greatest possible error of an engine's values, and the state that has it. The values and the bounds are in PRISM's order
-// of states.
+// recordErrors records the greatest possible error of an engine's values, and the state with this error. Values and bounds are in PRISM's order of
+// states.
 func (p *Proof) recordErrors(bounds *certificate.Vector, values []float64, space *explicit.Space) {
 	order := space.Order()
 	p.States = len(values)
@@ -234,7 +230,7 @@ func (p *Proof) recordErrors(bounds *certificate.Vector, values []float64, space
 	}
 }
 
-// computesFractions reports whether the engine computes in rational arithmetic: its own setting counts, or that of the job if it has none.
+// computesFractions reports whether the engine computes in rational arithmetic. Without a setting of the engine, the setting of the job counts.
 func (e *engineRun) computesFractions() bool {
 	if e.Accuracy != result.Unknown {
 		return e.Accuracy == result.Exact
@@ -242,7 +238,7 @@ func (e *engineRun) computesFractions() bool {
 	return e.model.plan.Job.Numeric.Accuracy == result.Exact
 }
 
-// text says in words what the proof shows about an answer. truth is the proven interval; nil if the answer is true or false.
+// text describes what the proof shows about an answer. truth is the proven interval; nil for a truth value.
 func (p *Proof) text(truth *result.Interval) string {
 	switch {
 	case p.Refuted && truth == nil:
@@ -265,12 +261,11 @@ func (p *Proof) text(truth *result.Interval) string {
 	return text
 }
 
-// judgeByProofs gives the row the status Disagree if an answer is refuted. If only one engine answered and its answer agrees with the proven value,
-// the status becomes Agree.
+// judgeByProofs sets the status Disagree if a certificate refutes an answer. It sets the status Agree if a certificate confirms the only answer.
 func (r *row) judgeByProofs(comparison *comparison) {
 	for engine, proof := range r.Proofs {
 		switch {
-		case proof == nil: // nothing is proven about this answer
+		case proof == nil: // no answer, or no certificate
 		case proof.Refuted:
 			r.Status, r.Basis = Disagree, agree.Proven
 			r.Reason = comparison.engineRuns[engine].label + "'s " + verdictText(&r.Verdicts[engine]) + " " + proof.text(r.Truth)
@@ -281,7 +276,7 @@ func (r *row) judgeByProofs(comparison *comparison) {
 	}
 }
 
-// proofNotes returns a note for every answer about which a certificate proves something.
+// proofNotes returns a note for every answer that was compared with a certificate.
 func (r *Report) proofNotes() []string {
 	var notes []string
 	for i := range r.Rows {

@@ -94,12 +94,10 @@ func setDefault[T comparable](variable *T, value T) {
 	}
 }
 
-// Run gives a job to every engine and compares the answers. It returns an error if
-// nothing can be compared: a model or properties file has errors, a constant has no
-// value, or options are invalid. If an engine fails, the Err of its verdicts says why.
+// Run gives a job to every engine and compares the answers. It returns an error if the job or the options are invalid. The error of an engine is the
+// Err of its verdicts.
 //
-// When the context is cancelled, Run returns soon, without an error; unfinished
-// rows are undecided or unchecked.
+// When the context is cancelled, Run returns soon without an error. Unfinished rows are then undecided or unchecked.
 func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
 	comparison, err := newComparison(ctx, &opt, engines, job)
 	if err != nil {
@@ -108,10 +106,8 @@ func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt
 	return comparison.run(ctx, comparison.diagnoseTools)
 }
 
-// Against gives two models with the same properties and constants to every
-// engine, and compares all answers. It also compares the two state spaces; if they
-// differ in a state, choice or probability, a Diagnosis of the report has the
-// Difference, even if all answers agree. It returns an error in the same cases as Run.
+// Against gives two models with the same properties and constants to every engine, and compares all answers. It also compares the two state spaces: a
+// Diagnosis of the report has their first Difference. It returns an error in the same cases as Run.
 func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
 	comparison, err := newComparison(ctx, &opt, engines, reference, other)
 	if err != nil {
@@ -120,12 +116,12 @@ func Against(ctx context.Context, reference, other runner.Job, engines []runner.
 	return comparison.run(ctx, comparison.diagnoseModels)
 }
 
-// modelNames returns a different name for each model: its file, with a number if another model has the same name.
+// modelNames returns a different name for each model: its file, with a number if an earlier model has the same name.
 func modelNames(models []*plannedModel) []string {
 	names := make([]string, len(models))
 	for i, model := range models {
 		names[i] = model.plan.Job.File
-		if names[i] == "" || i > 0 && slices.Contains(names[:i], names[i]) {
+		if names[i] == "" || slices.Contains(names[:i], names[i]) {
 			names[i] += fmt.Sprintf("#%d", i+1)
 		}
 	}
@@ -139,8 +135,7 @@ type engineRun struct {
 	model *plannedModel
 }
 
-// sampling returns the method by which the engine samples; empty if it does not sample. For runner.Sim it returns runner.CI, because a run of Sim
-// may estimate confidence intervals, although Sim uses a sequential test for some properties.
+// sampling returns the sampling method of the engine; empty if the engine does not sample.
 func (e *engineRun) sampling() runner.Method {
 	method := e.model.plan.Job.Method
 	if e.Method != "" {
@@ -149,7 +144,7 @@ func (e *engineRun) sampling() runner.Method {
 	switch method {
 	case "", runner.States:
 		return ""
-	case runner.Sim:
+	case runner.Sim: // it may estimate confidence intervals
 		return runner.CI
 	}
 	return method
@@ -166,8 +161,7 @@ type comparison struct {
 	start       time.Time
 }
 
-// newComparison returns a cross-check of all engines on all jobs. It plans the jobs, and pairs each engine with each model. If the results of
-// shards are merged, it reads the recorded results, and uses the engines that the shards asked.
+// newComparison returns a cross-check of all engines on all jobs. In a merge of shards it also reads the recorded results.
 func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	comparison := &comparison{opt: opt, start: time.Now()}
 	if err := opt.setDefaults(&jobs[0]); err != nil {
@@ -189,7 +183,7 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 	if err != nil {
 		return nil, err
 	}
-	if records != nil {
+	if records != nil { // use the engines of the shards
 		engines, err = records.selectEngines(engines)
 		if err != nil {
 			return nil, err
@@ -202,8 +196,7 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 	return comparison, comparison.replay(records)
 }
 
-// pairEngines adds an engineRun for each engine and model. With several models, its label also names the model. pairEngines returns an error if two
-// engines have the same name.
+// pairEngines adds an engineRun for each engine and model. It returns an error if two engines have the same name.
 func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 	var names []string
 	for i := range engines {
@@ -215,7 +208,7 @@ func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 	for i, name := range names {
 		for k, model := range c.models {
 			label := name
-			if len(c.models) > 1 {
+			if len(c.models) > 1 { // the label also names the model
 				label = name + " " + modelNames(c.models)[k]
 			}
 			c.engineRuns = append(c.engineRuns, &engineRun{EngineConfig: &engines[i], label: label, model: model})
@@ -224,7 +217,7 @@ func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 	return nil
 }
 
-// run checks, compares and diagnoses the rows of this shard, and returns the report. If recorded results are replayed, it only makes the report.
+// run checks, compares and diagnoses the rows of this shard, and returns the report. In a merge of shards it only makes the report.
 func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
 	if !c.opt.Split.Replaying() && len(c.rowsToCheck) > 0 {
 		c.checkRows(ctx)
@@ -251,7 +244,7 @@ func (c *comparison) checkRows(ctx context.Context) {
 	c.draw(ctx)
 }
 
-// makeReport completes the report from the rows of this shard. Its confidence is below 1 if an answer was estimated from samples.
+// makeReport completes the report from the rows of this shard.
 func (c *comparison) makeReport() *Report {
 	report := &c.report
 	for _, model := range c.models {
@@ -265,10 +258,8 @@ func (c *comparison) makeReport() *Report {
 	report.Confidence = 1
 	for _, row := range c.rowsToCheck {
 		report.Rows = append(report.Rows, row.Row)
-		for i := range row.Verdicts {
-			if row.Verdicts[i].Accuracy == result.Probable {
-				report.Confidence = c.opt.Confidence
-			}
+		if slices.ContainsFunc(row.Verdicts, isEstimate) {
+			report.Confidence = c.opt.Confidence
 		}
 	}
 	report.Notes = c.notes()
@@ -276,7 +267,10 @@ func (c *comparison) makeReport() *Report {
 	return report
 }
 
-// notes returns the notes of the report, which explain how to read the statuses.
+// isEstimate reports whether a verdict was estimated from samples.
+func isEstimate(verdict result.Verdict) bool { return verdict.Accuracy == result.Probable }
+
+// notes returns notes about how to read the statuses.
 func (c *comparison) notes() []string {
 	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance)
 	notes := append(slices.Clone(c.opt.Unavailable), computed)
@@ -288,8 +282,7 @@ func (c *comparison) notes() []string {
 	return append(notes, c.seedNotes()...)
 }
 
-// seedNotes returns a note with the seed and the engines that used it; a run with the same seed repeats their samples. It returns nil if no engine
-// reports a seed.
+// seedNotes returns a note with the seed and the engines that used it; nil if no engine used a seed.
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {
@@ -317,8 +310,8 @@ func (c *comparison) sampledAnswers() int {
 	return count
 }
 
-// confidenceLevel returns the confidence of the interval of one answer in a draw; draws are counted from 1. The allowed probability of error is split evenly
-// among the sampled answers. Draw i gets the fraction 1/(i(i+1)) of an answer's share; these fractions add up to 1 over all draws.
+// confidenceLevel returns the confidence of one answer's interval in a draw, counted from 1. The allowed probability of error is split evenly among
+// the sampled answers. Draw i gets the fraction 1/(i(i+1)) of the share of an answer; these fractions add up to 1.
 func (c *comparison) confidenceLevel(draw int) float64 {
 	answerShare := (1 - c.opt.Confidence) / float64(max(1, c.sampledAnswers()))
 	return 1 - answerShare/float64(draw*(draw+1))

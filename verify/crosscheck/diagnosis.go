@@ -15,34 +15,38 @@ type StateBuilder interface {
 	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
 }
 
-// diagnoseTools compares the state space that each tool builds with the one of the strict check, under each valuation of the constants for which
-// engines disagree. It does nothing if the model is given by files of states, because no tool builds those.
+// diagnoseTools compares the state space of each tool with that of the strict check, for each valuation of the constants with a disagreement.
 func (c *comparison) diagnoseTools(ctx context.Context) {
 	model := c.models[0]
-	if model.plan.Job.States != nil {
+	if model.plan.Job.States != nil { // no tool builds the states of files
 		return
 	}
-	for i, instance := range model.instances {
+	for i := range model.instances {
 		if !c.disagrees(i) {
 			continue
 		}
 		for _, run := range c.engineRuns {
-			tool, ok := runner.As[StateBuilder](run.Engine)
-			if !ok {
-				continue
-			}
-			build := func(ctx context.Context) (*explicit.ToolSpace, error) {
-				return tool.States(ctx, model.plan, instance.valuation)
-			}
-			c.diagnose(ctx, Diagnosis{First: "strict check", Second: run.label, Constants: instance.check.Constants, instance: i}, instance.Space, build)
+			c.diagnoseTool(ctx, run, i)
 		}
 	}
 }
 
-// diagnoseModels compares the state spaces of the two models under each valuation of the constants, except for a model that fails the strict check.
-// In a sharded run only the shard with the first property does it.
+// diagnoseTool compares the state space of a tool with that of the strict check, for the valuation with an index.
+func (c *comparison) diagnoseTool(ctx context.Context, run *engineRun, index int) {
+	tool, exportsStates := runner.As[StateBuilder](run.Engine)
+	if !exportsStates {
+		return
+	}
+	plan, instance := c.models[0].plan, c.models[0].instances[index]
+	build := func(ctx context.Context) (*explicit.ToolSpace, error) {
+		return tool.States(ctx, plan, instance.valuation)
+	}
+	c.diagnose(ctx, Diagnosis{First: "strict check", Second: run.label, Constants: instance.check.Constants, instance: index}, instance.Space, build)
+}
+
+// diagnoseModels compares the state spaces of the two models for each valuation of the constants. It skips models that fail the strict check.
 func (c *comparison) diagnoseModels(ctx context.Context) {
-	if c.rowsToCheck[0] != c.allRows[0] {
+	if c.rowsToCheck[0] != c.allRows[0] { // only the first shard compares the models
 		return
 	}
 	names := modelNames(c.models)
@@ -55,8 +59,7 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 	}
 }
 
-// diagnose compares the state spaces that buildFirst and buildSecond return, and adds the diagnosis to the report. If a space cannot be built or
-// compared, the diagnosis gets the error.
+// diagnose compares the state spaces that buildFirst and buildSecond return. It adds the diagnosis, or its error, to the report.
 func (c *comparison) diagnose(ctx context.Context, diagnosis Diagnosis, buildFirst func(context.Context) (*explicit.Space, error), buildSecond func(context.Context) (*explicit.ToolSpace, error)) {
 	firstSpace, err := buildFirst(ctx)
 	var secondSpace *explicit.ToolSpace
@@ -72,8 +75,8 @@ func (c *comparison) diagnose(ctx context.Context, diagnosis Diagnosis, buildFir
 	c.report.Diagnoses = append(c.report.Diagnoses, diagnosis)
 }
 
-// asToolSpace returns a function that builds a state space with build, and returns it as if a tool had exported only some labels and rewards: those
-// that only one model has are then not compared.
+// asToolSpace returns a function that builds a state space with build. The result does not claim to have all labels and rewards. A label or reward
+// that only one model has is therefore not compared.
 func asToolSpace(build func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.ToolSpace, error) {
 	return func(ctx context.Context) (*explicit.ToolSpace, error) {
 		space, err := build(ctx)

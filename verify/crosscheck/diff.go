@@ -95,14 +95,12 @@ func builtSide(name string, space *explicit.Space) Side {
 	return Side{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
-// Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares
-// fractions if both spaces have them, otherwise float64 numbers. The numbers of states and the order of variables,
-// choices and transitions do not matter, and equal choices of a state count once.
+// Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares fractions if both spaces have them,
+// and float64 numbers otherwise. The order of states, variables, choices and transitions does not matter. Equal choices of a state count once.
 //
-// The first space must be built, not imported. If the second is imported, parts that it does not include are
-// compared only as far as both have them. It may lack variables that never change, because Storm does not write those.
+// The first space must be built from a model. An imported second space may lack labels, rewards, actions, and variables that never change.
 //
-// The error is ctx.Err(), or a label or reward that cannot be evaluated.
+// The error is ctx.Err(), or a label or reward cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	comparison := &spaceComparison{first: newView(first), second: newView(second)}
 	comparison.exact = comparison.first.exact() && comparison.second.exact()
@@ -163,7 +161,7 @@ type spaceComparison struct {
 	inSecond []int32
 }
 
-// compareTypes returns a difference if the models have types of different kinds, such as DTMC and MDP, or if only one of them is an LTS.
+// compareTypes returns a difference if the models have different kinds, such as DTMC and MDP, or if only one of them is an LTS.
 func (d *spaceComparison) compareTypes() *Difference {
 	firstType, secondType := d.first.Space.Program().Type, d.second.Space.Program().Type
 	sameKind := d.first.model.Kind == d.second.model.Kind
@@ -215,9 +213,9 @@ func onlyInSecond(kind Kind, what string) *Difference {
 	return &Difference{Kind: kind, What: what, First: absent, Second: present}
 }
 
-// constantValue returns the value of a variable if it is the same in all states; otherwise false.
-func (v *view) constantValue(slot int) (int32, bool) {
-	value := v.Space.State(nil, 0)[slot]
+// constantValue returns the value of a variable if it is the same in all states.
+func (v *view) constantValue(slot int) (value int32, isConstant bool) {
+	value = v.Space.State(nil, 0)[slot]
 	var state []int32
 	for i := range v.model.NumStates() {
 		state = v.Space.State(state, i)
@@ -228,7 +226,7 @@ func (v *view) constantValue(slot int) (int32, bool) {
 	return value, true
 }
 
-// valuation returns state i of a space as a valuation of the first space's variables. A variable that the space lacks has its constant value.
+// valuation returns state i of a space as a valuation of the variables of the first space. A missing variable has its constant value.
 func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	view.state = view.Space.State(view.state, i)
 	valuation := make([]int32, len(view.slots))
@@ -255,7 +253,7 @@ func (d *spaceComparison) matchStates(ctx context.Context) error {
 		if j%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.second.inFirst[j] = int32(-1 - j)
+		d.second.inFirst[j] = int32(-1 - j) // not in the first space
 		if i, ok := d.first.Space.Find(d.valuation(d.second, j)); ok {
 			d.second.inFirst[j], d.inSecond[i] = int32(i), int32(j)
 		}
@@ -278,7 +276,7 @@ func (d *spaceComparison) valuationOf(number int32) []int32 {
 
 // compareInitial returns a difference if the spaces have different initial states.
 func (d *spaceComparison) compareInitial() *Difference {
-	var onlySecond []int32 // initial states of the second space that are not initial states of the first, as far as the loop has compared them
+	var onlySecond []int32 // the initial states of the second space without a match so far
 	for _, j := range d.second.model.Initial {
 		onlySecond = append(onlySecond, d.second.inFirst[j])
 	}
@@ -307,8 +305,8 @@ func (d *spaceComparison) stateList(states []int32) string {
 	return text
 }
 
-// compareStates compares the choices, labels and rewards of all states, in the breadth-first order of the first space, and returns the first
-// difference. If there is none, it looks for a state that only the second space has.
+// compareStates compares the choices, labels and rewards of all states and returns the first difference. The order is the breadth-first order of the
+// first space. States that only the second space has come last.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
 	pairs, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
@@ -394,8 +392,8 @@ func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func
 	return sorted
 }
 
-// convertTransition returns a transition of a space in the form that is compared: with its target numbered as in view.inFirst, and with fractions or
-// float64 numbers as weights.
+// convertTransition converts a transition of a space for comparisons. The target is numbered as in view.inFirst, and the weight is a fraction or a
+// float64.
 func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	model := view.model
 	converted := transition{target: view.inFirst[model.Target[index]]}
@@ -439,8 +437,8 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with those of state j of the second. If every choice has an equal one in the
-// other space, difference is nil, and pairs has the two indices of each pair of equal choices.
+// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If there is no difference, pairs has
+// the two indices of each pair of equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))

@@ -55,12 +55,10 @@ func (c *Comparison) Verdict() Equal {
 	return Same
 }
 
-// Models compares the state space of a model with those that the engines build of its text or, if other is not nil,
-// with that of the other model: states, choices, probabilities, rewards and labels. Probabilities are compared as
-// fractions, unless that fails or the engine has another accuracy. Engines that cannot export a state space, such as
-// the native engine, are left out.
+// Models compares the state space of a model with the state spaces that the engines build from its text. If other is not nil, it compares the model
+// with the other model instead. It omits engines that cannot export a state space. Probabilities are compared as fractions if possible.
 //
-// As for Run, the error means that there is nothing to compare. The fields of opt about values have no effect.
+// An error means that there is nothing to compare. The fields of opt about values have no effect.
 func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []runner.EngineConfig, opt Options) (*Equality, error) {
 	start := time.Now()
 	if err := opt.setDefaults(&job); err != nil {
@@ -104,8 +102,7 @@ type modelComparison struct {
 	result *Equality
 }
 
-// compareModels compares the model with another model under each valuation of the constants. It returns an error if they do not have equally many
-// valuations.
+// compareModels compares the model with another model for each valuation of the constants. It returns an error if their numbers of valuations differ.
 func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel) error {
 	if len(other.instances) != len(e.model.instances) {
 		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.model.plan.Job.File, len(e.model.instances), other.plan.Job.File, len(other.instances))
@@ -167,8 +164,8 @@ func (e *modelComparison) checkInstance(ctx context.Context, model *plannedModel
 // buildFunc builds a state space, with fractions if exact is true and otherwise with float64 numbers.
 type buildFunc func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)
 
-// compareInstance compares the state space of an instance with the one that buildSecond returns, and adds the comparison to the result. It compares
-// fractions if possible, otherwise float64 numbers. In the report, firstName names the first space, and engine the second.
+// compareInstance compares the state space of an instance with the space that buildSecond returns, and adds the comparison to the result. The report
+// calls the first space firstName, and the second space by the name of the engine.
 func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, firstName string, engine *runner.EngineConfig, buildSecond buildFunc) {
 	comparison := Comparison{
 		Diagnosis: Diagnosis{First: firstName, Second: engine.DisplayName(), Constants: tested.check.Constants},
@@ -180,8 +177,8 @@ func (e *modelComparison) compareInstance(ctx context.Context, tested *instance,
 	e.result.Comparisons = append(e.result.Comparisons, comparison)
 }
 
-// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it compares fractions, and float64 numbers if
-// that fails.
+// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it tries fractions first, then float64
+// numbers.
 func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, accuracy result.Accuracy, buildSecond buildFunc) error {
 	wasBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
 	if !wasBuilt {
@@ -198,8 +195,7 @@ func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, ac
 	return err
 }
 
-// retryWithFloats reports whether an exact comparison that failed may succeed with float64 numbers: the tool did not refuse the model, and
-// neither a time limit nor the user stopped it.
+// retryWithFloats reports whether a failed exact comparison may succeed with float64 numbers.
 func retryWithFloats(err error) bool {
 	if ending.Requested(err) {
 		return false
@@ -217,26 +213,15 @@ func refusesText(failure *result.Failure) bool {
 	return failure.Class == result.Parse || failure.Class == result.TypeError || failure.Class == result.Model
 }
 
-// compareSpaces compares the state space of an instance with the one that buildSecond returns. It sets Difference if they differ, or if only one of
-// the two can be built. It adds the warnings about the second space to Remarks. It returns an error if there is nothing to compare.
+// compareSpaces compares the state space of an instance with the space that buildSecond returns. It sets Difference if they differ, or if only one of
+// them can be built. It returns an error if there is nothing to compare.
 func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildSecond buildFunc) error {
 	second, secondErr := buildSecond(ctx, c.Exact)
 	if tested.check.Validity != Valid {
-		if secondErr != nil {
-			return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
-		}
-		c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
-		return nil
-	}
-	if failure, ok := errors.AsType[*result.Failure](secondErr); ok && refusesText(failure) {
-		if c.Exact && !tested.buildsExactly(ctx) {
-			return fmt.Errorf("both refuse the model in exact arithmetic: %v", secondErr) // both may accept it with float64 numbers
-		}
-		c.Difference = &Difference{Kind: Refused, First: builtText(tested.check.States), Second: "refused (" + failure.Error() + ")"}
-		return nil
+		return c.firstRefused(tested, second, secondErr)
 	}
 	if secondErr != nil {
-		return secondErr
+		return c.secondRefused(ctx, tested, secondErr)
 	}
 	first, err := tested.space(ctx, c.Exact)
 	if err != nil {
@@ -251,6 +236,28 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildS
 	return nil
 }
 
+// firstRefused sets Difference if only the second tool accepts the model. It returns an error if both refuse it.
+func (c *Comparison) firstRefused(tested *instance, second *explicit.ToolSpace, secondErr error) error {
+	if secondErr != nil {
+		return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
+	}
+	c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
+	return nil
+}
+
+// secondRefused sets Difference if the second tool refuses the text of a model that the first tool accepts. It returns all other errors.
+func (c *Comparison) secondRefused(ctx context.Context, tested *instance, err error) error {
+	failure, ok := errors.AsType[*result.Failure](err)
+	if !ok || !refusesText(failure) {
+		return err
+	}
+	if c.Exact && !tested.buildsExactly(ctx) {
+		return fmt.Errorf("both refuse the model in exact arithmetic: %v", err) // both may accept it with float64 numbers
+	}
+	c.Difference = &Difference{Kind: Refused, First: builtText(tested.check.States), Second: "refused (" + failure.Error() + ")"}
+	return nil
+}
+
 // buildsExactly reports whether the state space can be built with fractions.
 func (in *instance) buildsExactly(ctx context.Context) bool {
 	_, err := in.Exact(ctx)
@@ -260,8 +267,8 @@ func (in *instance) buildsExactly(ctx context.Context) bool {
 // builtText says that a state space was built, and its size.
 func builtText(states int) string { return fmt.Sprintf("built, %s", noun.Count(states, "state")) }
 
-// ExitCode returns ExitDisagree if a comparison found a difference. Otherwise it returns ExitLimit if a comparison was not made because of a limit
-// of time or memory, ExitOpen if one was not made for another reason, and ExitAgree if all were made.
+// ExitCode returns ExitDisagree if a comparison found a difference, and ExitAgree if all comparisons found none. If a comparison is missing, it
+// returns ExitLimit for a limit of time or memory, and ExitOpen for other reasons.
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {

@@ -60,7 +60,7 @@ func (c *Comparison) numbers() string {
 	return "floats"
 }
 
-// Table returns a table with one row per comparison. Below it are the differences and the results of the strict checks.
+// Table returns a table with one row per comparison. The notes have the differences and the results of the strict checks.
 func (e *Equality) Table() *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "first"},
@@ -80,24 +80,30 @@ func (e *Equality) Table() *table.Table {
 		counts += fmt.Sprintf(", %d not compared", n)
 	}
 	out.Notes = append(out.Notes, counts)
-	tones := map[Equal]table.Tone{Same: table.Good, Different: table.Bad}
 	for i := range e.Comparisons {
-		comparison := &e.Comparisons[i]
-		row := []any{comparison.First, comparison.Second}
-		if hasConstants {
-			row = append(row, result.Valuation(comparison.Constants).String())
-		}
-		out.Append(append(row, table.Cell{Text: string(comparison.Verdict()), Tone: tones[comparison.Verdict()]}, comparison.numbers(), comparison.States, comparison.Choices, comparison.Transitions)...)
-		if comparison.Verdict() != Same {
-			out.Notes = append(out.Notes, comparison.Diagnosis.String())
-		}
-		for _, remark := range comparison.Remarks {
-			out.Notes = append(out.Notes, strings.TrimSpace(comparison.Second+" "+result.Valuation(comparison.Constants).String())+": "+remark)
-		}
+		e.Comparisons[i].appendTo(out, hasConstants)
 	}
 	for i := range e.Models {
 		out.Notes = append(out.Notes, e.Models[i].String())
 	}
 	out.Notes = append(out.Notes, e.Notes...)
 	return out
+}
+
+// appendTo appends the row and the notes of a comparison to a table.
+func (c *Comparison) appendTo(out *table.Table, withConstants bool) {
+	constants := result.Valuation(c.Constants).String()
+	row := []any{c.First, c.Second}
+	if withConstants {
+		row = append(row, constants)
+	}
+	verdict := c.Verdict()
+	tones := map[Equal]table.Tone{Same: table.Good, Different: table.Bad}
+	out.Append(append(row, table.Cell{Text: string(verdict), Tone: tones[verdict]}, c.numbers(), c.States, c.Choices, c.Transitions)...)
+	if verdict != Same {
+		out.Notes = append(out.Notes, c.Diagnosis.String())
+	}
+	for _, remark := range c.Remarks {
+		out.Notes = append(out.Notes, strings.TrimSpace(c.Second+" "+constants)+": "+remark)
+	}
 }

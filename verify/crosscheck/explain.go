@@ -9,10 +9,10 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explainChoices returns the difference between state i of the first space and state j of the second. onlyFirst and onlySecond are the choices of
-// these states that have no equal choice in the other space; one of the lists may be empty. If a choice of each list has the same action, the
-// difference is the first transition in which these two differ. Otherwise it is a choice that only one space has.
+// explainChoices returns the difference between the choices of state i of the first space and state j of the second. onlyFirst and onlySecond are the
+// choices of each state without an equal choice in the other space.
 func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choice) *Difference {
+	// Two choices with the same action differ in a transition.
 	for _, firstChoice := range onlyFirst {
 		for _, secondChoice := range onlySecond {
 			if firstChoice.action == secondChoice.action {
@@ -43,8 +43,8 @@ func (d *spaceComparison) choiceText(c *choice) string {
 	return text
 }
 
-// explainTransition returns the first transition in which two choices with the same action differ, with the commands that made these choices. One
-// choice is of state i of the first space, the other of state j of the second.
+// explainTransition returns the first transition in which two choices with the same action differ. firstChoice is a choice of state i of the first
+// space, and secondChoice is a choice of state j of the second.
 func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
 	inFirst, inSecond := firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
@@ -82,8 +82,8 @@ func (t transition) lowerEnd() quantity   { return t.weight }
 func (t transition) upperEnd() quantity   { return t.high }
 func (t transition) meanReward() quantity { return t.weightedReward.dividedBy(t.weight) }
 
-// firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. If only one list has the transition, the
-// result for the other list is nil. Both results are nil if the lists are equal.
+// firstDifferent returns the first transitions in which two sorted lists differ in target, action or value. A list without the transition has the
+// result nil. Both results are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
 	for i := range min(len(first), len(second)) {
 		switch order := first[i].compare(second[i]); {
@@ -104,8 +104,8 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made a choice of state i. In a Markov chain it returns the commands that made the given transition, or all
-// commands that are enabled in the state if transition is nil. It returns nil for an imported space, which has no commands.
+// origins returns the commands that made a choice of state i. In a Markov chain it returns the commands that made the transition, or all enabled
+// commands if the transition is nil. An imported space has no commands.
 func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
 		return nil
@@ -141,8 +141,8 @@ func actionName(view *view, action int) string {
 	return view.Space.Program().Actions[action]
 }
 
-// couldMake reports whether a compiled choice could be the one that the space shows as sought. In an MDP the two must have the same targets; in a
-// Markov chain the compiled choice must have the target of the given transition.
+// couldMake reports whether a compiled choice could have made the sought choice. In an MDP both must have the same targets. In a Markov chain the
+// compiled choice must have the target of the transition.
 func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
 		return transition != nil && d.reaches(view, compiled, transition.target)
@@ -171,7 +171,7 @@ func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number i
 	})
 }
 
-// appendCommands appends the commands that a compiled choice was made of to list, and returns it. It leaves out commands that list already has.
+// appendCommands appends the commands of a compiled choice to a list, without duplicates.
 func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin {
 	program := v.Space.Program()
 	for _, ref := range compiled.Commands {
@@ -184,8 +184,8 @@ func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin 
 	return list
 }
 
-// candidateCommands returns the commands of the first model that may be wrong, for a choice that state i has only in the second space: the commands
-// with an update that leads to a target of the choice. If there are none, it returns all commands with the action of the choice.
+// candidateCommands returns the commands of the first model that may explain a choice of the second space only. They have an update from state i to a
+// target of the choice. Without such commands, it returns all commands with the action of the choice.
 func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil
@@ -210,11 +210,11 @@ func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 	return candidates
 }
 
-// leadsTo reports whether an update of a command leads from a state to one of the targets of a choice.
+// leadsTo reports whether an update of a command leads from a state to a target of a choice.
 func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *choice) bool {
 	for i := range command.Updates {
 		target := applyUpdate(state, &command.Updates[i])
-		isTarget := func(sought transition) bool { return slices.Equal(d.valuationOf(sought.target), target) }
+		isTarget := func(t transition) bool { return slices.Equal(d.valuationOf(t.target), target) }
 		if target != nil && slices.ContainsFunc(sought.transitions, isTarget) {
 			return true
 		}

@@ -2,13 +2,12 @@ package crosscheck
 
 import "tilecheck/result/agree"
 
-// judge compares all answers of a row pairwise and returns the worst outcome; among several disagreements, the one with the strongest basis.
-// needsSamples says for each answer whether more samples of its engine might decide the row. It is false for all answers if more samples cannot
-// decide some pair.
+// judge compares all answers of a row pairwise and returns the worst outcome. needsSamples says for each answer whether more samples of its engine
+// might decide the row.
 func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))
 	worst.Basis = agree.Proven
-	undecidable := false
+	isUndecidable := false // more samples cannot decide some pair
 	for i := range answers {
 		for j := range i {
 			outcome := agree.Compare(answers[j], answers[i], opt)
@@ -20,18 +19,18 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, nee
 			needsSamples[j] = needsSamples[j] || firstTooWide
 			needsSamples[i] = needsSamples[i] || secondTooWide
 			if !firstTooWide && !secondTooWide {
-				undecidable = true
+				isUndecidable = true
 			}
 		}
 	}
-	if undecidable {
+	if isUndecidable {
 		clear(needsSamples)
 	}
 	return worst, needsSamples
 }
 
-// worse returns the worse of two outcomes: a disagreement is worse than an unknown relation, which is worse than an agreement. Of two disagreements
-// it returns the one with the stronger basis. Of two agreements it returns one, with the weaker of the two bases.
+// worse returns the worse of two outcomes. A disagreement is worse than an unknown relation, and an unknown relation is worse than an agreement. Two
+// disagreements give the stronger basis, and two agreements the weaker basis.
 func worse(worst, outcome agree.Outcome) agree.Outcome {
 	switch {
 	case outcome.Relation > worst.Relation:

@@ -40,7 +40,7 @@ type rewardStructure struct {
 }
 
 // pairLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. It returns a difference if only one space has a label or
-// a structure, unless a tool exported only some of those of its model.
+// structure, unless a tool exports only some of them.
 func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
 	pairs := &labelsAndRewards{spaceComparison: d}
 	bothComplete := d.first.AllLabelsAndRewards && d.second.AllLabelsAndRewards
@@ -54,16 +54,15 @@ func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference
 	return pairs, difference, err
 }
 
-// pairLabels pairs labels with the same name. If bothComplete is true, both spaces have all labels of their models, and a label that only one space
-// has is a difference.
+// pairLabels pairs labels with the same name. If bothComplete is true, a label that only one space has is a difference.
 func (p *labelsAndRewards) pairLabels(bothComplete bool) (*Difference, error) {
 	firstLabels, secondLabels := p.first.labels(), p.second.labels()
 	for _, label := range firstLabels {
 		match := slices.IndexFunc(secondLabels, func(other sema.LabelDef) bool { return other.Name == label.Name })
+		if match < 0 && bothComplete {
+			return onlyInFirst(Labels, strconv.Quote(label.Name)), nil
+		}
 		if match < 0 {
-			if bothComplete {
-				return onlyInFirst(Labels, strconv.Quote(label.Name)), nil
-			}
 			continue
 		}
 		firstStates, firstErr := p.first.Space.States(label.X)
@@ -90,23 +89,20 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name; structures without a name are paired in their order. If bothComplete is true, both spaces
-// have all reward structures of their models, and a structure that only one space has is a difference.
+// pairRewards pairs reward structures with the same name, and structures without a name in their order. If bothComplete is true, a structure that
+// only one space has is a difference.
 func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := p.first.Space.Program().Rewards, p.second.Space.Program().Rewards
-	paired := make([]bool, len(secondRewards))
+	isPaired := make([]bool, len(secondRewards))
 	for i := range firstRewards {
-		match := 0
-		for match < len(secondRewards) && (paired[match] || secondRewards[match].Name != firstRewards[i].Name) {
-			match++
+		match := unpairedReward(secondRewards, isPaired, firstRewards[i].Name)
+		if match < 0 && bothComplete {
+			return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
 		}
-		if match == len(secondRewards) {
-			if bothComplete {
-				return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
-			}
+		if match < 0 {
 			continue
 		}
-		paired[match] = true
+		isPaired[match] = true
 		if err := p.addRewardPair(i, match); err != nil {
 			return nil, err
 		}
@@ -115,6 +111,16 @@ func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 		return onlyInSecond(Rewards, strconv.Itoa(surplus)+" more"), nil
 	}
 	return nil, nil
+}
+
+// unpairedReward returns the index of the first unpaired reward structure with a name; -1 if there is none.
+func unpairedReward(rewards []sema.RewardStruct, isPaired []bool, name string) int {
+	for i := range rewards {
+		if !isPaired[i] && rewards[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // addRewardPair adds a pair of reward structures, given by their indices in the two spaces.
@@ -196,12 +202,11 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int
 	return nil
 }
 
-// compareTransitions compares the transition rewards of a pair of equal choices, given by their indices in the two spaces; the first is a choice of
-// state i. It compares nothing if a tool exports only mean rewards of choices.
+// compareTransitions compares the transition rewards of two equal choices. pair has the indices of the choices, and the first is a choice of state i.
 func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
 	onlyMeans := d.first.MeanRewards || d.second.MeanRewards
 	noRewards := r.first.transition == nil && r.second.transition == nil
-	if onlyMeans || noRewards {
+	if onlyMeans || noRewards { // nothing to compare
 		return nil
 	}
 	firstReward := func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }
@@ -217,7 +222,7 @@ func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) 
 	}
 }
 
-// rewardEntry returns entry i of an array of rewards: of fractions if fractions are compared, otherwise of values. All entries of a nil array are 0.
+// rewardEntry returns the reward with index i, as a fraction or as a float64. All rewards of a nil array are 0.
 func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, i int) quantity {
 	switch {
 	case d.exact && fractions != nil:
@@ -229,9 +234,9 @@ func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, i 
 }
 
 // actionOf returns the index of the action of a choice of an MDP; sema.Unlabelled if it has none.
-func (v *view) actionOf(c int) int {
-	if v.model.Kind == sparse.MDP && v.model.Actions != nil && v.model.Actions[c] != sparse.NoAction {
-		return int(v.model.Actions[c]) - 1
+func (v *view) actionOf(choice int) int {
+	if v.model.Kind == sparse.MDP && v.model.Actions != nil && v.model.Actions[choice] != sparse.NoAction {
+		return int(v.model.Actions[choice]) - 1
 	}
 	return sema.Unlabelled
 }
@@ -250,9 +255,9 @@ func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Or
 	})
 }
 
-// rewardOrigins returns the selected items of a reward structure whose guards hold in state i of the first space; the structure itself if there are
-// none. It returns nil for an imported space, which has no model text.
-func (d *spaceComparison) rewardOrigins(structure, i int, selected func(*sema.RewardItem) bool) []Origin {
+// rewardOrigins returns the selected reward items with a guard that holds in state i of the first space. Without such items it returns the reward
+// structure. An imported space has no items.
+func (d *spaceComparison) rewardOrigins(structure, i int, isSelected func(*sema.RewardItem) bool) []Origin {
 	if d.first.Space.Imported() {
 		return nil
 	}
@@ -263,7 +268,7 @@ func (d *spaceComparison) rewardOrigins(structure, i int, selected func(*sema.Re
 	var origins []Origin
 	for k := range rewards.Items {
 		item := &rewards.Items[k]
-		if !selected(item) {
+		if !isSelected(item) {
 			continue
 		}
 		if holds, err := sema.Eval(item.Guard, state); err == nil && holds.Bool {

@@ -30,7 +30,7 @@ type instance struct {
 	check              ModelCheck
 }
 
-// newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]; it returns err if that is not nil.
+// newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]. It returns err unchanged.
 func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	if err != nil {
 		return nil, err
@@ -44,12 +44,11 @@ func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	return model, nil
 }
 
-// checkInstances runs the strict check on every instance of the model. If there are several, it frees their state spaces to save memory; a
-// diagnosis then builds them again.
+// checkInstances runs the strict check on every instance of the model. If there are several instances, it frees their state spaces.
 func (m *plannedModel) checkInstances(ctx context.Context, opt *Options) {
 	for _, instance := range m.instances {
 		instance.runStrictCheck(ctx, m.plan, opt)
-		if len(m.instances) > 1 {
+		if len(m.instances) > 1 { // a diagnosis builds the state space again
 			instance.Forget()
 		}
 	}
@@ -70,7 +69,7 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question returns what a property asks under a valuation of the constants: its operator, its bound, and whether the answer depends on a scheduler.
+// question returns the operator and the bound of a property under a valuation, and whether its value may depend on a scheduler.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
 	question := agree.About(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {
@@ -85,7 +84,7 @@ func (in *instance) question(task *runner.Task, valuation sema.Valuation, consta
 		return question
 	}
 	objective, err := simulate.NewObjective(&property, simulate.DefaultMaxPath)
-	if err != nil { // samples of this property may not be independent paths, so no statistical test is possible
+	if err != nil { // the samples may not be independent paths, so no statistical test is possible
 		question.Operator, question.Bound = 0, math.NaN()
 		return question
 	}

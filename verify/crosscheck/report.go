@@ -93,9 +93,8 @@ const (
 	ExitLimit    = 4
 )
 
-// ExitCode returns ExitDisagree if answers or state spaces differ or a model is invalid. It returns ExitAgree if the engines agree on every property,
-// even if the strict check could not check a whole model. Otherwise something was not decided or not compared: it returns ExitLimit if an engine
-// reached a limit of time or memory for such a property, and ExitOpen if not.
+// ExitCode returns ExitDisagree if answers or state spaces differ or a model is invalid, and ExitAgree if the engines agree on every property. If
+// something was not decided, it returns ExitLimit for a limit of time or memory, and ExitOpen for other reasons.
 func (r *Report) ExitCode() int {
 	if r.disagrees() {
 		return ExitDisagree
@@ -111,8 +110,8 @@ func (r *Report) ExitCode() int {
 	return code
 }
 
-// exitCode returns ExitLimit or ExitOpen for an undecided or unchecked row: ExitLimit if an engine reached a limit of time or memory. It returns
-// ExitAgree for other rows; the caller handles disagreement.
+// exitCode returns the exit code of an undecided or unchecked row: ExitLimit if an engine reached a limit of time or memory, ExitOpen otherwise.
+// Other rows have ExitAgree, also if the engines disagree.
 func (r *Row) exitCode() int {
 	if r.Status != Undecided && r.Status != Unchecked {
 		return ExitAgree
@@ -150,8 +149,7 @@ func (r *Report) Count(status Status) int {
 	return count
 }
 
-// String returns a line such as "3 agree, 1 unchecked" with the number of rows of each status. It adds a note if all answers agree but the state
-// spaces differ, because the exit code is then ExitDisagree.
+// String returns a line such as "3 agree, 1 unchecked" with the number of rows of each status. It adds a note if only the state spaces differ.
 func (r *Report) String() string {
 	var counts []string
 	for _, status := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
@@ -167,8 +165,7 @@ func (r *Report) String() string {
 	return text
 }
 
-// countModelDifferences returns how many comparisons of two engines' state spaces found a difference. Each diagnosis is one
-// comparison.
+// countModelDifferences returns the number of diagnoses with a difference.
 func (r *Report) countModelDifferences() int {
 	count := 0
 	for i := range r.Diagnoses {

@@ -25,8 +25,8 @@ type row struct {
 	needsSamples []bool
 }
 
-// makeRows makes a row for every property under every valuation of the constants, in the order in which engines return verdicts. It returns an
-// error if the models do not have the same properties and valuations.
+// makeRows makes a row for every property under every valuation, in the order of the engines' verdicts. It returns an error if the models do not have
+// the same properties and valuations.
 func (c *comparison) makeRows() error {
 	reference := c.models[0]
 	c.allRows = reference.rows()
@@ -77,7 +77,7 @@ func key(property string, constants []result.Constant) string {
 	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
-// prepare makes room for the verdicts, and determines for each engine what the property asks.
+// prepare allocates the verdicts and answers, and sets the question of each engine.
 func (r *row) prepare(comparison *comparison) {
 	r.Verdicts = make([]result.Verdict, len(comparison.engineRuns))
 	r.answers = make([]agree.Answer, len(comparison.engineRuns))
@@ -89,15 +89,15 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records an engine's verdict of one draw of samples. level is the confidence of the draw's interval. The intervals of all draws
-// contain the value, so the new answer is intersected with the earlier one. If a further draw fails, the earlier answer remains.
+// recordAnswer records an engine's verdict in one draw of samples. level is the confidence of its interval. If a later draw fails, the earlier answer
+// remains.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
 	earlier := &r.answers[engine]
 	answer := agree.Read(run.label, verdict, r.questions[engine], level)
 	switch {
 	case answer.Given():
 		r.Verdicts[engine] = *verdict
-		r.answers[engine] = earlier.Meet(answer)
+		r.answers[engine] = earlier.Meet(answer) // both intervals contain the value
 	case !earlier.Given():
 		r.Verdicts[engine] = *verdict
 	case verdict.Err != nil:
@@ -105,24 +105,28 @@ func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, 
 	}
 }
 
-// compare compares the answers of a row and sets its status. It returns true if further samples of some engines might decide the row, and sets
-// needsSamples for these engines.
-func (r *row) compare(comparison *comparison) (undecided bool) {
-	r.needsSamples = make([]bool, len(comparison.engineRuns))
-	var answers []*agree.Answer // the answers that were given
-	var engines []int           // the engines that gave them
+// givenAnswers returns the answers of the row and the indices of their engines.
+func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	for engine := range r.answers {
 		if r.answers[engine].Given() {
 			answers = append(answers, &r.answers[engine])
 			engines = append(engines, engine)
 		}
 	}
-	if len(answers) < 2 {
-		r.Status = Unchecked
-		r.Reason = "no engine answered"
-		if len(answers) == 1 {
-			r.Reason = "only " + answers[0].Who() + " answered"
-		}
+	return answers, engines
+}
+
+// compare compares the answers of a row and sets its status. It returns true if more samples might decide the row, and sets needsSamples for the
+// engines to ask again.
+func (r *row) compare(comparison *comparison) (undecided bool) {
+	r.needsSamples = make([]bool, len(comparison.engineRuns))
+	answers, engines := r.givenAnswers()
+	switch len(answers) {
+	case 0:
+		r.Status, r.Reason = Unchecked, "no engine answered"
+		return false
+	case 1:
+		r.Status, r.Reason = Unchecked, "only "+answers[0].Who()+" answered"
 		return false
 	}
 	for _, answer := range answers {
@@ -161,8 +165,8 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	return strings.Join(labels, ", ")
 }
 
-// finish completes the row when all engines have answered: it adds notes, and changes the status if a certificate refutes an answer or the
-// strict check found an error in a model.
+// finish completes the row after all engines have answered. It adds notes, and changes the status if a certificate refutes an answer or a model is
+// invalid.
 func (r *row) finish(comparison *comparison) {
 	r.noteMissingAnswers(comparison)
 	r.judgeByProofs(comparison)
@@ -184,9 +188,9 @@ func (r *row) finish(comparison *comparison) {
 	}
 }
 
-// noteMissingAnswers adds a note for each reason why engines gave no answer, and for doubtful values that the reason of the row does not mention.
+// noteMissingAnswers adds a note for each reason of missing answers. It also adds notes about doubtful values of an unchecked row.
 func (r *row) noteMissingAnswers(comparison *comparison) {
-	noted := map[string]bool{"": true}
+	noted := map[string]bool{"": true} // the reason is empty if the engine answered
 	for i := range r.Verdicts {
 		if reason := r.noAnswerReason(i); !noted[reason] {
 			noted[reason] = true
@@ -198,8 +202,7 @@ func (r *row) noteMissingAnswers(comparison *comparison) {
 	}
 }
 
-// stateCountsNote returns a note if engines report different numbers of states. Numbers of choices and transitions are not compared, because tools
-// merge equal ones differently.
+// stateCountsNote returns a note if engines report different numbers of states; empty otherwise.
 func (r *row) stateCountsNote(comparison *comparison) string {
 	if len(comparison.models) > 1 {
 		return ""

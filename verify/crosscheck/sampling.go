@@ -13,8 +13,8 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// draw asks every engine once. Then it asks the engines that sample again, each time with sampleGrowth times as many samples. It stops when more
-// samples cannot decide a row, or when a limit of samples or time is reached.
+// draw asks every engine once. Then it asks sampling engines again with growing numbers of samples. It stops when more samples cannot decide a row,
+// or at a limit of samples or time.
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
@@ -38,8 +38,7 @@ func (c *comparison) draw(ctx context.Context) {
 	}
 }
 
-// compareRows compares the answers of all rows after the first draw, and of rows with new samples after a later one. It reports whether more
-// samples may decide some row.
+// compareRows compares the answers of all rows with new answers. It reports whether more samples may decide some row.
 func (c *comparison) compareRows(draw int) bool {
 	undecided := false
 	for _, row := range c.rowsToCheck {
@@ -58,8 +57,7 @@ func (c *comparison) firstSamples() int64 {
 	return samples
 }
 
-// skipBroken reports whether the strict check found an error in a model of the row. Such a row needs no further samples, so skipBroken clears its
-// field needsSamples.
+// skipBroken reports whether the strict check found an error in a model of the row. Such a row needs no more samples.
 func (c *comparison) skipBroken(row *row) bool {
 	for _, model := range c.models {
 		if model.instances[row.instance].check.Validity == Broken {
@@ -70,7 +68,7 @@ func (c *comparison) skipBroken(row *row) bool {
 	return false
 }
 
-// noteExhausted adds to the reason of each row that more samples may decide that no more samples are drawn.
+// noteExhausted extends the reason of each undecided row: no more samples are drawn.
 func (c *comparison) noteExhausted() {
 	for _, row := range c.rowsToCheck {
 		if row.Status == Undecided && slices.Contains(row.needsSamples, true) {
@@ -79,8 +77,7 @@ func (c *comparison) noteExhausted() {
 	}
 }
 
-// askAgain asks one engine for more samples for the rows that need them, and records its answers. It asks once for all rows with the same values of
-// the constants. draw is the number of the draw, counted from 1, and samples its size.
+// askAgain asks one engine for more samples of the rows that need them, and records its answers. It asks once for all rows with the same constants.
 func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
 	rowsByValuation := make(map[string][]*row)
 	var valuations []string // the keys of rowsByValuation, in the order of the rows
@@ -107,8 +104,8 @@ func (c *comparison) recordVerdicts(engine int, verdicts []result.Verdict, rows 
 	}
 }
 
-// ask lets an engine check rows: in the first draw all rows of this shard, later rows that all have the same values of the constants. It returns a
-// verdict for every row, even if the engine fails.
+// ask lets an engine check rows. It returns a verdict for every row, even if the engine fails. After the first draw all rows must have the same
+// constants.
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
 	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
@@ -165,8 +162,7 @@ func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw i
 	}
 }
 
-// alignVerdicts returns one verdict for each row. If err is not nil, or the engine's verdicts do not match the rows, every row gets a verdict with
-// an error.
+// alignVerdicts returns one verdict for each row. If err is not nil or the verdicts do not match the rows, every verdict has an error.
 func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
 	if err == nil {
 		err = checkVerdicts(rows, verdicts)

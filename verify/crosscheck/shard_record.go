@@ -84,7 +84,7 @@ func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 // shardRecords are the results of the shards that recorded any, in the order of the properties.
 type shardRecords []*shardRecord
 
-// readShards selects the rows of this shard. If the results of shards are merged, it selects all rows and returns the records of all shards.
+// readShards selects the rows of this shard. In a merge it selects all rows and returns the records of all shards.
 func (c *comparison) readShards() (records shardRecords, err error) {
 	c.rowsToCheck = c.allRows
 	ledger := c.opt.Split
@@ -135,7 +135,7 @@ func (records shardRecords) selectEngines(all []runner.EngineConfig) ([]runner.E
 	return selected, nil
 }
 
-// replay fills the report from the records of all shards. Rows of missing shards get the status Unchecked. It does nothing if records is nil.
+// replay fills the report from the records of all shards. Rows of missing shards have the status Unchecked. Without records it does nothing.
 func (c *comparison) replay(records shardRecords) error {
 	if records == nil {
 		return nil
@@ -168,7 +168,7 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows of a shard, and the strict checks of the models if it is the shard with the first property.
+// restore fills the rows of a shard. The shard with the first property also has the strict checks of the models.
 func (record *shardRecord) restore(comparison *comparison) error {
 	rows := comparison.rowsOfTasks(record.piece.First, record.piece.End)
 	if len(record.Rows) != len(rows) {
@@ -242,7 +242,7 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses under the valuation with an index and these constants. If several shards made them, it returns those of the first.
+// diagnosesOf returns the diagnoses under a valuation from the first shard that has some. instance is the index of the valuation.
 func (records shardRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
 	var diagnoses []Diagnosis
 	for _, record := range records {

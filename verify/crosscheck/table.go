@@ -81,8 +81,7 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// verdictText returns the text of a verdict in a table cell: the class of its error or its value. It shows short fractions, and the confidence
-// interval of an estimate.
+// verdictText returns the text of a verdict for a table cell: its value or the class of its error. An estimate has its confidence interval.
 func verdictText(verdict *result.Verdict) string {
 	switch {
 	case verdict.Err != nil:
@@ -108,7 +107,7 @@ func verdictText(verdict *result.Verdict) string {
 	return text
 }
 
-// String returns the result of the diagnosis in one line. Below it, each command or other origin of the difference has a line.
+// String returns the result of the diagnosis in one line. Further lines have the commands that cause the difference.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
 	if constants := result.Valuation(d.Constants).String(); constants != "" {

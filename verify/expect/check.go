@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Check returns the mistakes in the annotations of a properties file, in the order of the file: malformed annotations, annotations that an earlier
-// one always precedes, and annotations that are not directly above a property. Check needs neither the model nor the values of constants.
+// Check returns the mistakes in the annotations of a properties file, in the order of the file. Mistakes are malformed annotations, annotations that
+// never apply, and annotations that are not directly above a property.
 func Check(src []byte, file *syntax.Properties) []Mistake {
 	var mistakes []Mistake
 	var blocks [][2]int32 // begin and end offsets of the comment blocks above properties
@@ -59,7 +59,7 @@ func conditionMistakes(conditions []Condition) []Mistake {
 	return mistakes
 }
 
-// valueMistake returns a message if the form of an expected value is wrong, otherwise "".
+// valueMistake returns a message about the form of an expected value; empty if the form is right.
 func valueMistake(value string) string {
 	if value == "?" || value == "Error" || isCurve(value) {
 		return ""
@@ -90,7 +90,7 @@ func valueMistake(value string) string {
 	return ""
 }
 
-// intervalMistake returns a message if an interval has bounds that are not numbers, or is empty; otherwise "".
+// intervalMistake returns a message about a malformed or empty interval; empty if the interval is right.
 func intervalMistake(text string) string {
 	bounds, ok := parseInterval(text)
 	switch {
@@ -102,7 +102,7 @@ func intervalMistake(text string) string {
 	return ""
 }
 
-// parseInterval parses a text that isInterval accepts. It returns false if a bound is not a number.
+// parseInterval parses an interval such as [0.2,0.4]. It returns false if a bound is not a number.
 func parseInterval(text string) (interval.Interval, bool) {
 	lowText, highText, _ := splitInterval(text)
 	low, lowOK := parseDouble(lowText)
@@ -110,7 +110,7 @@ func parseInterval(text string) (interval.Interval, bool) {
 	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
 }
 
-// shadowedAnnotations reports the annotations of a property that are never selected, because an earlier one of the same kind applies whenever they do.
+// shadowedAnnotations reports annotations that never apply, because an earlier annotation of the same kind always applies first.
 func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	var resultAnnotations, termsAnnotations []conditionalAnnotation
 	for i := range results {
@@ -128,14 +128,13 @@ type conditionalAnnotation struct {
 	conditions []Condition
 }
 
-// shadowed reports the annotations of one kind, RESULT or TILECHECK, that are never selected: an earlier one applies whenever they do, because they have
-// all its conditions.
+// shadowed reports annotations that have all conditions of an earlier annotation. kind is RESULT or TILECHECK.
 func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	var mistakes []Mistake
 	for i, later := range annotations {
 		for _, earlier := range annotations[:i] {
 			if impliedBy(earlier.conditions, later.conditions) {
-				mistakes = append(mistakes, Mistake{later.pos, fmt.Sprintf("this %s never counts, the one at %s fits first", kind, earlier.pos)})
+				mistakes = append(mistakes, Mistake{later.pos, fmt.Sprintf("this %s never applies, because the %s at %s always applies first", kind, kind, earlier.pos)})
 				break
 			}
 		}
@@ -143,8 +142,7 @@ func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	return mistakes
 }
 
-// impliedBy reports whether the conditions hold whenever the assumptions hold: each condition is among the assumptions. Malformed conditions are not
-// implied.
+// impliedBy reports whether each condition is among the assumptions. A malformed condition is not implied.
 func impliedBy(conditions, assumptions []Condition) bool {
 	for _, condition := range conditions {
 		isSame := func(assumption Condition) bool {
@@ -157,7 +155,7 @@ func impliedBy(conditions, assumptions []Condition) bool {
 	return true
 }
 
-// lookalikes reports the lines of the comment block that a reader may take for annotations although they are not. results and terms are the annotations.
+// lookalikes reports the lines of the comment block that look like annotations and are none. results and terms are the annotations of the block.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var annotationOffsets []int32
 	for i := range results {
@@ -181,19 +179,18 @@ func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	return mistakes
 }
 
-// commentedOut reports whether src begins with comment lines whose text, without annotations, is a property: someone has turned the property into a
-// comment.
+// commentedOut reports whether src begins with comment lines that contain a property. It ignores annotations in these lines.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {
 		line := src[:lineEnd(src)]
-		rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("//"))
-		if !ok {
+		comment, isComment := bytes.CutPrefix(bytes.TrimSpace(line), []byte("//"))
+		if !isComment {
 			break
 		}
 		src = src[len(line):]
-		if findAnnotation(rest) < 0 {
-			text = append(text, rest...)
+		if findAnnotation(comment) < 0 {
+			text = append(text, comment...)
 			text = append(text, '\n')
 		}
 	}
@@ -201,8 +198,8 @@ func commentedOut(src []byte) bool {
 	return err == nil && len(file.Items) > 0
 }
 
-// detachedAnnotations reports annotations that are neither in the comment block of a property nor above a property that is commented out. blocks has the
-// begin and end offsets of the comment blocks of the properties.
+// detachedAnnotations reports annotations outside the comment blocks of properties. blocks has the begin and end offsets of these blocks. An
+// annotation above a commented-out property is no mistake.
 func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	var mistakes []Mistake
 	line := int32(0)
@@ -213,7 +210,7 @@ func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 			pos := syntax.Pos{Offset: int32(begin + column), Line: line, Col: int32(column) + 1}
 			isInside := func(block [2]int32) bool { return block[0] <= pos.Offset && pos.Offset < block[1] }
 			if !slices.ContainsFunc(blocks, isInside) && !commentedOut(src[end:]) {
-				mistakes = append(mistakes, Mistake{pos, "this annotation belongs to no property, want it in the lines directly above one"})
+				mistakes = append(mistakes, Mistake{pos, "found an annotation without a property, want it directly above a property"})
 			}
 		}
 		begin = end

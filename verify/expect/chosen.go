@@ -67,7 +67,7 @@ func classNames(classes []result.Class) string {
 	return strings.Join(names, " or ")
 }
 
-// Judge compares a verdict with the chosen annotations. The caller must check that Expects is true. Without terms it is Expectation.Judge.
+// Judge compares a verdict with the chosen annotations. The caller must check that Expects is true.
 func (c Chosen) Judge(verdict result.Verdict, rules Rules) Judgment {
 	terms := c.Terms
 	if terms == nil {
@@ -112,8 +112,8 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// expectedRange returns the interval of the numbers that meet the expectation. The expected value is an interval, or a number, a fraction or an
-// expression over constants, which give an interval of one number. It returns an error if the value has another form.
+// expectedRange returns the interval of the numbers that meet the expectation. An expected number, fraction or expression gives an interval of one
+// number. expectedRange returns an error if the value has another form.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if isInterval(text) {
@@ -140,8 +140,8 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	return interval.Point(value.Float), nil
 }
 
-// compareWithTolerance returns an error unless a number is within the tolerance of the terms. The bounds that an engine guarantees matter only for a
-// precise reference value, which they must contain.
+// compareWithTolerance returns an error unless a number is within the tolerance of the terms. The engine's guaranteed bounds must also contain a
+// precise reference value.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
 	switch kind := verdict.Value.Kind; {
 	case kind == result.Boolean && terms.Reference != NoReference:
@@ -171,8 +171,7 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 	return e.compareDistance(got, want, terms.relativeTolerance(verdict.Accuracy), orZero(terms.Absolute))
 }
 
-// withTruthValue returns the expectation with true for the value 1 and false for 0, because references of benchmarks write truth values so.
-// Other expectations are returned unchanged.
+// withTruthValue returns the expectation with the value true in place of 1 and false in place of 0. Benchmark sets write truth values as 1 and 0.
 func (e *Expectation) withTruthValue() *Expectation {
 	number, ok := parseDouble(e.Value)
 	if !ok || number != 0 && number != 1 {
@@ -192,8 +191,8 @@ func hasFiniteNumbers(bounds interval.Interval) bool {
 	return !isInfinitePoint
 }
 
-// relativeTolerance returns the relative tolerance of the terms. A method without guaranteed bounds has at least the tolerance Unsound if the
-// reference is precise.
+// relativeTolerance returns the relative tolerance of the terms. For a precise reference and a method without guaranteed bounds, it is at least
+// Unsound.
 func (t *Terms) relativeTolerance(accuracy result.Accuracy) float64 {
 	relative := orZero(t.Tolerance)
 	if t.Reference == Precise && !guaranteesBounds(accuracy) {
@@ -213,7 +212,7 @@ func (e *Expectation) compareDistance(got float64, want interval.Interval, relat
 	return nil
 }
 
-// scale returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
+// scale returns the number to which a relative error refers. It is the larger absolute value of the ends of the expected interval. If an end is
 // infinite, it is the absolute value of the end that is nearer to got.
 func scale(want interval.Interval, got float64) float64 {
 	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
@@ -226,8 +225,8 @@ func scale(want interval.Interval, got float64) float64 {
 	return math.Abs(want.Lo)
 }
 
-// compareGuarantee returns an error if the engine's guarantee is wrong: the expected number is precise, but differs from the engine's fraction or lies
-// outside its bounds.
+// compareGuarantee returns an error if the expected number differs from the engine's fraction or lies outside the engine's bounds. The expected
+// number must be precise.
 func (e *Expectation) compareGuarantee(verdict result.Verdict) error {
 	want := parseRational(e.Value)
 	if want == nil || !guaranteesBounds(verdict.Accuracy) {
@@ -254,7 +253,7 @@ func guaranteesBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// intervalContains reports whether a number lies in an interval, without rounding it.
+// intervalContains reports whether a fraction lies in an interval. It does not round the fraction.
 func intervalContains(bounds result.Interval, fraction *big.Rat) bool {
 	aboveLower, belowUpper := math.IsInf(bounds.Lo, -1), math.IsInf(bounds.Hi, 1)
 	if lower := new(big.Rat).SetFloat64(bounds.Lo); lower != nil && lower.Cmp(fraction) <= 0 {
@@ -272,8 +271,8 @@ const Violated = "Bound violated"
 // notFinite reports whether a number is NaN or infinite.
 func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(number, 0) }
 
-// compareSampled returns an error unless the confidence interval of a sampled number overlaps the expected interval, and is as narrow as the terms
-// require.
+// compareSampled returns an error unless the confidence interval of a sampled number overlaps the expected interval. The confidence interval must
+// also be as narrow as the terms require.
 func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {
 	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
 	if verdict.Accuracy != result.Probable || !isNumber {

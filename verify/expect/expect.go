@@ -98,8 +98,7 @@ type block struct {
 	start syntax.Pos
 }
 
-// newBlock returns the comment block above a property. The block has one comment in each line, and its last line is directly above the property. The
-// first comment may follow other text in its line.
+// newBlock returns the comment block directly above a property. The first comment may follow other text in its line.
 func newBlock(src []byte, property *syntax.Property) *block {
 	end := int(property.Pos().Offset)
 	line := lineStart(src, end)
@@ -128,7 +127,7 @@ func withoutSlashes(comments []byte) []byte {
 	return text
 }
 
-// lineStart returns the offset where the line that contains src[offset] begins. A line includes its end-of-line characters.
+// lineStart returns the offset at which the line of src[offset] begins. A line includes its end-of-line characters.
 func lineStart(src []byte, offset int) int {
 	if offset > 0 && offset < len(src) && src[offset] == '\n' && src[offset-1] == '\r' {
 		offset--
@@ -164,28 +163,33 @@ func (b *block) pos(offset int) syntax.Pos {
 	}
 }
 
-// conditions parses the list of conditions in b.text[from:to], name=value separated by commas, as PRISM does.
+// conditions parses the list of conditions in b.text[from:to], such as N=3,p=0.5, as PRISM does.
 func (b *block) conditions(from, to int) []Condition {
-	var out []Condition
+	var conditions []Condition
 	for part := range bytes.SplitSeq(b.text[from:to], []byte(",")) {
 		if text := bytes.TrimFunc(part, isBlank); len(text) > 0 {
-			condition := Condition{Text: string(text), Pos: b.pos(from + bytes.Index(part, text))}
-			// Java's split drops empty parts at the end.
-			if pair := strings.Split(strings.TrimRight(condition.Text, "="), "="); len(pair) == 2 {
-				condition.Name, condition.Value, condition.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
-			}
-			out = append(out, condition)
+			conditions = append(conditions, newCondition(string(text), b.pos(from+bytes.Index(part, text))))
 		}
 		from += len(part) + 1
 	}
-	return out
+	return conditions
+}
+
+// newCondition parses a condition name=value. OK is false if the text has another form.
+func newCondition(text string, pos syntax.Pos) Condition {
+	condition := Condition{Text: text, Pos: pos}
+	pair := strings.Split(strings.TrimRight(text, "="), "=") // Java's split drops empty parts at the end
+	if len(pair) == 2 {
+		condition.Name, condition.Value, condition.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
+	}
+	return condition
 }
 
 // isBlank reports whether Java's trim removes a character.
 func isBlank(char rune) bool { return char <= ' ' }
 
-// Select returns the first annotation whose conditions all hold; an annotation without conditions always does. A condition on an unknown constant
-// does not hold. The error is a Problem, or Unmatched if no annotation fits.
+// Select returns the first annotation with conditions that all hold. A condition on an unknown constant does not hold. The error is a Problem, or
+// Unmatched if no annotation applies.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
 func Select(annotations []Expectation, rules Rules) (*Expectation, error) {
@@ -198,20 +202,25 @@ func Select(annotations []Expectation, rules Rules) (*Expectation, error) {
 			return &annotations[i], nil
 		}
 	}
-	names := make([]string, len(rules.Constants))
-	for i, constant := range rules.Constants {
-		names[i] = constant.Name + "=" + constant.Val.String()
+	return nil, Unmatched{Problem(fmt.Sprintf("Did not find a RESULT specification (for %s) to test against", constantsText(rules.Constants)))}
+}
+
+// constantsText returns the values of constants, such as N=3,p=0.5.
+func constantsText(constants []sema.NamedValue) string {
+	texts := make([]string, len(constants))
+	for i, constant := range constants {
+		texts[i] = constant.Name + "=" + constant.Val.String()
 		if constant.Val.Type == sema.Double {
-			names[i] = fmt.Sprintf("%s=%.12g", constant.Name, constant.Val.Float)
+			texts[i] = fmt.Sprintf("%s=%.12g", constant.Name, constant.Val.Float)
 		}
 	}
-	return nil, Unmatched{Problem(fmt.Sprintf("Did not find a RESULT specification (for %s) to test against", strings.Join(names, ",")))}
+	return strings.Join(texts, ",")
 }
 
 // fits reports whether all conditions of the annotation hold.
 func (e *Expectation) fits(r Rules) (bool, error) { return conditionsHold(e.Conditions, e.Text, r) }
 
-// conditionsHold reports whether all conditions of an annotation hold. text is the annotation, for errors.
+// conditionsHold reports whether all conditions of an annotation hold. text is the annotation, for error messages.
 func conditionsHold(conditions []Condition, text string, rules Rules) (bool, error) {
 	allHold := true
 	for _, condition := range conditions {
@@ -224,8 +233,7 @@ func conditionsHold(conditions []Condition, text string, rules Rules) (bool, err
 	return allHold, nil
 }
 
-// holds reports whether the constant has the value of the condition. ok is false if the condition is malformed, or if its value should be a number
-// and is not.
+// holds reports whether the constant has the value of the condition. ok is false if the condition is malformed.
 func (c *Condition) holds(rules Rules) (holds, ok bool) {
 	if !c.OK {
 		return false, false

@@ -44,8 +44,8 @@ func (j Judgment) String() string {
 	return j.Outcome.String() + ": " + j.Reason
 }
 
-// Judge compares a verdict with the expectation. An Err of class Unsupported gives the outcome Unsupported. Ranges of
-// values over several initial states always fail, as in PRISM.
+// Judge compares a verdict with the expectation. An error of class Unsupported gives the outcome Unsupported. The range of values over several
+// initial states always fails, as in PRISM.
 //
 // Source: ResultTesting.java of PRISM 4.10.
 func (e *Expectation) Judge(verdict result.Verdict, rules Rules) Judgment {
@@ -95,11 +95,10 @@ func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
 	return problem("Don't know how to test properties of this type")
 }
 
-// compareTruth compares a truth value with the expected one. For infeasible objectives PRISM returns NaN and Storm returns false, so false meets
-// the expectation NaN.
+// compareTruth compares a truth value with the expected value.
 func (e *Expectation) compareTruth(verdict result.Verdict, rules Rules) error {
 	got := verdict.Value.Bool
-	if e.Value == "NaN" && !got && agree.Ask(verdict.Property, nil).Multi {
+	if e.Value == "NaN" && !got && agree.Ask(verdict.Property, nil).Multi { // for infeasible objectives PRISM returns NaN and Storm returns false
 		return nil
 	}
 	if isNonFiniteOrInterval(e.Value) {
@@ -114,7 +113,7 @@ func isNonFiniteOrInterval(text string) bool {
 	return ok && notFinite(number) || isInterval(strings.TrimPrefix(text, "~"))
 }
 
-// compareError returns a Problem unless the annotation expects an error. If the expected value is "Error:word,word", the message must contain every
+// compareError returns a Problem unless the annotation expects an error. For the expected value "Error:word,word", the message must contain every
 // word.
 func (e *Expectation) compareError(message string) error {
 	list, hasWords := strings.CutPrefix(e.Value, "Error:")
@@ -202,7 +201,7 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	return compareNumbers(got, value.Float, maxError, text+" = "+numberText(value.Float))
 }
 
-// compareWithInterval returns a Problem unless the interval with the given text contains a number whose absolute error is at most maxError.
+// compareWithInterval returns a Problem unless a number is in an interval. maxError is the absolute error of the number.
 func compareWithInterval(got float64, text string, maxError float64) error {
 	want, ok := parseInterval(text)
 	if !ok {
@@ -237,8 +236,7 @@ func compareNumbers(got, want, maxError float64, text string) error {
 	return nil
 }
 
-// tolerance returns the largest absolute error that a verdict's value may have by PRISM's rules: the error that the engine states or, if it states none,
-// a default.
+// tolerance returns the allowed absolute error of a verdict's value by PRISM's rules. It is the error that the engine states, or a default.
 func tolerance(verdict result.Verdict, rules Rules) float64 {
 	number := verdict.Value.Num
 	if notFinite(number) {
@@ -262,27 +260,20 @@ func tolerance(verdict result.Verdict, rules Rules) float64 {
 // numberText returns a number as PRISM prints it.
 func numberText(number float64) string { return sema.DoubleValue(number).String() }
 
-// compareExact compares a number that was computed in rational arithmetic with the expected one. They must be equal; only if the expected value begins
-// with ~ they may differ a little. A computed number without a fraction is infinite or NaN.
+// compareExact compares a fraction with the expected value. They must be equal, but a value that begins with ~ may differ a little. A number without
+// a fraction is infinite or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	text, isApproximate := strings.CutPrefix(e.Value, "~")
+	if value.Rat == nil {
+		return compareNonFinite(value.Num, text, rules)
+	}
 	number, isNumber := parseDouble(text)
-	if isNumber && (value.Rat == nil || notFinite(number)) {
+	if isNumber && notFinite(number) {
 		return compareNumbers(value.Num, number, 0, text)
 	}
-	want := parseRational(text)
-	if value.Rat == nil || want == nil {
-		evaluated, err := evaluateExpression(text, rules)
-		if err != nil {
-			return err
-		}
-		if value.Rat == nil {
-			return compareNumbers(value.Num, evaluated.Float, 0, text)
-		}
-		if evaluated.Rat == nil {
-			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
-		}
-		want = evaluated.Rat
+	want, err := expectedFraction(text, rules)
+	if err != nil {
+		return err
 	}
 	if value.Rat.Cmp(want) == 0 {
 		return nil
@@ -299,8 +290,32 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	return problem("%s result (expected '%s' = %s, got %s)", kind, text, fractionText(want), fractionText(value.Rat))
 }
 
-// compareFunction compares two rational functions of the parameters by their values at three random points. Two different
-// functions of degree d agree at such a point with probability below d/2^60 (Schwartz-Zippel).
+// compareNonFinite compares an infinity or NaN with an expected number or expression.
+func compareNonFinite(got float64, text string, rules Rules) error {
+	if number, isNumber := parseDouble(text); isNumber {
+		return compareNumbers(got, number, 0, text)
+	}
+	evaluated, err := evaluateExpression(text, rules)
+	if err != nil {
+		return err
+	}
+	return compareNumbers(got, evaluated.Float, 0, text)
+}
+
+// expectedFraction parses a decimal number or a fraction, or evaluates an expression in rational arithmetic.
+func expectedFraction(text string, rules Rules) (*big.Rat, error) {
+	if fraction := parseRational(text); fraction != nil {
+		return fraction, nil
+	}
+	evaluated, err := evaluateExpression(text, rules)
+	if err == nil && evaluated.Rat == nil {
+		err = problem("Invalid RESULT specification %q: found a value without a fraction", text)
+	}
+	return evaluated.Rat, err
+}
+
+// compareFunction compares two rational functions of the parameters by their values at three random points. Two different functions of degree d
+// agree at such a point with probability below d/2^60 (Schwartz-Zippel lemma).
 func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
 	const points = 3
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -337,8 +352,7 @@ func fractionText(fraction *big.Rat) string {
 	return fraction.RatString() + " (" + numberText(inFloat) + ")"
 }
 
-// compareCurve compares a Pareto curve as PRISM does: the numbers of points must be equal, and each expected point must have a computed point
-// near it.
+// compareCurve compares a Pareto curve as PRISM does. The numbers of points must be equal, and each expected point must be near a computed point.
 func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)

@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// NewExpectation returns the expectation of an annotation "RESULT (conditions): value" at pos. Callers use it for
-// expectations in other files. conditions are as in "N=3,p=0.5"; empty for none.
+// NewExpectation returns the expectation of an annotation "RESULT (conditions): value" at pos. conditions are as in "N=3,p=0.5"; empty for none.
 func NewExpectation(value, conditions string, pos syntax.Pos) (Expectation, []Mistake) {
 	expectation := Expectation{Text: "RESULT: " + value, Pos: pos, End: pos, Value: value, ValuePos: pos}
 	if conditions != "" {

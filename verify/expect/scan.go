@@ -13,37 +13,43 @@ import (
 // equal if it has none), and where its value begins.
 type match struct{ begin, end, conditions, conditionsEnd, value int }
 
-// findResult returns the first annotation "RESULT (conditions): value" that begins at an offset or behind it; false if there is none.
-func findResult(text []byte, from int) (match, bool) {
-	const word = "RESULT"
+// findResult returns the first annotation "RESULT (conditions): value" at or after an offset; false if there is none.
+func findResult(text []byte, from int) (found match, ok bool) {
 	for {
-		i := bytes.Index(text[from:], []byte(word))
+		i := bytes.Index(text[from:], []byte(resultWord))
 		if i < 0 {
 			return match{}, false
 		}
-		found := match{begin: from + i}
-		from = found.begin + 1
-		offset := skipBlanks(text, found.begin+len(word))
-		if begin, end, ok := parenthesised(text, offset); ok && begin < end {
-			found.conditions, found.conditionsEnd = begin, end
-			offset = skipBlanks(text, end+1)
-		}
-		if offset == len(text) || text[offset] != ':' {
-			continue
-		}
-		found.value = skipBlanks(text, offset+1)
-		found.end = found.value
-		for found.end < len(text) && bytes.IndexByte([]byte(" \t\n\r"), text[found.end]) < 0 {
-			found.end++
-		}
-		if found.value < found.end {
+		if found, ok := resultAt(text, from+i); ok {
 			return found, true
 		}
+		from += i + 1
 	}
 }
 
-// parenthesised returns the begin and end of the text between the opening parenthesis at an offset and the next closing one. It returns false if there
-// are no such parentheses.
+// resultWord is the first word of PRISM's annotations.
+const resultWord = "RESULT"
+
+// resultAt parses the annotation that begins with the word RESULT at an offset. ok is false if the annotation is malformed.
+func resultAt(text []byte, offset int) (found match, ok bool) {
+	found.begin = offset
+	offset = skipBlanks(text, offset+len(resultWord))
+	if begin, end, hasConditions := parenthesised(text, offset); hasConditions && begin < end {
+		found.conditions, found.conditionsEnd = begin, end
+		offset = skipBlanks(text, end+1)
+	}
+	if offset == len(text) || text[offset] != ':' {
+		return match{}, false
+	}
+	found.value = skipBlanks(text, offset+1)
+	found.end = len(text)
+	if length := bytes.IndexAny(text[found.value:], " \t\n\r"); length >= 0 {
+		found.end = found.value + length
+	}
+	return found, found.value < found.end
+}
+
+// parenthesised returns the begin and end of the text in parentheses at an offset. It returns false if there are no parentheses.
 func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 	if offset >= len(text) || text[offset] != '(' {
 		return 0, 0, false
@@ -71,19 +77,30 @@ func findTerms(text []byte) int {
 	}
 }
 
-// findLookalike returns the offset of text in a line that a reader may take for an annotation; -1 if there is none. Such text is result or tilecheck in
-// any case at the start of the line with one of the characters :(={ behind it, or RESULT, RESULTS or TILECHECK as a word.
+// findLookalike returns the offset of text in a line that looks like an annotation; -1 if there is none.
 func findLookalike(line []byte) int {
-	start := skipBlanks(line, 0)
+	if start := skipBlanks(line, 0); startsLikeAnnotation(line[start:]) {
+		return start
+	}
+	return findUpperCaseWord(line)
+}
+
+// startsLikeAnnotation reports whether a text begins with result or tilecheck, in any case, and one of the characters :(={.
+func startsLikeAnnotation(text []byte) bool {
 	for _, word := range []string{"result", "tilecheck"} {
-		end := start + len(word)
-		if end < len(line) && strings.EqualFold(string(line[start:end]), word) {
-			end = skipBlanks(line, end)
-			if end < len(line) && strings.IndexByte(":(={", line[end]) >= 0 {
-				return start
-			}
+		if len(text) < len(word) || !strings.EqualFold(string(text[:len(word)]), word) {
+			continue
+		}
+		end := skipBlanks(text, len(word))
+		if end < len(text) && strings.IndexByte(":(={", text[end]) >= 0 {
+			return true
 		}
 	}
+	return false
+}
+
+// findUpperCaseWord returns the offset of the word RESULT, RESULTS or TILECHECK in a line; -1 if there is none.
+func findUpperCaseWord(line []byte) int {
 	for begin := 0; begin < len(line); begin++ {
 		end := begin
 		for end < len(line) && isLetter(line[end]) {
@@ -132,7 +149,7 @@ const (
 	hexadecimalDigits = decimalDigits + "abcdefABCDEF"
 )
 
-// isFraction reports whether a text is a quotient of integers, of which only the first may have a minus sign.
+// isFraction reports whether a text is a quotient of integers. Only the dividend may have a minus sign.
 func isFraction(text string) bool {
 	dividend, divisor, ok := strings.Cut(strings.TrimPrefix(text, "-"), "/")
 	return ok && isDigits(dividend, decimalDigits) && isDigits(divisor, decimalDigits)
@@ -172,8 +189,8 @@ func withoutSign(text string) string {
 
 // isMantissa reports whether a text consists of digits with at most one point before, between or behind them.
 func isMantissa(text, digits string) bool {
-	whole, part, _ := strings.Cut(text, ".")
-	return isDigits(whole+part, digits)
+	integer, fraction, _ := strings.Cut(text, ".")
+	return isDigits(integer+fraction, digits)
 }
 
 // isDigits reports whether a text is not empty and consists of the given digits only.

@@ -53,8 +53,8 @@ type Statistical struct {
 	MaxReward float64
 }
 
-// Level returns the confidence that the interval must have: the strictest of the annotation's terms and of share. share is the part of the
-// suite's probability of false alarms that this test may use; 0 means that the suite does not limit it.
+// Level returns the required confidence of the interval: the strictest requirement of the terms and of share. share is the probability of a false
+// alarm that the suite allows this test; 0 means no limit.
 func (s *Statistical) Level(share float64) float64 {
 	alpha := defaultAlpha
 	if s.Confidence > 0 {
@@ -97,8 +97,8 @@ const Unsound = 1e-3
 
 const keyword = "TILECHECK"
 
-// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. Terms with
-// mistakes are left out of an annotation; [Check] reports the mistakes.
+// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. It omits terms with mistakes. [Check]
+// reports the mistakes.
 func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	if len(property.Doc) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	}
 }
 
-// findWord returns the first offset from an offset on where the text has a word that is not part of a longer one; -1 if there is none.
+// findWord returns the offset of the first occurrence of a whole word at or after an offset; -1 if there is none.
 func (b *block) findWord(word string, from int) int {
 	for {
 		index := strings.Index(string(b.text[from:]), word)
@@ -173,7 +173,7 @@ func (b *block) parseTerms(from, to int) Terms {
 	return terms
 }
 
-// skipBlanks returns the first offset from an offset on whose character is neither a space nor a tab.
+// skipBlanks returns the offset of the first character at or after an offset that is neither a space nor a tab.
 func skipBlanks(text []byte, offset int) int {
 	for offset < len(text) && (text[offset] == ' ' || text[offset] == '\t') {
 		offset++
@@ -181,7 +181,8 @@ func skipBlanks(text []byte, offset int) int {
 	return offset
 }
 
-// parseTerm parses a term key=value or key="value" at offset from, sets it in terms, and returns the offset of its end. seen has the keys of earlier terms.
+// parseTerm parses a term key=value or key="value" at an offset, sets it in terms, and returns the offset of its end. seen has the keys of earlier
+// terms.
 func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
 	keyEnd := from
 	for keyEnd < to && isLetter(b.text[keyEnd]) {
@@ -228,8 +229,8 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// setTerm parses the value of one term and sets its field, or records a mistake. keyPos and pos are the places of the key and of the value. seen has the
-// keys of earlier terms.
+// setTerm parses the value of one term and sets its field, or records a mistake. keyPos and pos are the positions of key and value. seen has the keys
+// of earlier terms.
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
@@ -254,7 +255,7 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 	}
 }
 
-// setSamplingTerm is setTerm for one of the keys for sampling.
+// setSamplingTerm sets a term for sampling, or records a mistake.
 func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
 	if t.Statistical == nil {
 		t.Statistical = &Statistical{}
@@ -322,7 +323,7 @@ func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
 	return count
 }
 
-// classesNamed returns the failure classes that a name stands for: one class, or a group of classes; nil if the name is unknown.
+// classesNamed returns the failure classes of a name: one class, or a group of classes; nil if the name is unknown.
 func classesNamed(name string) []result.Class {
 	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
 	switch name {
@@ -344,8 +345,8 @@ func classesNamed(name string) []result.Class {
 	return nil
 }
 
-// parseClasses parses a list of failure classes and groups of classes, separated by | or commas. It records a mistake for each unknown name, and for an
-// empty list.
+// parseClasses parses a list of failure classes and groups of classes, separated by | or commas. It records a mistake for an unknown name or an empty
+// list.
 func (t *Terms) parseClasses(value string, pos syntax.Pos) []result.Class {
 	var classes []result.Class
 	isSeparator := func(char rune) bool { return char == '|' || char == ',' }
@@ -362,7 +363,7 @@ func (t *Terms) parseClasses(value string, pos syntax.Pos) []result.Class {
 	return classes
 }
 
-// parseEngines parses a list of engine labels such as native:exact, separated by commas. It records a mistake for each unknown engine, and leaves it out.
+// parseEngines parses a list of engine labels such as native:exact, separated by commas. It omits unknown engines, and records a mistake for each.
 func (t *Terms) parseEngines(value string, pos syntax.Pos) []string {
 	var engines []string
 	for label := range strings.SplitSeq(value, ",") {
@@ -376,8 +377,8 @@ func (t *Terms) parseEngines(value string, pos syntax.Pos) []string {
 	return engines
 }
 
-// checkCombination records a mistake if terms contradict each other. Terms for sampling need samples=N, and allow neither a tolerance nor an expected
-// error. With a mistake the property is not sampled.
+// checkCombination records a mistake if terms contradict each other. Terms for sampling need samples=N, and exclude a tolerance and an expected
+// error.
 func (t *Terms) checkCombination() {
 	sampling := t.Statistical
 	if sampling == nil || len(t.mistakes) > 0 {
@@ -391,13 +392,13 @@ func (t *Terms) checkCombination() {
 	case len(t.Errors) > 0:
 		t.addMistake(t.Pos, "found both samples and error, want one of them")
 	}
-	if len(t.mistakes) > 0 {
+	if len(t.mistakes) > 0 { // do not sample
 		t.Statistical = nil
 	}
 }
 
-// Wants reports whether the terms allow the engine with a label such as native:exact to check the property. They do if they list the label or the name
-// of the engine, or if they have no list of engines. t may be nil.
+// Wants reports whether the engine with a label such as native:exact should check the property. Terms without a list of engines want all engines. t
+// may be nil.
 func (t *Terms) Wants(label string) bool {
 	if t == nil || t.Engines == nil {
 		return true
@@ -406,8 +407,8 @@ func (t *Terms) Wants(label string) bool {
 	return slices.Contains(t.Engines, label) || slices.Contains(t.Engines, engine)
 }
 
-// SelectTerms returns the first annotation whose conditions all hold; nil if there is none. If a condition cannot be evaluated or the annotation has
-// mistakes, it returns an error, which is a Problem.
+// SelectTerms returns the first annotation with conditions that all hold; nil if there is none. The error is a Problem about an annotation with
+// mistakes.
 func SelectTerms(annotations []Terms, rules Rules) (*Terms, error) {
 	for i := range annotations {
 		terms := &annotations[i]

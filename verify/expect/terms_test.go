@@ -37,7 +37,7 @@ func TestTerms(t *testing.T) {
 	if len(ts) != 3 {
 		t.Fatalf("%d annotations", len(ts))
 	}
-	want := []string{"3:8: this TILECHECK never counts, the one at 2:5 fits first"}
+	want := []string{"3:8: this TILECHECK never applies, because the TILECHECK at 2:5 always applies first"}
 	if strings.Join(mistakes, "; ") != strings.Join(want, "; ") {
 		t.Errorf("mistakes %q, want %q", mistakes, want)
 	}
@@ -77,7 +77,7 @@ func TestMistakes(t *testing.T) {
 		{"// RESULT: 1/6", ""},
 		{"// RESULT: [0.1,0.2] or so", ""},
 		{"// RESULT: Error:range,state", ""},
-		{"// RESULT: ~0.5 RESULT (N=1): 7", "1:17: this RESULT never counts, the one at 1:4 fits first"},
+		{"// RESULT: ~0.5 RESULT (N=1): 7", "1:17: this RESULT never applies, because the RESULT at 1:4 always applies first"},
 		{"// RESULT: [0.1, 0.2]", `1:12: found "[0.1,", want an interval without blanks, as in [0.2,0.4]`},
 		{"// RESULT: [0.3,0.2]", "1:12: the interval [0.3,0.2] is empty, want the smaller number first"},
 		{"// RESULT: [0.3,x]", "1:12: found the interval [0.3,x], want two numbers"},
@@ -89,9 +89,9 @@ func TestMistakes(t *testing.T) {
 		{"// tilecheck tolerance=1", ""}, // prose may say so
 		{"// tilecheck: tolerance=1", "1:4: this looks like an annotation but is not one, want RESULT: value or TILECHECK: term=value"},
 		{"// the result: not known", ""},
-		{"// RESULT (N=1): 1\n// RESULT (M=2,N=1): 2\n// RESULT (M=2): 3", "2:4: this RESULT never counts, the one at 1:4 fits first"},
-		{"// RESULT: 1\n\n// x", "1:4: this annotation belongs to no property, want it in the lines directly above one"},
-		{"// TILECHECK: tolerance=1e-3\n\n// x", "1:4: this annotation belongs to no property, want it in the lines directly above one"},
+		{"// RESULT (N=1): 1\n// RESULT (M=2,N=1): 2\n// RESULT (M=2): 3", "2:4: this RESULT never applies, because the RESULT at 1:4 always applies first"},
+		{"// RESULT: 1\n\n// x", "1:4: found an annotation without a property, want it directly above a property"},
+		{"// TILECHECK: tolerance=1e-3\n\n// x", "1:4: found an annotation without a property, want it directly above a property"},
 		{"// RESULT: 1\n// P=? [ F s=2 ];\n\n// x", ""}, // a property that is commented out
 		{"// TILECHECK tolerance=1", "1:14: want a colon behind TILECHECK, as in TILECHECK: tolerance=1e-6"},
 		{"// TILECHECK:", "1:14: want terms, as in TILECHECK: tolerance=1e-6"},

@@ -11,8 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// parseDouble parses a number as Java's Double.parseDouble does: NaN, Infinity, decimal and hexadecimal numbers, with or without
-// a suffix d, D, f or F.
+// parseDouble parses a number as Java's Double.parseDouble does. It accepts NaN, Infinity, hexadecimal numbers, and a suffix d, D, f or F.
 func parseDouble(text string) (float64, bool) {
 	switch text {
 	case "NaN", "+NaN", "-NaN":
@@ -57,8 +56,8 @@ func parseRational(text string) *big.Rat {
 	return number
 }
 
-// evaluateExpression evaluates an expected value that is an expression over constants. It computes in rational arithmetic if the rules are exact and the
-// expression allows it, otherwise in floating point. It returns a Problem if the expression is invalid.
+// evaluateExpression evaluates an expected value that is an expression over constants. With exact rules it computes in rational arithmetic if
+// possible. It returns a Problem if the expression is invalid.
 func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	expr, err := syntax.ParseExpr("", []byte(text))
 	if err != nil {
@@ -78,7 +77,7 @@ func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	return value, nil
 }
 
-// invalidSpecification returns the Problem of an invalid value. It omits the positions in err, which refer to the value and not to a file.
+// invalidSpecification returns the Problem of an invalid value. It omits the positions in err, because they are not positions in a file.
 func invalidSpecification(text string, err error) error {
 	reason := err.Error()
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {

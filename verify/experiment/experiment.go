@@ -62,7 +62,7 @@ type cell struct {
 	config   modelgen.Config
 }
 
-// New returns an experiment. It checks the configuration of every model, so that a wrong option is found before anything runs.
+// New returns an experiment. It checks the configuration of every model.
 func New(opt Options) (*Experiment, error) {
 	experiment := &Experiment{Options: opt}
 	if len(experiment.Updates) == 0 {
@@ -81,7 +81,7 @@ func New(opt Options) (*Experiment, error) {
 	return experiment, nil
 }
 
-// addCells adds the cells of a strategy, one for each tile.
+// addCells adds a cell for each tile of a strategy.
 func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
 	policy, err := modelgen.ParsePolicy(strategy)
 	if err != nil {
@@ -98,8 +98,7 @@ func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
 	return nil
 }
 
-// Sample estimates the probability of losing a game by simulating the model that a row describes: its board, strategy and goal. The settings
-// of the simulation are job.Simulation.
+// Sample estimates the probability of losing a game by simulation of the model of a row. job.Simulation has the settings of the simulation.
 func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, job runner.Job) (result.Verdict, error) {
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
 	experiment, err := New(Options{
@@ -126,8 +125,7 @@ type Outcome struct {
 	Agreement  Agreement        // if there are several engines
 }
 
-// Run checks every model with every engine. It compares the answers of the engines with each other, and with the published numbers of the
-// thesis (Table 3.6). A cell is a strategy and a board; the cells are in the order of the options.
+// Run checks every model with every engine. It compares the answers of the engines with each other, and with the published numbers of the thesis.
 func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome, error) {
 	verdicts, err := e.verdicts(ctx, engines)
 	if err != nil {
@@ -135,7 +133,7 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	}
 	outcome := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
-		cell, engine := &e.cells[i/len(engines)], engines[i%len(engines)]
+		cell, engine := &e.cells[i/len(engines)], engines[i%len(engines)] // the verdicts are ordered by cell, then by engine
 		row, err := e.judgeCell(cell, verdict)
 		if err != nil {
 			return nil, err
@@ -160,8 +158,8 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns returns the runs of external tools, each for one cell, and the runs of the embedded engine. If the embedded engine samples the
-// property of the thesis, one run checks all tiles of a strategy in one model (see plan).
+// engineRuns returns the runs of external tools and of the embedded engine. A run of a tool checks one cell. A run of the embedded engine that
+// samples the property of the thesis checks all tiles of a strategy.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
 	samples := e.Job.Method != runner.States
@@ -169,12 +167,12 @@ func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns [
 		cellsPerRun = len(e.Max)
 	}
 	for i := range e.cells {
-		for k, engine := range engines {
+		for engineIndex, engine := range engines {
 			switch {
 			case engine.Name() != native.Name:
-				toolRuns = append(toolRuns, engineRun{k, []int{i}})
+				toolRuns = append(toolRuns, engineRun{engineIndex, []int{i}})
 			case i%cellsPerRun == 0:
-				nativeRuns = append(nativeRuns, engineRun{k, consecutive(i, cellsPerRun)})
+				nativeRuns = append(nativeRuns, engineRun{engineIndex, consecutive(i, cellsPerRun)})
 			}
 		}
 	}
@@ -190,27 +188,36 @@ func consecutive(first, count int) []int {
 	return numbers
 }
 
-// verdicts returns the verdicts ordered by cell, then by engine. External tools run first, at most Options.Jobs of them at a time; then the embedded
-// engine. All runs take place even if one fails. The error is the first one in the order of the verdicts.
+// collectedVerdicts are the verdicts and errors of all engines on all cells, ordered by cell, then by engine.
+type collectedVerdicts struct {
+	engines  []runner.Engine
+	verdicts []result.Verdict
+	errs     []error
+}
+
+// verdicts checks all cells with all engines. The verdicts are ordered by cell, then by engine. All runs take place even if one fails; the error is
+// the first one in this order.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
-	collected := make([]result.Verdict, len(e.cells)*len(engines))
-	errs := make([]error, len(collected))
-	execute := func(run engineRun, progress func(runner.Progress)) {
-		cells := e.cells[run.cells[0] : run.cells[0]+len(run.cells)]
-		verdicts, err := e.checkCells(ctx, cells, engines[run.engine], progress)
-		for i, cell := range run.cells {
-			index := cell*len(engines) + run.engine
-			if err != nil {
-				errs[index] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
-				continue
-			}
-			collected[index] = verdicts[i]
-		}
-	}
+	count := len(e.cells) * len(engines)
+	collected := &collectedVerdicts{engines: engines, verdicts: make([]result.Verdict, count), errs: make([]error, count)}
 	toolRuns, nativeRuns := e.engineRuns(engines)
-	inParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { execute(run, nil) })
-	inParallel(e.nativeLimit(), nativeRuns, func(run engineRun) { execute(run, e.Job.Progress) })
-	return collected, cmp.Or(errs...)
+	inParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { e.execute(ctx, collected, run, nil) })
+	inParallel(e.nativeLimit(), nativeRuns, func(run engineRun) { e.execute(ctx, collected, run, e.Job.Progress) })
+	return collected.verdicts, cmp.Or(collected.errs...)
+}
+
+// execute executes a run and collects its verdicts. Several goroutines may call it for different runs.
+func (e *Experiment) execute(ctx context.Context, collected *collectedVerdicts, run engineRun, progress func(runner.Progress)) {
+	cells := e.cells[run.cells[0] : run.cells[0]+len(run.cells)]
+	verdicts, err := e.checkCells(ctx, cells, collected.engines[run.engine], progress)
+	for i, cell := range run.cells {
+		index := cell*len(collected.engines) + run.engine
+		if err != nil {
+			collected.errs[index] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
+			continue
+		}
+		collected.verdicts[index] = verdicts[i]
+	}
 }
 
 // nativeLimit returns the greatest number of runs of the embedded engine at a time.
@@ -224,7 +231,7 @@ func (e *Experiment) nativeLimit() int {
 	return runtime.GOMAXPROCS(0) // while one model is compiled, another is sampled
 }
 
-// inParallel executes all runs, at most limit of them at a time; with a limit of 1, in their order.
+// inParallel executes all runs, at most limit of them at a time. With a limit of 1 it keeps their order.
 func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
 	var group errgroup.Group
 	group.SetLimit(limit)
@@ -241,8 +248,8 @@ func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
 // some thousands takes more than the 10,000 steps of PRISM's default.
 const publishedPath = 1_000_000
 
-// plan returns a plan that checks cells of one strategy in one model: the model of the largest tile. The property of a cell with a smaller tile asks for
-// the probability of losing before the board has that tile. This is the same number in both models, because they play the same until then.
+// plan returns a plan that checks cells of one strategy in one model: the model with the largest goal tile. A cell with a smaller tile asks for the
+// probability of losing before the board has that tile. This probability is the same in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -280,8 +287,8 @@ func (e *Experiment) propertyOf(cell *cell, modelMax int) string {
 	return fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cell.max)
 }
 
-// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is built, the
-// verdicts have the reason as their error.
+// checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is built, the verdicts
+// have errors.
 func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner.Engine, progress func(runner.Progress)) ([]result.Verdict, error) {
 	plan, err := e.plan(ctx, cells)
 	if failure := result.Ended(err); failure != nil {
@@ -308,8 +315,7 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	return verdicts, nil
 }
 
-// namedProgress returns a function that reports progress under the names of the cells. All cells have the same property, so the property would not
-// tell them apart.
+// namedProgress returns a function that reports progress under the name of the strategy instead of the property.
 func namedProgress(cells []cell, report func(runner.Progress)) func(runner.Progress) {
 	name := cells[0].strategy
 	if len(cells) == 1 {
@@ -327,14 +333,14 @@ type Agreement struct {
 	Differences []string // the disagreements, with a reason each
 }
 
-// Agree compares every two verdicts of different engines about the same cell. engines is the number of engines. The cells are ordered by strategy and
-// MAX, then by engine, so as many consecutive cells as there are engines belong together. All comparisons together have the confidence stats.CompareConfidence.
+// Agree compares every two verdicts of different engines about the same cell. engines is the number of engines, and the cells are ordered by engine
+// last. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for sameCell := range slices.Chunk(cells, engines) {
-		for k := range sameCell {
-			for i := range k {
-				agreement.compare(&sameCell[i], &sameCell[k], opt)
+		for second := range sameCell {
+			for first := range second {
+				agreement.compare(&sameCell[first], &sameCell[second], opt)
 			}
 		}
 	}
@@ -351,15 +357,13 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Option
 	}
 }
 
-// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the 1000 games of the thesis.
-// The three digits that the thesis prints determine how many of these were lost. The test is valid for any probability, even near 0 and 1.
-//
-// By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence. They need not be independent, and
-// the tests of a column are not: its cells are sampled in the same games.
+// judgeCell compares a verdict with the number of the thesis, if there is one. It is Fisher's exact test of our games against the 1000 games of the
+// thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence, although they are not
+// independent.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
 	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
-	published, ok := e.published(cell.strategy, cell.max)
-	if !ok {
+	published, isPublished := e.published(cell.strategy, cell.max)
+	if !isPublished {
 		return row, nil
 	}
 	row.Published = &report.Published{Value: published.Loss, HalfWidth: &published.HalfWidth}
@@ -401,8 +405,8 @@ func (e *Experiment) publishedCells() int {
 	return count
 }
 
-// published returns the published estimate for a strategy and the tile that it must make. ok is false if there is none, or if the experiment differs
-// from the published one in its board, property, or probability P2 that a new tile is a 2.
+// published returns the published estimate for a strategy and a goal tile. ok is false if there is none, or if the board or the property of the
+// experiment differs from the published one.
 //
 // Source: J. Sijtsma, Creating a Formal Model of the Game 2048, thesis, Radboud University, 2020, Table 3.6.
 func (e *Experiment) published(strategy string, tile int) (estimate modelgen.Published, ok bool) {

@@ -21,31 +21,36 @@ type thesisFit struct {
 	squaredZScores       float64  // the sum over the sampled cells
 }
 
-// compareWithThesis compares the cells of the models that have the given kind of updates with the published numbers.
+// compareWithThesis compares the cells with one kind of updates with the published numbers.
 func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) (fit thesisFit) {
 	for i := range cells {
 		cell := &cells[i]
 		if cell.Updates != updates.String() || cell.Compatible == report.Incomparable {
 			continue
 		}
-		fit.compared++
-		if !slices.Contains(fit.columns, cell.Strategy) {
-			fit.columns = append(fit.columns, cell.Strategy)
-		}
-		if cell.Compatible == report.Compatible {
-			fit.compatible++
-		} else if !slices.Contains(fit.contradicted, cell.Strategy) {
-			fit.contradicted = append(fit.contradicted, cell.Strategy)
-		}
-		if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
-			deviation := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
-			fit.squaredZScores += deviation * deviation
-		}
+		fit.add(cell)
 	}
 	return fit
 }
 
-// losses returns the sample that a number of games is if the given share of them was lost.
+// add counts a cell with a published number.
+func (f *thesisFit) add(cell *report.ComparisonCell) {
+	f.compared++
+	if !slices.Contains(f.columns, cell.Strategy) {
+		f.columns = append(f.columns, cell.Strategy)
+	}
+	if cell.Compatible == report.Compatible {
+		f.compatible++
+	} else if !slices.Contains(f.contradicted, cell.Strategy) {
+		f.contradicted = append(f.contradicted, cell.Strategy)
+	}
+	if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
+		zScore := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
+		f.squaredZScores += zScore * zScore
+	}
+}
+
+// losses returns a sample of games in which the given share was lost.
 func losses(share float64, games int64) stats.Bernoulli {
 	return stats.Bernoulli{N: games, K: int64(math.Round(share * float64(games)))}
 }
@@ -55,7 +60,7 @@ func (f *thesisFit) compatibleColumns() []string {
 	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradicted, s) })
 }
 
-// addFindings adds the findings about the published cells, and the notes that explain the table.
+// addFindings adds the findings about the published cells, and notes that explain the table.
 func (e *Experiment) addFindings(comparison *report.Comparison) {
 	published := e.publishedCells()
 	if published == 0 {
@@ -83,7 +88,7 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 	}
 }
 
-// describeWrongUpdates says how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
+// describeWrongUpdates describes how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
 func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
 	text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", wrongUpdates.compatible, wrongUpdates.compared, 100*stats.CompareConfidence)
 	if rules.squaredZScores+wrongUpdates.squaredZScores > 0 {
@@ -95,8 +100,7 @@ func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
 	return text + ")."
 }
 
-// describe returns a text that names the columns of the thesis's table that the model reproduces, and those that it contradicts. The text is
-// empty if no cell was compared.
+// describe returns a text about the columns of the thesis that the model reproduces or contradicts. It is empty if no cell was compared.
 func (f *thesisFit) describe() string {
 	columnText := func(strategies []string) string {
 		if len(strategies) == 1 {
@@ -116,8 +120,7 @@ func (f *thesisFit) describe() string {
 	return "give " + columnText(compatible) + " and contradict " + enumeration(f.contradicted)
 }
 
-// columnName returns the title of a column for a sentence: of a column for one of several engines, "random, prism", it is
-// "random (prism)".
+// columnName returns the title of a column for a sentence, such as "random (prism)" for "random, prism".
 func columnName(title string) string {
 	if strategy, engine, several := strings.Cut(title, ", "); several {
 		return strategy + " (" + engine + ")"

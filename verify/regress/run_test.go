@@ -116,10 +116,10 @@ true;
 	compare(t, findings(rep), `
 coin.prism.props:2:4: this annotation fits no test
 coin.prism.props:3:4: this annotation fits no test: there is no constant q
-coin.prism.props:6:4: this RESULT never counts, the one at 5:4 fits first
+coin.prism.props:6:4: this RESULT never applies, because the RESULT at 5:4 always applies first
 coin.prism.props:7:4: this annotation fits no test
 coin.prism.props:9:12: found "[0.1,", want an interval without blanks, as in [0.2,0.4]
-coin.prism.props:11:4: this annotation belongs to no property, want it in the lines directly above one`)
+coin.prism.props:11:4: found an annotation without a property, want it directly above a property`)
 }
 
 // TestFindingsOfAllTests: an annotation counts if any test chooses it, also one

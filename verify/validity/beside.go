@@ -36,10 +36,8 @@ type toolAnswer struct {
 	err      error
 }
 
-// Check implements runner.Engine. The model is checked while the tool runs, because a
-// tool may never finish on an invalid model. If the check finds invalid properties, and the
-// tool has not answered after Checker.Patience, Check stops the tool and starts it again with
-// the valid properties.
+// Check implements runner.Engine. It checks the model while the tool runs, because a tool may never finish on an invalid model. If some properties
+// are invalid and the tool does not answer soon, Check stops the tool and runs it on the valid properties.
 func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	samples := plan.Job.Method != "" && plan.Job.Method != runner.States
 	if samples {
@@ -73,8 +71,8 @@ func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	return answer.verdicts, answer.err
 }
 
-// awaitTool returns the answer of the tool after the check of the model has found findings. If some properties are invalid, it waits only for
-// Checker.Patience; then it stops the tool and runs it on the valid properties.
+// awaitTool returns the answer of the tool after the model has been checked. If some properties are invalid and the tool does not answer within
+// Checker.Patience, it stops the tool and runs it on the valid properties.
 func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []finding, answered <-chan toolAnswer, stopTool func()) toolAnswer {
 	valid := validTasks(plan, findings)
 	if len(valid) == len(plan.Tasks) {
@@ -93,30 +91,30 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 	return answer
 }
 
-// validTasks returns the indices of the tasks that the check did not find to be invalid under every valuation of the constants. findings is in the order
-// of the tool's verdicts.
+// validTasks returns the indices of the tasks that may be valid under some valuation of the constants. The findings are in the order of the verdicts
+// of the tool.
 func validTasks(plan *runner.Plan, findings []finding) []int {
 	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
-	valid := make(map[int]bool)
+	isValid := make(map[int]bool) // by the index of the task
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
 			count := max(1, verdictCount(task))
 			if slices.ContainsFunc(findings[:count], mayBeValid) {
-				valid[i] = true
+				isValid[i] = true
 			}
 			findings = findings[count:]
 		}
 	}
 	var tasks []int
 	for i := range plan.Tasks {
-		if valid[i] {
+		if isValid[i] {
 			tasks = append(tasks, i)
 		}
 	}
 	return tasks
 }
 
-// checkValid runs the tool on the tasks with the given indices. The verdicts about the other tasks say that the run was stopped.
+// checkValid runs the tool on the tasks with the given indices. The other tasks get verdicts about a stopped run.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
@@ -143,7 +141,7 @@ func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int)
 	return toolAnswer{verdicts: verdicts}
 }
 
-// stoppedVerdicts returns failures for a task whose run was stopped, one for each valuation of the constants of the property.
+// stoppedVerdicts returns the failures of a task without an answer, one for each valuation of the constants of the property.
 func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []result.Verdict {
 	stopped := result.Verdict{
 		Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
@@ -168,7 +166,7 @@ type finding struct {
 	rewards *result.Failure // an invalid reward structure of the property; nil if there is none
 }
 
-// findings checks the model under every valuation of its constants, and returns one finding for each verdict of the tool, in the same order.
+// findings checks the model under every valuation of its constants. It returns one finding for each verdict of the tool, in the same order.
 func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
 	quiet := plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = nil }) // only the tool reports progress
 	limits := Limits{MaxStates: plan.Job.Numeric.MaxStates}
@@ -179,25 +177,26 @@ func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
 	for model := range plan.Models() {
 		instance := b.checker.Instance(ctx, quiet, model, limits)
 		for _, task := range plan.Tasks {
-			result := finding{Check: instance.Check}
-			if result.Validity == Valid {
-				result.rewards = instance.checkRewards(ctx, task, plan.Job.File)
+			found := finding{Check: instance.Check}
+			if found.Validity == Valid {
+				found.rewards = instance.checkRewards(ctx, task, plan.Job.File)
 			}
-			result.late = ctx.Err() != nil
-			findings = append(findings, slices.Repeat([]finding{result}, max(1, verdictCount(task)))...)
+			found.late = ctx.Err() != nil
+			findings = append(findings, slices.Repeat([]finding{found}, max(1, verdictCount(task)))...)
 		}
 		instance.Forget()
 	}
 	return findings
 }
 
-// verdictCount returns the number of verdicts about a task under one valuation of the constants of the model. It is 0 if the task was rejected.
+// verdictCount returns the number of valuations of a task under one valuation of the model; 0 if the task was rejected.
 func verdictCount(task *runner.Task) int {
+	if task.Rejected != nil {
+		return 0
+	}
 	count := 0
-	if task.Rejected == nil {
-		for range task.Valuations() {
-			count++
-		}
+	for range task.Valuations() {
+		count++
 	}
 	return count
 }
@@ -220,8 +219,7 @@ func (b *beside) addFinding(verdict *result.Verdict, found finding) {
 	}
 }
 
-// mayBeInvalid reports whether an invalid model can be the cause of a failure: a tool
-// may crash on an infinite rate, and may not finish if a reward is NaN.
+// mayBeInvalid reports whether an invalid model can be the cause of a failure of a tool.
 func mayBeInvalid(failure *result.Failure) bool {
 	switch failure.Class {
 	case result.Timeout, result.Memory, result.Killed, result.NonConverge, result.Truncated, result.Other:
@@ -230,7 +228,7 @@ func mayBeInvalid(failure *result.Failure) bool {
 	return false
 }
 
-// invalidate replaces the value of a verdict by a failure of class Model with the given cause. The message also says what the tool answered.
+// invalidate replaces the value of a verdict by a failure of class Model. The message also contains the answer of the tool.
 func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
 	failure := *cause
 	failure.Class = result.Model
@@ -263,29 +261,33 @@ func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file st
 	return nil
 }
 
-// usedRewards returns the indices of the reward structures that a property uses. A property may name
-// a structure, give its number from 1, or use the first one.
+// usedRewards returns the indices of the reward structures that a property uses.
 func usedRewards(program *sema.Program, task *runner.Task) []int {
 	var used []int
-	add := func(i int) {
-		if i >= 0 && i < len(program.Rewards) && !slices.Contains(used, i) {
-			used = append(used, i)
-		}
-	}
-	syntax.Inspect(task.Property.X, func(n syntax.Node) bool {
-		reward, ok := n.(*syntax.Reward)
-		if !ok {
+	syntax.Inspect(task.Property.X, func(node syntax.Node) bool {
+		operator, isReward := node.(*syntax.Reward)
+		if !isReward {
 			return true
 		}
-		switch name := reward.Struct.(type) {
-		case nil:
-			add(0)
-		case *syntax.Quoted:
-			add(slices.IndexFunc(program.Rewards, func(rewards sema.RewardStruct) bool { return rewards.Name == name.Name }))
-		case *syntax.IntLit:
-			add(int(name.Value) - 1)
+		i := rewardIndex(program, operator)
+		if i >= 0 && i < len(program.Rewards) && !slices.Contains(used, i) {
+			used = append(used, i)
 		}
 		return true
 	})
 	return used
+}
+
+// rewardIndex returns the index of the reward structure of an R operator; -1 if it is unknown. An operator gives the name of the structure, its
+// number from 1, or nothing for the first structure.
+func rewardIndex(program *sema.Program, operator *syntax.Reward) int {
+	switch structure := operator.Struct.(type) {
+	case nil:
+		return 0
+	case *syntax.Quoted:
+		return slices.IndexFunc(program.Rewards, func(rewards sema.RewardStruct) bool { return rewards.Name == structure.Name })
+	case *syntax.IntLit:
+		return int(structure.Value) - 1
+	}
+	return -1
 }

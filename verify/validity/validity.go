@@ -104,8 +104,7 @@ type Instance struct {
 	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation of its constants. It checks the model, unless an earlier check explored all states or at least
-// limits.MaxStates of them.
+// Instance returns a model under a valuation of its constants, and checks it. It uses the result of an earlier check that explored enough states.
 func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
 	instance := c.lookUp(&plan.Job, valuation, limits)
 	instance.mu.Lock()
@@ -121,8 +120,7 @@ func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sem
 	return instance
 }
 
-// lookUp returns the instance of a model under a valuation. It adds the instance if the checker does not have it, and then removes the oldest one if
-// there are more than maxInstances.
+// lookUp returns the instance of a model under a valuation. It adds a missing instance, and removes the oldest instance beyond maxInstances.
 func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limits) *Instance {
 	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
 	key := source + fmt.Sprint(runner.Constants(valuation), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
@@ -148,7 +146,7 @@ func (in *Instance) Forget() {
 	in.space = nil
 }
 
-// Space returns the state space of a valid instance. After Forget, it builds the space again. For an invalid instance it returns the failure of the check.
+// Space returns the state space of a valid instance. It returns an error for an invalid instance. After Forget, it builds the space again.
 func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -186,8 +184,8 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. If there are more than limits.MaxStates states, it checks
-// random paths instead.
+// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. For a model with more than limits.MaxStates states,
+// it checks random paths.
 func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
 	job := &plan.Job
 	if job.States != nil {
@@ -219,8 +217,7 @@ func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limi
 	return nil
 }
 
-// readStates checks the states that a job has, for exploreAndCheck. They were checked when they were read, so it
-// checks only whether there are deadlocks.
+// readStates uses the states that the job has. It only checks for deadlocks, because reading the states checks everything else.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
 	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
@@ -265,8 +262,7 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 	return nil
 }
 
-// setFailure records an error of the check. After an error of the model, the validity is Broken. After any other error, it is
-// NotChecked.
+// setFailure records an error of the check. The validity is Broken after an error of the model, and NotChecked after other errors.
 func (in *Instance) setFailure(err error, file string) {
 	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.Check.Validity = NotChecked

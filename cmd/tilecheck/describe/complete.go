@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Complete prints the possible next words of a command line, if a shell asks for them. bash sets COMP_LINE to the command line so far and
-// COMP_POINT to the position of the cursor (complete -C). Complete returns false if no shell asks. If it prints nothing, the shell offers files.
+// Complete prints the possible next words of the command line that a shell completes. It returns false if no shell called the program.
+// The shell sets COMP_LINE to the command line and COMP_POINT to the position of the cursor, as bash does for complete -C.
 func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
@@ -40,8 +40,7 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	return true
 }
 
-// continuations returns the words that may follow in a command line: flags, subcommands or values. before has the complete words, and last is
-// the beginning of the next word.
+// continuations returns the flags, subcommands or values that may follow the words before. last is the beginning of the next word.
 func continuations(root *kong.Node, before []string, last string) []string {
 	position := &linePosition{node: root, flags: slices.Clone(root.Flags)}
 	for _, word := range before {

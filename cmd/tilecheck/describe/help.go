@@ -17,7 +17,7 @@ func HelpOptions() kong.HelpOptions {
 // ValueHelp returns the help of a flag or argument, with its default.
 func ValueHelp(v *kong.Value) string { return kong.DefaultHelpValueFormatter(withDefault(v)) }
 
-// withDefault returns a copy of a flag with its default value in the help. It returns the flag itself if there is no default or if the help has it already.
+// withDefault returns a copy of a flag whose help also gives the default value. If the help needs no addition, it returns the flag itself.
 func withDefault(flag *kong.Value) *kong.Value {
 	if flag.Flag == nil || flag.Default == "" || flag.IsBool() || strings.Contains(flag.Help, "default") {
 		return flag
@@ -27,8 +27,7 @@ func withDefault(flag *kong.Value) *kong.Value {
 	return &shown
 }
 
-// PrintHelp returns a printer for the help of a command. Flags with the tag "rare" are only named at the end, so that the help fits on
-// one screen. If all is true, they are described like the other flags.
+// PrintHelp returns a printer for the help of a command. Unless all is true, it only lists the names of flags with the tag "rare".
 func PrintHelp(all bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, kctx *kong.Context) error {
 		node := kctx.Selected()
@@ -45,7 +44,7 @@ func PrintHelp(all bool) kong.HelpPrinter {
 	}
 }
 
-// hideRareFlags hides the rare flags of a command, and returns their names. Flags of the program come last.
+// hideRareFlags hides the flags with the tag "rare" and returns their names. The flags of the command come before the global flags.
 func hideRareFlags(kctx *kong.Context, node *kong.Node) []string {
 	var names []string
 	for _, flags := range slices.Backward(node.AllFlags(true)) {

@@ -61,7 +61,7 @@ func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	return found.In("."), words[1:], nil
 }
 
-// WithSuiteSettings returns the settings of the flags, completed by those of the suite file in the current directory.
+// WithSuiteSettings completes the settings of the flags from the suite file in the current directory.
 func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
 	if err := asked.Check(); err != nil {
 		return asked, usage.Errorf("%w", err)
@@ -74,9 +74,9 @@ func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
 	return asked, asked.Check()
 }
 
-// Open creates the directory of a job, or opens an existing directory of the same job. shards
-// is the number of shards that an existing directory must have; 0 accepts any. created reports whether the directory is new.
-func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, shards int, login ClusterCommands) (work *cluster.Work, created bool, err error) {
+// Open creates the directory of a job, or opens an existing directory of the same job. shards is the required number of shards of an existing
+// directory; 0 accepts any. created reports whether the directory is new.
+func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, shards int, commands ClusterCommands) (work *cluster.Work, created bool, err error) {
 	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return nil, false, err
 	}
@@ -85,7 +85,7 @@ func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Requ
 		return work, false, err
 	}
 	if request.Backend == "kubernetes" {
-		if request.Settings.Kubernetes, err = kubernetes.New(login.kubectl, request.Settings).Resolve(ctx); err != nil {
+		if request.Settings.Kubernetes, err = kubernetes.New(commands.kubectl, request.Settings).Resolve(ctx); err != nil {
 			return nil, false, err
 		}
 	}
@@ -95,14 +95,14 @@ func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Requ
 	return work, created, err
 }
 
-// openExisting opens the directory of an existing job. It returns an error if the directory belongs to another job.
+// openExisting opens the existing directory of a job. It returns an error if the directory belongs to another job.
 func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards int) (*cluster.Work, error) {
 	work, err := cluster.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	sameShards := shards == 0 || shards == work.Job.Shards
-	if !work.Job.Same(job) || work.Backend != request.Backend || !sameShards {
+	isSame := work.Job.Same(job) && work.Backend == request.Backend && (shards == 0 || shards == work.Job.Shards)
+	if !isSame {
 		work.Close()
 		return nil, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(work.Job.Given, " "))
 	}
@@ -112,16 +112,19 @@ func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards
 	return work, nil
 }
 
-// RemoveFailed removes the directory of a job that ended with an error, if it has no results
-// with which the job could continue. usageCode is the exit code of a wrong command line. It returns err.
+// RemoveFailed removes the directory of a job that failed before it had results. It returns the error of the job. usageCode is the exit code of a
+// wrong command line.
 func RemoveFailed(work *cluster.Work, err error, usageCode int) error {
-	_, refused := errors.AsType[*cluster.Refused](err)
-	failed, _ := errors.AsType[*cluster.Failure](err)
-	wrongCommand := failed != nil && failed.Code == usageCode && work.Backend == "local" // local tasks have ended
-	if results, _ := filepath.Glob(work.Dir.Part("*")); (refused || wrongCommand) && len(results) == 0 {
-		return errors.Join(err, os.RemoveAll(string(work.Dir)))
+	_, isRefused := errors.AsType[*cluster.Refused](err)
+	failure, _ := errors.AsType[*cluster.Failure](err)
+	isWrongCommand := failure != nil && failure.Code == usageCode && work.Backend == "local" // tasks on a cluster may still run
+	if !isRefused && !isWrongCommand {
+		return err
 	}
-	return err
+	if results, _ := filepath.Glob(work.Dir.Part("*")); len(results) > 0 {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(string(work.Dir)))
 }
 
 // Preview returns the script or manifest that would be submitted.
@@ -142,7 +145,7 @@ func Preview(dir string, job cluster.Job, request cluster.Request) (string, erro
 	return "", nil
 }
 
-// CompleteAndCheck completes the settings that the batch system needs, and returns an error if the system cannot run the job in this directory.
+// CompleteAndCheck completes the settings of the batch system. It returns an error if the system cannot run the job in this directory.
 func CompleteAndCheck(dir string, job *cluster.Job, request *cluster.Request) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -172,7 +175,7 @@ func manifest(r *cluster.Round) (string, error) {
 }
 
 // Driver returns the driver that runs a job, and a function that ends its processes.
-func Driver(ctx context.Context, work *cluster.Work, login ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
+func Driver(ctx context.Context, work *cluster.Work, commands ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
 	d = &cluster.Driver{Work: work, Note: note}
 	switch work.Backend {
 	case "local":
@@ -180,10 +183,10 @@ func Driver(ctx context.Context, work *cluster.Work, login ClusterCommands, note
 		d.Backend = processes
 		return d, processes.Close, nil
 	case "slurm":
-		d.Backend, err = slurm.New(login.slurm, string(work.Dir))
+		d.Backend, err = slurm.New(commands.slurm, string(work.Dir))
 		return d, func() {}, err
 	case "kubernetes":
-		d.Backend = kubernetes.New(login.kubectl, work.Settings)
+		d.Backend = kubernetes.New(commands.kubectl, work.Settings)
 		return d, func() {}, nil
 	}
 	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", work.Dir, work.Backend)

@@ -82,8 +82,7 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	return b.Checker.Beside(connect(commander, opt)), nil
 }
 
-// commander returns the program of a tool: the program at the path of its place; otherwise the program in an image of
-// this machine; otherwise the program on PATH.
+// commander returns the program of a tool. It tries the path of the place, then an image, and then the program on PATH.
 func (b *Box) commander(ctx context.Context, name string, place Place) (runner.Commander, error) {
 	if place.Path != "" {
 		return local.New(place.Path)
@@ -92,13 +91,13 @@ func (b *Box) commander(ctx context.Context, name string, place Place) (runner.C
 	if err == nil {
 		return pool, nil
 	}
-	if place.Image == "" && ctx.Err() == nil {
-		if tool, missing := local.New(name); missing == nil {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if place.Image == "" {
+		if tool, pathErr := local.New(name); pathErr == nil {
 			return tool, nil
 		}
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err() // no other place was searched
 	}
 	return nil, fmt.Errorf("engine %s: %w; or install the program on this machine and give --%s-path", name, err, name)
 }
@@ -124,7 +123,7 @@ func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, e
 	return pool, nil
 }
 
-// ImageKind returns the description by which images of a tool are found.
+// ImageKind returns how to recognize the images of a tool.
 func ImageKind(name string) containers.Kind {
 	if name == "storm" {
 		return stormimage.Kind()
@@ -132,36 +131,40 @@ func ImageKind(name string) containers.Kind {
 	return prismimage.Product(name).Kind()
 }
 
-// FindImage returns the image with a name, or without a name the best image of the tool on this
-// machine.
-func FindImage(ctx context.Context, docker *containers.Docker, name, image string, memory containers.Cache) (containers.Found, error) {
-	kind := ImageKind(name)
+// FindImage returns the image that can run a tool. If image is empty, it returns the best image on this machine.
+func FindImage(ctx context.Context, docker *containers.Docker, tool, image string, cache containers.Cache) (containers.Found, error) {
 	if image != "" {
-		img, err := docker.Find(ctx, kind.Tool, image)
-		if err != nil {
-			return containers.Found{}, err
-		}
-		found, err := docker.Identify(ctx, kind, img, memory)
-		if err == nil && found.Problem != "" {
-			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, name, found.Problem)}
-		}
-		return found, err
+		return findNamedImage(ctx, docker, tool, image, cache)
 	}
-	images, err := docker.Discover(ctx, kind, memory)
+	images, err := docker.Discover(ctx, ImageKind(tool), cache)
 	if err != nil {
 		return containers.Found{}, err
 	}
 	if len(images) > 0 && images[0].Problem == "" {
 		return images[0], nil
 	}
-	message := MissingImage(name)
+	message := MissingImage(tool)
 	for _, failure := range images {
 		message += fmt.Sprintf("; image %s cannot run it: %s", failure.Image, failure.Problem)
 	}
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
 }
 
-// MissingImage says how to get an image of a tool.
+// findNamedImage returns the image with a name. It returns an error if the image cannot run the tool.
+func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image string, cache containers.Cache) (containers.Found, error) {
+	kind := ImageKind(tool)
+	named, err := docker.Find(ctx, kind.Tool, image)
+	if err != nil {
+		return containers.Found{}, err
+	}
+	found, err := docker.Identify(ctx, kind, named, cache)
+	if err == nil && found.Problem != "" {
+		err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, tool, found.Problem)}
+	}
+	return found, err
+}
+
+// MissingImage returns a message about how to get an image of a tool.
 func MissingImage(name string) string {
 	switch name {
 	case "storm":
@@ -184,7 +187,7 @@ func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
 	return docker, err
 }
 
-// ImageCache returns the file that keeps what was found in images that tilecheck did not make.
+// ImageCache returns the cache file with the properties of Docker images.
 func ImageCache() containers.Cache {
 	dir, err := os.UserCacheDir()
 	if err != nil {
