@@ -50,7 +50,7 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 // addDeclarations adds the facts about the declarations of the model.
 func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	program := space.Program()
-	facts.Add(table.Column{Name: "type"}, program.Type.String(), nil)
+	facts.Add(table.Column{Name: "type"}, modelTypeText(program), nil)
 	if space.Imported() {
 		facts.Add(table.Column{Field: "modules"}, nil, nil)
 	} else {
@@ -79,6 +79,14 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	}
 	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
 	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
+}
+
+// modelTypeText returns the type of the model, such as CTMC. A Markov automaton is MA, although its program is that of its embedded MDP.
+func modelTypeText(program *sema.Program) string {
+	if program.Model().IsMarkovAutomaton() {
+		return "MA"
+	}
+	return program.Type.String()
 }
 
 // namesText lists names; nil if there are none. A reward structure may have no name.

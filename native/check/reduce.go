@@ -64,11 +64,7 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 // preserves the sets of states and the rewards of the builder.
 func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
 	space, partition := builder.space, given
-	var rewards []*sparse.Reward
-	indices := slices.Sorted(maps.Keys(builder.rewards))
-	for _, i := range indices {
-		rewards = append(rewards, builder.rewards[i])
-	}
+	rewards := builder.rewardList()
 	if partition == nil {
 		var err error
 		partition, err = quotient.Refine(ctx, space.Model(), builder.block, rewards)
@@ -84,10 +80,19 @@ func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Parti
 		return nil, err
 	}
 	quotientRewards := map[int]*sparse.Reward{}
-	for position, i := range indices {
+	for position, i := range slices.Sorted(maps.Keys(builder.rewards)) {
 		quotientRewards[i] = partition.Reward(rewards[position], keptChoices)
 	}
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
+}
+
+// rewardList returns the reward structures of the builder, in the order of their indices.
+func (builder *quotientBuilder) rewardList() []*sparse.Reward {
+	var rewards []*sparse.Reward
+	for _, i := range slices.Sorted(maps.Keys(builder.rewards)) {
+		rewards = append(rewards, builder.rewards[i])
+	}
+	return rewards
 }
 
 // checkPartition returns an error unless the partition is a bisimulation that preserves the sets of states of the builder and the given
@@ -98,8 +103,13 @@ func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *q
 	if !ok {
 		return err
 	}
+	return builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
+}
+
+// errorInBlock returns the error that two states are wrongly in one block. why is the difference between them, as a clause.
+func (builder *quotientBuilder) errorInBlock(first, second int, why string) error {
 	stateText := func(s int) string { return builder.space.Compiled().StateText(builder.space.State(nil, s)) }
-	return fmt.Errorf("states %s and %s are in one block, and %s", stateText(mistake.States[0]), stateText(mistake.States[1]), mistake.Why)
+	return fmt.Errorf("states %s and %s are in one block, and %s", stateText(first), stateText(second), why)
 }
 
 // quotientBuilder collects what a quotient must preserve: the sets of states and the reward structures of properties.
