@@ -66,6 +66,9 @@ func check(ctx context.Context, model *exact.Model, modelErr error, f *certifica
 	return results, ctx.Err()
 }
 
+// ErrUndecided says that the bounds of a certificate leave open whether a claim is true.
+var ErrUndecided = errors.New("the bounds leave it open")
+
 type checker struct {
 	*exact.Model
 	file    *certificate.File
@@ -170,8 +173,11 @@ func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
 		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
 	default:
 		r.Holds = about.holds(claim, states, upper)
-		if r.Holds != about.holds(claim, states, lower) || r.Holds != claim.Holds {
-			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", claim.Holds)
+		switch {
+		case r.Holds != about.holds(claim, states, lower):
+			return fmt.Errorf("the claim is %v, and %w", claim.Holds, ErrUndecided)
+		case r.Holds != claim.Holds:
+			return fmt.Errorf("the claim is %v, and the bounds prove the opposite", claim.Holds)
 		}
 		return nil
 	}

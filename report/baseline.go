@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,22 +58,20 @@ type BaselineChange struct {
 }
 
 // Count returns the number of results with a change of this kind.
-func (b *Baseline) Count(a Aspect) int {
-	n := 0
+func (b *Baseline) Count(aspect Aspect) int {
+	count := 0
 	for i := range b.Changes {
-		for _, x := range b.Changes[i].Aspects {
-			if x == a {
-				n++
+		for _, changed := range b.Changes[i].Aspects {
+			if changed == aspect {
+				count++
 			}
 		}
 	}
-	return n
+	return count
 }
 
-// CompareBaseline compares a new run with an old one. Two results belong to the same test if they have the same engine, files, switches and
-// constants, and the same name; without names, the same property. Tests that occur several times in a run are paired in their order.
-//
-// A value changed if package agree says that the values differ. Times of cached results are not compared.
+// CompareBaseline compares a new run with an old run. Two results belong to the same test if they have the same engine, files, switches, constants and
+// name. Without names they must have the same property. Package agree decides whether values differ.
 func CompareBaseline(old, now *TestReport) *Baseline {
 	unmatched := make(map[string]*TestResult)
 	oldKeys := keysOf(old)
@@ -79,43 +79,40 @@ func CompareBaseline(old, now *TestReport) *Baseline {
 		unmatched[key] = &old.Results[i]
 	}
 	baseline := new(Baseline)
-	groups := make([][]BaselineChange, Added+1)
-	add := func(change BaselineChange) { groups[change.Aspects[0]] = append(groups[change.Aspects[0]], change) }
 	for i, key := range keysOf(now) {
 		newResult := &now.Results[i]
 		oldResult := unmatched[key]
 		delete(unmatched, key)
 		switch aspects := baseline.changes(oldResult, newResult); {
 		case oldResult == nil:
-			add(BaselineChange{New: newResult, Aspects: []Aspect{Added}})
+			baseline.Changes = append(baseline.Changes, BaselineChange{New: newResult, Aspects: []Aspect{Added}})
 		case len(aspects) == 0:
 			baseline.Same++
 		default:
-			add(BaselineChange{oldResult, newResult, aspects})
+			baseline.Changes = append(baseline.Changes, BaselineChange{oldResult, newResult, aspects})
 		}
 	}
 	for i, key := range oldKeys {
 		if unmatched[key] != nil {
-			add(BaselineChange{Old: &old.Results[i], Aspects: []Aspect{Vanished}})
+			baseline.Changes = append(baseline.Changes, BaselineChange{Old: &old.Results[i], Aspects: []Aspect{Vanished}})
 		}
 	}
-	for _, group := range groups {
-		baseline.Changes = append(baseline.Changes, group...)
-	}
+	byFirstAspect := func(a, b BaselineChange) int { return cmp.Compare(a.Aspects[0], b.Aspects[0]) }
+	slices.SortStableFunc(baseline.Changes, byFirstAspect)
 	return baseline
 }
 
-// keysOf returns, for every result, a text that identifies its test in any run.
+// keysOf returns for every result a text that identifies its test in any run.
 func keysOf(rep *TestReport) []string {
 	seen := make(map[string]int)
-	out := make([]string, len(rep.Results))
+	keys := make([]string, len(rep.Results))
 	for i := range rep.Results {
 		test := &rep.Results[i]
 		property := test.Property
 		if test.Name != "" {
 			property = "\x00" + test.Name
 		}
-		// Constants as JSON has them: 0.5 and .5 are one value.
+		// In JSON the constants 0.5 and .5 have the same text.
 		valuation, err := result.Valuation(test.Constants).MarshalJSON()
 		if err != nil {
 			valuation = []byte(result.Valuation(test.Constants).String())
@@ -123,51 +120,51 @@ func keysOf(rep *TestReport) []string {
 		parts := append([]string{test.Engine, test.File, test.Model, test.Props, property, string(valuation)}, test.Args...)
 		text, _ := json.Marshal(parts) // strings always have a JSON
 		key := string(text)
-		out[i] = key + strconv.Itoa(seen[key])
+		keys[i] = key + strconv.Itoa(seen[key])
 		seen[key]++
 	}
-	return out
+	return keys
 }
 
-// changes returns the aspects in which a result changed, the most serious first; none if old is nil.
+// changes returns the aspects in which a result changed, the most serious first. Without an old result there are none.
 func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if old == nil {
 		return nil
 	}
-	var out []Aspect
+	var aspects []Aspect
 	if now.Outcome.failing() && !old.Outcome.failing() {
-		out = append(out, Broken)
+		aspects = append(aspects, Broken)
 	}
 	if b.valueChanged(old, now) {
-		out = append(out, ValueChanged)
+		aspects = append(aspects, ValueChanged)
 	}
 	if statesChanged(old.Verdict, now.Verdict) {
-		out = append(out, StatesChanged)
+		aspects = append(aspects, StatesChanged)
 	}
 	if now.Outcome != old.Outcome && now.Outcome.failing() == old.Outcome.failing() {
-		out = append(out, OutcomeChanged)
+		aspects = append(aspects, OutcomeChanged)
 	}
 	before, after := old.seconds(), now.seconds()
-	measured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= baselineSeconds
-	if measured && after >= before*baselineFactor {
-		out = append(out, Slower)
+	isMeasured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= baselineSeconds
+	if isMeasured && after >= before*baselineFactor {
+		aspects = append(aspects, Slower)
 	}
 	if old.Outcome.failing() && !now.Outcome.failing() {
-		out = append(out, Mended)
+		aspects = append(aspects, Mended)
 	}
-	if measured && before >= after*baselineFactor {
-		out = append(out, Faster)
+	if isMeasured && before >= after*baselineFactor {
+		aspects = append(aspects, Faster)
 	}
-	return out
+	return aspects
 }
 
 // statesChanged compares the sizes of state spaces, if both are known.
-func statesChanged(a, b *result.Verdict) bool {
-	if a == nil || b == nil {
+func statesChanged(old, new *result.Verdict) bool {
+	if old == nil || new == nil {
 		return false
 	}
-	for _, n := range [][2]int64{{a.States, b.States}, {a.Choices, b.Choices}, {a.Transitions, b.Transitions}} {
-		if n[0] != n[1] && n[0] > 0 && n[1] > 0 {
+	for _, sizes := range [][2]int64{{old.States, new.States}, {old.Choices, new.Choices}, {old.Transitions, new.Transitions}} {
+		if sizes[0] != sizes[1] && sizes[0] > 0 && sizes[1] > 0 {
 			return true
 		}
 	}
@@ -179,12 +176,12 @@ func (b *Baseline) valueChanged(old, now *TestResult) bool {
 	if !old.valued() && !now.valued() {
 		return false
 	}
-	o := compared(old, "the old run", now, "the new run")
-	b.Compared.Add(o)
-	if o.Relation == agree.Unknown && old.valued() && now.valued() && valueKey(old.Verdict) == valueKey(now.Verdict) {
+	outcome := compared(old, "the old run", now, "the new run")
+	b.Compared.Add(outcome)
+	if outcome.Relation == agree.Unknown && old.valued() && now.valued() && valueKey(old.Verdict) == valueKey(now.Verdict) {
 		b.Identical++
 	}
-	return o.Relation == agree.Different
+	return outcome.Relation == agree.Different
 }
 
 // HasCompared reports whether any value was compared with its old value.
@@ -204,24 +201,24 @@ func valueKey(verdict *result.Verdict) string {
 // valued reports whether the result has a value.
 func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
 
-// compared compares the verdicts of two results for one property. A missing verdict counts as one without a value.
-func compared(a *TestResult, nameA string, b *TestResult, nameB string) agree.Outcome {
-	verdictA, verdictB := a.Verdict, b.Verdict
-	if verdictA == nil {
-		verdictA = new(result.Verdict)
+// compared compares the verdicts of two results for one property. A missing verdict has no value.
+func compared(first *TestResult, firstName string, second *TestResult, secondName string) agree.Outcome {
+	firstVerdict, secondVerdict := first.Verdict, second.Verdict
+	if firstVerdict == nil {
+		firstVerdict = new(result.Verdict)
 	}
-	if verdictB == nil {
-		verdictB = new(result.Verdict)
+	if secondVerdict == nil {
+		secondVerdict = new(result.Verdict)
 	}
-	return agree.Verdicts(nameA, verdictA, nameB, verdictB, agree.Ask(b.Property, b.Constants), agree.Options{})
+	return agree.Verdicts(firstName, firstVerdict, secondName, secondVerdict, agree.Ask(second.Property, second.Constants), agree.Options{})
 }
 
 // words returns the numbers of changes in one line: "2 broken, 1 slower, 40 the same".
 func (b *Baseline) words() string {
 	var parts []string
-	for a := Broken; a <= Added; a++ {
-		if n := b.Count(a); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, a.counted(n)))
+	for aspect := Broken; aspect <= Added; aspect++ {
+		if count := b.Count(aspect); count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.counted(count)))
 		}
 	}
 	text := strings.Join(append(parts, fmt.Sprintf("%d the same", b.Same)), ", ")

@@ -13,27 +13,25 @@ import (
 // maxBaselineRows is the number of rows in Markdown. The other formats have all rows.
 const maxBaselineRows = 100
 
-// Write prints a table with a row for each changed result, the gravest changes first, with the old and the new state.
-// Markdown has at most a hundred rows, and says how many are left out. JSON is the member "baseline" of [WriteTests].
-//
-// The error is that of w.
-func (b *Baseline) Write(w io.Writer, f table.Format, opt table.Options) error {
-	if f == table.JSON {
+// Write prints a table with a row for each changed result, the gravest changes first. Markdown has at most maxBaselineRows rows. JSON is the member
+// "baseline" of [WriteTests].
+func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) error {
+	if format == table.JSON {
 		return table.WriteJSON(w, b.summary())
 	}
-	if len(b.Changes) == 0 && f != table.CSV {
+	if len(b.Changes) == 0 && format != table.CSV {
 		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.words()+"\n")
 		return err
 	}
-	t := b.table(opt)
-	if left := len(t.Rows) - maxBaselineRows; f == table.Markdown && left > 0 {
-		t.Rows = t.Rows[:maxBaselineRows]
-		t.Notes = append([]string{strconv.Itoa(left) + " more changes are left out here; --format json has them"}, t.Notes...)
+	changes := b.table(opt)
+	if left := len(changes.Rows) - maxBaselineRows; format == table.Markdown && left > 0 {
+		changes.Rows = changes.Rows[:maxBaselineRows]
+		changes.Notes = append([]string{strconv.Itoa(left) + " more changes are left out here; --format json has them"}, changes.Notes...)
 	}
-	if f != table.CSV {
-		t = t.DropEmpty()
+	if format != table.CSV {
+		changes = changes.DropEmpty()
 	}
-	return t.Write(w, f, opt)
+	return changes.Write(w, format, opt)
 }
 
 // table returns a table with a row for each change.
@@ -81,53 +79,52 @@ func (c *BaselineChange) cell() table.Cell {
 
 // words returns the names of aspects.
 func words(aspects []Aspect) []string {
-	out := make([]string, len(aspects))
-	for i, a := range aspects {
-		out[i] = a.String()
+	names := make([]string, len(aspects))
+	for i, aspect := range aspects {
+		names[i] = aspect.String()
 	}
-	return out
+	return names
 }
 
-// sideText describes the old or the new result in the aspects that changed, one line for each. A result without
-// counterpart has its outcome.
-func (c *BaselineChange) sideText(r *TestResult, opt table.Options) string {
-	if r == nil {
+// sideText describes the changed aspects of the old or the new result, one line for each.
+func (c *BaselineChange) sideText(test *TestResult, opt table.Options) string {
+	if test == nil {
 		return ""
 	}
 	var lines []string
-	for _, a := range c.Aspects {
-		switch a {
+	for _, aspect := range c.Aspects {
+		switch aspect {
 		case ValueChanged:
-			lines = append(lines, knownText(r.Verdict, opt))
+			lines = append(lines, knownText(test.Verdict, opt))
 		case StatesChanged:
-			lines = append(lines, spaceText(r.Verdict))
+			lines = append(lines, spaceText(test.Verdict))
 		case Slower, Faster:
-			lines = append(lines, number.Duration(r.seconds()))
+			lines = append(lines, number.Duration(test.seconds()))
 		case Broken, OutcomeChanged, Mended, Vanished, Added:
-			lines = append(lines, r.Outcome.String())
+			lines = append(lines, test.Outcome.String())
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
 // knownText returns the value of a verdict with its interval.
-func knownText(v *result.Verdict, opt table.Options) string {
-	text := valueText(v, opt)
-	if interval := intervalText(v, opt); interval != "" {
+func knownText(verdict *result.Verdict, opt table.Options) string {
+	text := valueText(verdict, opt)
+	if interval := intervalText(verdict, opt); interval != "" {
 		text += " " + interval
 	}
 	return text
 }
 
 // spaceText returns the size of the state space as far as it is known: "13 states, 20 transitions".
-func spaceText(v *result.Verdict) string {
+func spaceText(verdict *result.Verdict) string {
 	var parts []string
 	for _, size := range []struct {
-		n    int64
-		name string
-	}{{v.States, "states"}, {v.Choices, "choices"}, {v.Transitions, "transitions"}} {
-		if size.n > 0 {
-			parts = append(parts, countText(size.n)+" "+size.name)
+		count int64
+		name  string
+	}{{verdict.States, "states"}, {verdict.Choices, "choices"}, {verdict.Transitions, "transitions"}} {
+		if size.count > 0 {
+			parts = append(parts, countText(size.count)+" "+size.name)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -159,24 +156,24 @@ type changeRecord struct {
 
 // summary returns the baseline as it is encoded in JSON.
 func (b *Baseline) summary() baselineSummary {
-	out := baselineSummary{
+	summary := baselineSummary{
 		Broken: b.Count(Broken), Value: b.Count(ValueChanged), States: b.Count(StatesChanged), Outcome: b.Count(OutcomeChanged),
 		Slower: b.Count(Slower), Vanished: b.Count(Vanished), Mended: b.Count(Mended), Faster: b.Count(Faster), New: b.Count(Added),
 		Same: b.Same, Compared: b.Compared.Compared(), NotCompared: b.Compared.Unknown, Changes: []changeRecord{},
 	}
 	for i := range b.Changes {
 		change := &b.Changes[i]
-		out.Changes = append(out.Changes, changeRecord{words(change.Aspects), sideRecord(change.Old), sideRecord(change.New)})
+		summary.Changes = append(summary.Changes, changeRecord{words(change.Aspects), sideRecord(change.Old), sideRecord(change.New)})
 	}
-	return out
+	return summary
 }
 
 // sideRecord returns the record of the old or the new result of a change; nil if there is none.
-func sideRecord(r *TestResult) *testRecord {
-	if r == nil {
+func sideRecord(test *TestResult) *testRecord {
+	if test == nil {
 		return nil
 	}
-	out := r.record()
-	out.Log = ""
-	return &out
+	record := test.record()
+	record.Log = ""
+	return &record
 }

@@ -54,7 +54,7 @@ const (
 	Incompatible
 )
 
-// outcome compares a cell with the published number, in words; it is empty if they cannot be compared.
+// outcome describes how a cell compares with the published number; empty if they cannot be compared.
 func (c *ComparisonCell) outcome() string {
 	ours := c.Verdict.Value
 	switch {
@@ -82,32 +82,24 @@ func (c *ComparisonCell) outcomeCell(opt table.Options) table.Cell {
 	}
 }
 
-// Write prints the comparison.
-//
-// The table for people has the layout of Table 3.6: a group of lines for every
-// MAX and a column for every strategy, in as many tables below each other as
-// [Options.Width] asks for. Markdown and CSV have one row a cell, ordered by
-// MAX. With models of several updates it has a line for each instead, which fits
-// 100 columns for four strategies. JSON has the members of a verdict and strategy,
-// updates, tile, published {value, half_width} and outcome.
-//
-// The error is that of w, or says which strategy and MAX occur twice.
-func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error {
-	g, err := newCellGrid(c)
+// Write prints the comparison. The table for people has the layout of Table 3.6 of the thesis, in several tables if the width requires it. The other
+// formats have one row for each cell. It returns an error if a strategy and MAX occur twice.
+func (c *Comparison) Write(w io.Writer, format table.Format, opt table.Options) error {
+	grid, err := newCellGrid(c)
 	if err != nil {
 		return err
 	}
-	switch f {
+	switch format {
 	case table.Text:
-		return c.writeText(w, g, opt)
+		return c.writeText(w, grid, opt)
 	case table.JSON, table.CSV:
-		records := make([]cellRecord, len(g.cells))
-		for i := range g.cells {
-			records[i] = newCellRecord(&g.cells[i])
+		records := make([]cellRecord, len(grid.cells))
+		for i := range grid.cells {
+			records[i] = newCellRecord(&grid.cells[i])
 		}
-		return table.WriteRecords(w, f, opt, table.Summary(c.Title), records, slices.Concat(c.Finding, c.Notes))
+		return table.WriteRecords(w, format, opt, table.Summary(c.Title), records, slices.Concat(c.Finding, c.Notes))
 	}
-	return c.longTable(g, opt).Write(w, f, opt)
+	return c.longTable(grid, opt).Write(w, format, opt)
 }
 
 // cellGrid has the cells by MAX, then by strategy in the order of first appearance.
@@ -121,8 +113,8 @@ type cellGrid struct {
 func newCellGrid(c *Comparison) (*cellGrid, error) {
 	grid := &cellGrid{cells: slices.Clone(c.Cells)}
 	for i := range grid.cells {
-		if s := grid.cells[i].Strategy; !slices.Contains(grid.strategies, s) {
-			grid.strategies = append(grid.strategies, s)
+		if strategy := grid.cells[i].Strategy; !slices.Contains(grid.strategies, strategy) {
+			grid.strategies = append(grid.strategies, strategy)
 		}
 		grid.maxima = append(grid.maxima, grid.cells[i].Max)
 	}
@@ -140,7 +132,7 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 	return grid, nil
 }
 
-// at returns a cell, nil if there is none.
+// at returns the cell of a strategy, updates and MAX; nil if there is none.
 func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
 	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool {
 		return c.Strategy == strategy && c.Updates == updates && c.Max == maximum
@@ -168,13 +160,13 @@ type publishedRecord struct {
 }
 
 // newCellRecord returns a cell as it is encoded in JSON and CSV.
-func newCellRecord(c *ComparisonCell) cellRecord {
-	record := cellRecord{Strategy: c.Strategy, Updates: c.Updates, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
-	if published := c.Published; published != nil {
+func newCellRecord(cell *ComparisonCell) cellRecord {
+	record := cellRecord{Strategy: cell.Strategy, Updates: cell.Updates, Max: cell.Max, Record: result.NewRecord(&cell.Verdict)}
+	if published := cell.Published; published != nil {
 		record.Published = &publishedRecord{result.JSONNumber(published.Value), (*result.JSONNumber)(published.HalfWidth)}
 	}
-	if c.Published != nil {
-		record.Outcome = c.outcome()
+	if cell.Published != nil {
+		record.Outcome = cell.outcome()
 	}
 	return record
 }
@@ -183,78 +175,76 @@ func newCellRecord(c *ComparisonCell) cellRecord {
 type cellTexts struct{ estimate, interval, published, outcome, notes table.Cell }
 
 // textsOf returns the texts of a cell. Remarks go to the footnotes.
-func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
-	verdict := &c.Verdict
-	out := cellTexts{
+func textsOf(cell *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
+	verdict := &cell.Verdict
+	texts := cellTexts{
 		estimate: valueCell(verdict, opt),
 		interval: table.Cell{Text: intervalText(verdict, opt)},
 		notes:    table.Cell{Text: notes.Add(slices.Concat(longFraction(verdict), Remarks(verdict))...)},
 	}
-	if published := c.Published; published != nil {
-		out.published = table.Cell{Text: publishedText(published, opt)}
-		out.outcome = c.outcomeCell(opt)
+	if published := cell.Published; published != nil {
+		texts.published = table.Cell{Text: publishedText(published, opt)}
+		texts.outcome = cell.outcomeCell(opt)
 	}
-	return out
+	return texts
 }
 
-// publishedText writes at most the digits that the half-width justifies, and no trailing zeros that may not be in the
-// publication.
-func publishedText(p *Published, opt table.Options) string {
-	if p.HalfWidth == nil {
-		return number.Of(p.Value, 0).Format(p.Value, 0)
+// publishedText returns a published number with the digits that its half-width justifies, without trailing zeros.
+func publishedText(published *Published, opt table.Options) string {
+	if published.HalfWidth == nil {
+		return number.Of(published.Value, 0).Format(published.Value, 0)
 	}
-	s := number.Of(p.Value, *p.HalfWidth)
-	value := s
+	scale := number.Of(published.Value, *published.HalfWidth)
+	value := scale
 	value.Trim = true
-	return value.Format(p.Value, 0) + opt.PlusMinus() + s.Format(*p.HalfWidth, 0)
+	return value.Format(published.Value, 0) + opt.PlusMinus() + scale.Format(*published.HalfWidth, 0)
 }
 
-// longTable has one row for each cell.
-func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
-	t := &table.Table{Title: c.Title, Columns: []table.Column{
+// longTable returns a table with one row for each cell.
+func (c *Comparison) longTable(grid *cellGrid, opt table.Options) *table.Table {
+	out := &table.Table{Title: c.Title, Columns: []table.Column{
 		{Name: "MAX", Align: table.Right},
 		{Name: "strategy", Min: 8},
 		{Name: "updates"},
-		{Name: g.valueName(), Min: 12, Max: 40},
+		{Name: grid.valueName(), Min: 12, Max: 40},
 		{Name: "interval"},
 		{Name: "published"},
 		{Name: "outcome"},
 		{Name: "notes"},
 	}}
 	var notes table.Footnotes
-	for i := range g.cells {
-		x := textsOf(&g.cells[i], &notes, opt)
+	for i := range grid.cells {
+		texts := textsOf(&grid.cells[i], &notes, opt)
 		updates := ""
-		if len(g.updates()) > 1 {
-			updates = g.cells[i].Updates
+		if len(grid.updates()) > 1 {
+			updates = grid.cells[i].Updates
 		}
-		t.Append(g.cells[i].Max, g.cells[i].Strategy, updates, x.estimate, x.interval, x.published, x.outcome, x.notes)
+		out.Append(grid.cells[i].Max, grid.cells[i].Strategy, updates, texts.estimate, texts.interval, texts.published, texts.outcome, texts.notes)
 	}
-	t.Notes = slices.Concat(c.Finding, c.allNotes(g, notes))
-	return t.DropEmpty()
+	out.Notes = slices.Concat(c.Finding, c.allNotes(grid, notes))
+	return out.DropEmpty()
 }
 
-// allNotes returns the notes below the table: where the verdicts come from, the footnotes, and the notes of the comparison.
-func (c *Comparison) allNotes(g *cellGrid, notes table.Footnotes) []string {
-	verdicts := make([]result.Verdict, len(g.cells))
-	for i := range g.cells {
-		verdicts[i] = g.cells[i].Verdict
+// allNotes returns the notes below the table: the origin of the verdicts, the footnotes, and the notes of the comparison.
+func (c *Comparison) allNotes(grid *cellGrid, notes table.Footnotes) []string {
+	verdicts := make([]result.Verdict, len(grid.cells))
+	for i := range grid.cells {
+		verdicts[i] = grid.cells[i].Verdict
 	}
 	return slices.Concat(provenance(verdicts), notes.Paragraphs(), c.Notes)
 }
 
-// writeText prints as few tables as the width permits, with about the same number of strategies in each. The title is
-// above the first table, and the notes are below the last one. If the terminal is too narrow for one strategy, it prints
-// the long table.
-func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) error {
-	tables, notes := g.wideTables(opt)
+// writeText prints as few tables as the width permits, with about the same number of strategies in each. If the terminal is too narrow for one
+// strategy, it prints the long table.
+func (c *Comparison) writeText(w io.Writer, grid *cellGrid, opt table.Options) error {
+	tables, notes := grid.wideTables(opt)
 	if tables == nil {
-		return c.longTable(g, opt).Write(w, table.Text, opt)
+		return c.longTable(grid, opt).Write(w, table.Text, opt)
 	}
 	tables[0].Title = c.Title
-	tables[len(tables)-1].Notes = c.allNotes(g, notes)
-	if len(g.updates()) > 1 {
-		tables[len(tables)-1].Notes = c.modelsNotes(g)
+	tables[len(tables)-1].Notes = c.allNotes(grid, notes)
+	if len(grid.updates()) > 1 {
+		tables[len(tables)-1].Notes = c.modelsNotes(grid)
 	}
 	if len(c.Finding) > 0 {
 		tables[0].Title = ""
@@ -262,32 +252,32 @@ func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) erro
 			return err
 		}
 	}
-	for i, t := range tables {
+	for i, part := range tables {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
 			}
 		}
-		if err := t.Write(w, table.Text, opt); err != nil {
+		if err := part.Write(w, table.Text, opt); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wideTables returns nil if not even one strategy fits.
+// wideTables returns as few tables as the width permits, and their footnotes; nil if a single strategy does not fit.
 func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnotes) {
 	for parts := 1; parts <= max(len(g.strategies), 1); parts++ {
 		var tables []*table.Table
 		var notes table.Footnotes
 		fits := true
 		for _, strategies := range split(g.strategies, parts) {
-			t := g.modelsTable(strategies, opt)
+			part := g.modelsTable(strategies, opt)
 			if len(g.updates()) <= 1 {
-				t = g.wideTable(strategies, &notes, opt)
+				part = g.wideTable(strategies, &notes, opt)
 			}
-			fits = fits && t.Fits(opt.Width)
-			tables = append(tables, t)
+			fits = fits && part.Fits(opt.Width)
+			tables = append(tables, part)
 		}
 		if fits {
 			return tables, notes
@@ -297,150 +287,148 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 }
 
 // split splits s into parts whose lengths differ by at most one.
-func split(s []string, parts int) [][]string {
-	out := make([][]string, parts)
-	for i := range out {
-		out[i] = s[i*len(s)/parts : (i+1)*len(s)/parts]
+func split(list []string, parts int) [][]string {
+	lists := make([][]string, parts)
+	for i := range lists {
+		lists[i] = list[i*len(list)/parts : (i+1)*len(list)/parts]
+	}
+	return lists
+}
+
+// wideTable returns a table with a column for each strategy and a group of lines for every MAX. Empty rows separate the groups.
+func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt table.Options) *table.Table {
+	out := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
+	for _, strategy := range strategies {
+		out.Columns = append(out.Columns, table.Column{Name: strategy, Max: 26})
+	}
+	for i, maximum := range g.maxima {
+		if i > 0 {
+			out.Rows = append(out.Rows, make([]table.Cell, len(out.Columns)))
+		}
+		texts := make([]cellTexts, len(strategies))
+		for column, strategy := range strategies {
+			if cell := g.at(strategy, g.updates()[0], maximum); cell != nil {
+				texts[column] = textsOf(cell, notes, opt)
+			}
+		}
+		appendLines(out, strconv.Itoa(maximum), g.valueName(), texts)
 	}
 	return out
 }
 
-// wideTable has a column for each strategy. For every MAX it has the lines that are not empty, and an empty row after
-// them.
-func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt table.Options) *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
-	for _, s := range strategies {
-		t.Columns = append(t.Columns, table.Column{Name: s, Max: 26})
-	}
-	for i, maximum := range g.maxima {
-		if i > 0 {
-			t.Rows = append(t.Rows, make([]table.Cell, len(t.Columns)))
-		}
-		texts := make([]cellTexts, len(strategies))
-		for j, s := range strategies {
-			if c := g.at(s, g.updates()[0], maximum); c != nil {
-				texts[j] = textsOf(c, notes, opt)
-			}
-		}
-		appendLines(t, strconv.Itoa(maximum), g.valueName(), texts)
-	}
-	return t
-}
-
-// valueName is the name of the row of values: they are not estimates if each has bounds or is a fraction.
+// valueName returns the name of the row of values: "estimate" if some value has no bounds.
 func (g *cellGrid) valueName() string {
-	if slices.ContainsFunc(g.cells, func(c ComparisonCell) bool {
-		return c.Verdict.Accuracy != result.Exact && c.Verdict.Accuracy != result.Bounded && c.Verdict.Err == nil
-	}) {
+	isEstimate := func(cell ComparisonCell) bool {
+		return cell.Verdict.Accuracy != result.Exact && cell.Verdict.Accuracy != result.Bounded && cell.Verdict.Err == nil
+	}
+	if slices.ContainsFunc(g.cells, isEstimate) {
 		return "estimate"
 	}
 	return "value"
 }
 
-// appendLines adds the rows of one MAX. The first row names it.
-func appendLines(t *table.Table, maximum, value string, texts []cellTexts) {
+// appendLines adds the rows of one MAX. Only the first row has the number. It omits other rows without texts.
+func appendLines(out *table.Table, maximum, value string, texts []cellTexts) {
 	lines := []struct {
 		label string
 		pick  func(*cellTexts) table.Cell
 	}{
-		{value, func(x *cellTexts) table.Cell { return x.estimate }},
-		{"interval", func(x *cellTexts) table.Cell { return x.interval }},
-		{"published", func(x *cellTexts) table.Cell { return x.published }},
-		{"outcome", func(x *cellTexts) table.Cell { return x.outcome }},
-		{"notes", func(x *cellTexts) table.Cell { return x.notes }},
+		{value, func(text *cellTexts) table.Cell { return text.estimate }},
+		{"interval", func(text *cellTexts) table.Cell { return text.interval }},
+		{"published", func(text *cellTexts) table.Cell { return text.published }},
+		{"outcome", func(text *cellTexts) table.Cell { return text.outcome }},
+		{"notes", func(text *cellTexts) table.Cell { return text.notes }},
 	}
 	for i, line := range lines {
 		row := []table.Cell{{}, {Text: line.label}}
-		used := false
-		for j := range texts {
-			cell := line.pick(&texts[j])
-			used = used || cell.Text != ""
+		hasText := false
+		for column := range texts {
+			cell := line.pick(&texts[column])
+			hasText = hasText || cell.Text != ""
 			row = append(row, cell)
 		}
 		if i == 0 {
 			row[0].Text = maximum
 		}
-		if used || i == 0 {
-			t.Rows = append(t.Rows, row)
+		if hasText || i == 0 {
+			out.Rows = append(out.Rows, row)
 		}
 	}
 }
 
-// Chart returns a plot of the probability over MAX, on a logarithmic axis, and of the
-// published numbers. It has a series for each strategy; a bar is the verdict's interval, or
-// its half-width. Cells without a number interrupt the line.
-//
-// The error says which strategy and MAX occur twice, or have no probability.
+// Chart returns a plot of the probability over MAX, on a logarithmic axis, with a series for each strategy. It also shows the published numbers. It
+// returns an error if a strategy and MAX occur twice or have no probability.
 //
 // Source: thesis Figure 3.25.
 func (c *Comparison) Chart() (*plot.Chart, error) {
-	g, err := newCellGrid(c)
+	grid, err := newCellGrid(c)
 	if err != nil {
 		return nil, err
 	}
 	chart := &plot.Chart{Title: c.Title, X: "MAX", Y: "probability", Probability: true}
-	for _, m := range g.maxima {
-		if m < 1 {
-			return nil, fmt.Errorf("strategy %q: MAX is %d, want a positive number", g.cells[0].Strategy, m)
+	for _, maximum := range grid.maxima {
+		if maximum < 1 {
+			return nil, fmt.Errorf("strategy %q: MAX is %d, want a positive number", grid.cells[0].Strategy, maximum)
 		}
-		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(m)), Name: strconv.Itoa(m)})
+		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(maximum)), Name: strconv.Itoa(maximum)})
 	}
-	for _, updates := range g.updates() {
-		for _, strategy := range g.strategies {
-			s, err := g.series(chart, strategy, updates)
+	for _, updates := range grid.updates() {
+		for _, strategy := range grid.strategies {
+			line, err := grid.series(chart, strategy, updates)
 			if err != nil {
 				return nil, err
 			}
-			chart.Series = append(chart.Series, s)
+			chart.Series = append(chart.Series, line)
 		}
 	}
 	return chart, nil
 }
 
-// series is the line of a strategy. The last model of several has the published points.
+// series returns the line of a strategy. With several models, only the last model has the published points.
 func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Series, error) {
-	all := g.updates()
-	s := plot.Series{Name: strategy}
-	if len(all) > 1 {
-		s.Name += ", " + updatesLabel(updates)
+	allUpdates := g.updates()
+	line := plot.Series{Name: strategy}
+	if len(allUpdates) > 1 {
+		line.Name += ", " + updatesLabel(updates)
 	}
-	gap := false
-	for i, m := range g.maxima {
-		cell := g.at(strategy, updates, m)
+	hasGap := false
+	for i, maximum := range g.maxima {
+		cell := g.at(strategy, updates, maximum)
 		if cell == nil {
-			gap = true
+			hasGap = true
 			continue
 		}
-		p, ok := verdictPoint(&cell.Verdict)
-		p.X, p.Gap = chart.Ticks[i].At, gap
-		if gap = !ok; ok {
-			s.Points = append(s.Points, p)
+		point, hasNumber := verdictPoint(&cell.Verdict)
+		point.X, point.Gap = chart.Ticks[i].At, hasGap
+		if hasNumber {
+			line.Points = append(line.Points, point)
 		}
-		var q plot.Point
-		if cell.Published != nil && updates == all[len(all)-1] {
-			q = barred(cell.Published.Value, cell.Published.HalfWidth)
-			q.X = p.X
-			s.Published = append(s.Published, q)
+		hasGap = !hasNumber
+		var published plot.Point
+		if cell.Published != nil && updates == allUpdates[len(allUpdates)-1] {
+			published = barred(cell.Published.Value, cell.Published.HalfWidth)
+			published.X = point.X
+			line.Published = append(line.Published, published)
 		}
-		for _, y := range []float64{p.Y, q.Y} {
+		for _, y := range []float64{point.Y, published.Y} {
 			if !(y >= 0 && y <= 1) {
-				return s, fmt.Errorf("strategy %q: MAX %d: %s is not a probability", strategy, m, result.JSONNumber(y).String())
+				return line, fmt.Errorf("strategy %q: MAX %d: %s is not a probability", strategy, maximum, result.JSONNumber(y).String())
 			}
 		}
 	}
-	return s, nil
+	return line, nil
 }
 
-// verdictPoint returns the value and bar of a verdict; ok is false if it has no number.
-func verdictPoint(v *result.Verdict) (p plot.Point, ok bool) {
-	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
-		return p, false
+// verdictPoint returns the value of a verdict with its interval. ok is false if the verdict has no number.
+func verdictPoint(verdict *result.Verdict) (point plot.Point, ok bool) {
+	if verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+		return point, false
 	}
-	p = barred(v.Value.Num, v.HalfWidth)
-	if b := v.Bound; b != nil && b.Lo <= b.Hi {
-		p.Lo, p.Hi = max(b.Lo, 0), min(b.Hi, 1)
+	point = barred(verdict.Value.Num, verdict.HalfWidth)
+	if bound := verdict.Bound; bound != nil && bound.Lo <= bound.Hi {
+		point.Lo, point.Hi = max(bound.Lo, 0), min(bound.Hi, 1)
 	}
-	return p, true
+	return point, true
 }
 
 // barred returns a point with a bar of this half-width inside [0, 1]; nil means no bar.

@@ -21,58 +21,71 @@ func updatesLabel(updates string) string {
 
 // updates lists the updates of the cells, in order of first appearance.
 func (g *cellGrid) updates() []string {
-	var out []string
+	var all []string
 	for i := range g.cells {
-		if u := g.cells[i].Updates; !slices.Contains(out, u) {
-			out = append(out, u)
+		if updates := g.cells[i].Updates; !slices.Contains(all, updates) {
+			all = append(all, updates)
 		}
+	}
+	return all
+}
+
+// modelsTable returns a table with a column for each strategy. For every MAX it has a row with the published numbers and a row for each model.
+func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Table {
+	out := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
+	for _, strategy := range strategies {
+		out.Columns = append(out.Columns, table.Column{Name: strategy, Max: 26})
+	}
+	for i, maximum := range g.maxima {
+		if i > 0 {
+			out.Rows = append(out.Rows, make([]table.Cell, len(out.Columns)))
+		}
+		rows := g.modelRows(strategies, maximum, opt)
+		rows[0][0].Text = strconv.Itoa(maximum)
+		out.Rows = append(out.Rows, rows...)
 	}
 	return out
 }
 
-// modelsTable has a column for each strategy. For every MAX it has a row with the published numbers and one for each
-// model, named by its updates. Numbers have three decimals, as in Table 3.6; the ends of intervals are rounded outward.
-func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
-	for _, s := range strategies {
-		t.Columns = append(t.Columns, table.Column{Name: s, Max: 26})
+// modelRows returns the rows of one MAX, without its number. The row of published numbers is missing if there are none.
+func (g *cellGrid) modelRows(strategies []string, maximum int, opt table.Options) [][]table.Cell {
+	var rows [][]table.Cell
+	published, hasNumber := []table.Cell{{}, {Text: "thesis"}}, false
+	for _, strategy := range strategies {
+		text := g.publishedDecimals(strategy, maximum, opt)
+		hasNumber = hasNumber || text != ""
+		published = append(published, table.Cell{Text: text})
 	}
-	for i, maximum := range g.maxima {
-		if i > 0 {
-			t.Rows = append(t.Rows, make([]table.Cell, len(t.Columns)))
-		}
-		number, found := strconv.Itoa(maximum), false // the first row has it
-		published := []table.Cell{{Text: number}, {Text: "thesis"}}
-		for _, s := range strategies {
-			var c table.Cell
-			for _, u := range g.updates() {
-				if x := g.at(s, u, maximum); x != nil && x.Published != nil {
-					found = true
-					c.Text = decimals(x.Published.Value)
-					if h := x.Published.HalfWidth; h != nil {
-						c.Text += opt.PlusMinus() + decimals(*h)
-					}
-				}
+	if hasNumber {
+		rows = append(rows, published)
+	}
+	for _, updates := range g.updates() {
+		row := []table.Cell{{}, {Text: updatesLabel(updates)}}
+		for _, strategy := range strategies {
+			var cell table.Cell
+			if found := g.at(strategy, updates, maximum); found != nil {
+				cell = found.modelCell(opt)
 			}
-			published = append(published, c)
+			row = append(row, cell)
 		}
-		if found {
-			t.Rows, number = append(t.Rows, published), ""
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// publishedDecimals returns the published number of a strategy with three decimals, as in Table 3.6; empty if there is none.
+func (g *cellGrid) publishedDecimals(strategy string, maximum int, opt table.Options) (text string) {
+	for _, updates := range g.updates() {
+		cell := g.at(strategy, updates, maximum)
+		if cell == nil || cell.Published == nil {
+			continue
 		}
-		for _, u := range g.updates() {
-			row := []table.Cell{{Text: number}, {Text: updatesLabel(u)}}
-			number = ""
-			for _, s := range strategies {
-				var c table.Cell
-				if x := g.at(s, u, maximum); x != nil {
-					c = x.modelCell(opt)
-				}
-				row = append(row, c)
-			}
-			t.Rows = append(t.Rows, row)
+		text = decimals(cell.Published.Value)
+		if halfWidth := cell.Published.HalfWidth; halfWidth != nil {
+			text += opt.PlusMinus() + decimals(*halfWidth)
 		}
 	}
-	return t
+	return text
 }
 
 // decimals returns a number with three decimals.
@@ -81,19 +94,19 @@ func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 // apartMark marks a number that contradicts the published one.
 const apartMark = "*"
 
-// modelCell is the value and the interval of a cell, with a mark if it contradicts the published number.
+// modelCell returns the value and the interval of a cell, with a mark if it contradicts the published number. The interval is rounded outward.
 func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
-	v := &c.Verdict
-	cell := valueCell(v, opt)
+	verdict := &c.Verdict
+	cell := valueCell(verdict, opt)
 	mark := ""
 	if c.Compatible == Incompatible {
 		mark, cell.Tone = apartMark, table.Bad
 	}
-	if (v.Err == nil || v.SampledInPart()) && v.Value.Kind == result.Number && v.Bound != nil && v.Accuracy == result.Probable {
-		lo, hi := math.Floor(v.Bound.Lo*1000)/1000, math.Ceil(v.Bound.Hi*1000)/1000
-		cell.Text = fmt.Sprintf("%s [%s,%s]%s", decimals(v.Value.Num), decimals(lo), decimals(hi), mark)
-		if v.Err != nil {
-			cell.Text += "\n" + failureText(v.Err)
+	if (verdict.Err == nil || verdict.SampledInPart()) && verdict.Value.Kind == result.Number && verdict.Bound != nil && verdict.Accuracy == result.Probable {
+		low, high := math.Floor(verdict.Bound.Lo*1000)/1000, math.Ceil(verdict.Bound.Hi*1000)/1000
+		cell.Text = fmt.Sprintf("%s [%s,%s]%s", decimals(verdict.Value.Num), decimals(low), decimals(high), mark)
+		if verdict.Err != nil {
+			cell.Text += "\n" + failureText(verdict.Err)
 		}
 		return cell
 	}
@@ -101,17 +114,17 @@ func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	return cell
 }
 
-// modelsNotes explain the rows and marks of the table of several models, and have the remarks of the verdicts, each
-// once. A remark on PRISM's half-width is left out, because this table has no half-widths.
-func (c *Comparison) modelsNotes(g *cellGrid) []string {
+// modelsNotes returns the notes of the table of several models, with the remarks on the verdicts. It omits remarks on PRISM's half-width, because this
+// table has no half-widths.
+func (c *Comparison) modelsNotes(grid *cellGrid) []string {
 	var verdicts []result.Verdict
 	var remarks []string
-	for i := range g.cells {
-		v := &g.cells[i].Verdict
-		verdicts = append(verdicts, *v)
-		for _, r := range Remarks(v) {
-			if !slices.Contains(remarks, r) && !strings.Contains(r, "PRISM's half-width") {
-				remarks = append(remarks, r)
+	for i := range grid.cells {
+		verdict := &grid.cells[i].Verdict
+		verdicts = append(verdicts, *verdict)
+		for _, remark := range Remarks(verdict) {
+			if !slices.Contains(remarks, remark) && !strings.Contains(remark, "PRISM's half-width") {
+				remarks = append(remarks, remark)
 			}
 		}
 	}

@@ -12,27 +12,20 @@ import (
 	"tilecheck/internal/printable"
 )
 
-// WriteGitHub prints the commands that make GitHub Actions annotate the lines
-// of failing properties as errors, and those of findings as warnings. Results
-// at one place with one outcome make one annotation, with a line each.
-//
-// GitHub shows ten errors and ten warnings a step: what failed comes before
-// what could not be run, both in the order of the suite. File names are as the
-// user named them, so the command has to run where the repository is checked out.
-//
-// The error is that of w.
+// WriteGitHub prints workflow commands, with which GitHub Actions annotates the lines of failing properties as errors and the lines of findings as
+// warnings. Results at one place with one outcome share an annotation. GitHub shows only ten errors and ten warnings, so failures come first.
 //
 // Source: GitHub Docs, "Workflow commands for GitHub Actions"; the escapes are
 // those of actions/toolkit, packages/core/src/command.ts.
 func WriteGitHub(w io.Writer, rep *TestReport) error {
 	var commands strings.Builder
-	for _, a := range rep.annotations() {
-		commands.WriteString(a.command("error"))
+	for _, note := range rep.annotations() {
+		commands.WriteString(note.command("error"))
 	}
 	for i := range rep.Findings {
 		finding := &rep.Findings[i]
-		a := annotation{file: finding.File, line: finding.Line, col: finding.Col, title: "annotation", lines: []string{finding.Message}}
-		commands.WriteString(a.command("warning"))
+		note := annotation{file: finding.File, line: finding.Line, col: finding.Col, title: "annotation", lines: []string{finding.Message}}
+		commands.WriteString(note.command("warning"))
 	}
 	_, err := io.WriteString(w, commands.String())
 	return err
@@ -46,8 +39,7 @@ type annotation struct {
 	lines     []string
 }
 
-// annotations returns one annotation for all failing results at one place with one outcome: failed results first, then others, in the order of
-// the suite.
+// annotations returns one annotation for all failing results at one place with one outcome. Wrong results come before errors.
 func (rep *TestReport) annotations() []*annotation {
 	type key struct {
 		file      string

@@ -3,6 +3,7 @@ package steps
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -13,8 +14,10 @@ import (
 const (
 	// maxFractionWork is the greatest number of states times steps that are computed in fractions.
 	maxFractionWork = 100_000
-	// maxFractionPlaces is the number of binary places that longer fractions are rounded to.
-	maxFractionPlaces = 10_000
+	// minFractionPlaces and maxFractionPlaces limit the number of binary places that longer fractions are rounded to.
+	minFractionPlaces, maxFractionPlaces = 10_000, 1 << 20
+	// maxReductionWork is the greatest number of operations on words of 64 bits in which fractions are reduced.
+	maxReductionWork = 2e9
 )
 
 // The two sides that values are bounded from.
@@ -56,7 +59,7 @@ func (p *Problem) Values(ctx context.Context) (out [2]*certificate.Values, err e
 	for side := range out {
 		out[side] = &certificate.Values{}
 		if valueBits > 54 || slices.Contains(p.Den, 0) || p.NumStates() <= maxFractionWork/(last+1) {
-			out[side].Rats, err = stepBackwards(ctx, p, p.fractionArithmetic(maxFractionPlaces, side), side)
+			out[side].Rats, err = stepBackwards(ctx, p, p.fractionArithmetic(p.fractionPlaces(last), side), side)
 		} else {
 			out[side].Scale = uint(62 - valueBits)
 			out[side].Fixed, err = stepBackwards(ctx, p, p.fixedArithmetic(out[side].Scale, side), side)
@@ -66,6 +69,14 @@ func (p *Problem) Values(ctx context.Context) (out [2]*certificate.Values, err e
 		}
 	}
 	return out, nil
+}
+
+// fractionPlaces returns the number of binary places that longer fractions are rounded to. To reduce a fraction takes a number of operations
+// that is the square of the number of words, for each transition in each step. So a small model has more places.
+func (p *Problem) fractionPlaces(numSteps int) uint {
+	reductions := float64(len(p.Target)) * float64(numSteps+1)
+	places := 64 * math.Sqrt(maxReductionWork/reductions)
+	return uint(min(max(places, minFractionPlaces), maxFractionPlaces))
 }
 
 // arithmetic is a number format whose operations round to one side.

@@ -50,7 +50,7 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 // addDeclarations adds the facts about the declarations of the model.
 func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	program := space.Program()
-	facts.Add(table.Column{Name: "type"}, program.Type.String(), nil)
+	facts.Add(table.Column{Name: "type"}, modelTypeText(program), nil)
 	if space.Imported() {
 		facts.Add(table.Column{Field: "modules"}, nil, nil)
 	} else {
@@ -84,6 +84,14 @@ func addVariables(facts *table.Facts, program *sema.Program) {
 	for _, v := range variables {
 		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
 	}
+}
+
+// modelTypeText returns the type of the model, such as CTMC. A Markov automaton is MA, although its program is that of its embedded MDP.
+func modelTypeText(program *sema.Program) string {
+	if program.Model().IsMarkovAutomaton() {
+		return "MA"
+	}
+	return program.Type.String()
 }
 
 // namesText returns the names of a list, separated by commas. It omits empty names, and returns nil if all names are empty.

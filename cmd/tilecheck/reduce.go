@@ -19,6 +19,7 @@ import (
 	"tilecheck/native/space/files/named"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/jani"
+	"tilecheck/prism/sema"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/result/agree"
@@ -38,6 +39,8 @@ type reduceCmd struct {
 	Memory    byteCount     `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	Format    table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	given *runner.PartitionFile // the file of --partition, after it was read
 }
 
 // Run writes the quotient of the model, and compares the model with its quotient for each property.
@@ -120,11 +123,10 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 			return err
 		}
 	}
-	reduced, err := check.ReduceAll(ctx, space, program, properties)
+	quotient, program, err := c.quotient(ctx, env, space, program, properties)
 	if err != nil {
 		return err
 	}
-	quotient := reduced.Space
 	if !c.Exact {
 		quotient = quotient.WithoutFractions()
 	}
@@ -134,6 +136,34 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	}
 	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
 	return out.write(ctx, target)
+}
+
+// quotient returns the quotient of the space for files, and its program: by the partition of --partition, and otherwise by the coarsest one. It
+// prints what the given partition does not respect.
+func (c *reduceCmd) quotient(ctx context.Context, env *environment, space *explicit.Space, program *sema.Program, properties []*check.Property) (*explicit.Space, *sema.Program, error) {
+	if c.Partition == "" {
+		reduced, err := check.ReduceAll(ctx, space, program, properties)
+		if err != nil {
+			return nil, nil, err
+		}
+		return reduced.Space, program, nil
+	}
+	file, err := c.partitionFile(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	partition, err := check.ReadPartition(ctx, file.File, file.Text, space)
+	if err != nil {
+		return nil, nil, err
+	}
+	given, err := check.ReduceBy(ctx, space, program, properties, partition)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file.File, err)
+	}
+	for _, omitted := range given.Omitted {
+		fmt.Fprintf(env.stderr, "note: the files have no %s, which distinguishes states of a block of %s\n", omitted, file.File)
+	}
+	return given.Space, given.Program, nil
 }
 
 // sizeText returns the numbers of states, choices and transitions of a model as text.
@@ -225,12 +255,15 @@ type reductionRecord struct {
 // partitionFile returns the partition to read (--partition) or to write (--export-partition); nil without these flags.
 func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, error) {
 	switch {
+	case c.given != nil:
+		return c.given, nil
 	case c.Partition != "":
 		text, err := env.readSource(c.Partition)
 		if err != nil {
 			return nil, err
 		}
-		return &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}, nil
+		c.given = &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}
+		return c.given, nil
 	case c.ExportPartition != "":
 		return &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}, nil
 	}

@@ -58,15 +58,11 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 	return builder, nil
 }
 
-// build checks a partition and returns the quotient. If partition is nil, it uses the coarsest bisimulation that preserves the sets of states
-// and the rewards of the builder.
+// build returns the quotient by a partition, which it checks. If partition is nil, it uses the coarsest bisimulation that preserves the sets of
+// states and the rewards of the builder.
 func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.Partition) (*Reduced, error) {
 	space := builder.space
-	var rewards []*sparse.Reward
-	indices := slices.Sorted(maps.Keys(builder.rewards))
-	for _, i := range indices {
-		rewards = append(rewards, builder.rewards[i])
-	}
+	rewards := builder.rewardList()
 	if partition == nil {
 		var err error
 		partition, err = quotient.Refine(ctx, space.Model(), builder.block, rewards)
@@ -82,10 +78,19 @@ func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.P
 		return nil, err
 	}
 	quotientRewards := map[int]*sparse.Reward{}
-	for position, i := range indices {
+	for position, i := range slices.Sorted(maps.Keys(builder.rewards)) {
 		quotientRewards[i] = partition.Reward(rewards[position], keptChoices)
 	}
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
+}
+
+// rewardList returns the reward structures of the builder, in the order of their indices.
+func (builder *quotientBuilder) rewardList() []*sparse.Reward {
+	var rewards []*sparse.Reward
+	for _, i := range slices.Sorted(maps.Keys(builder.rewards)) {
+		rewards = append(rewards, builder.rewards[i])
+	}
+	return rewards
 }
 
 // checkPartition returns an error if a partition is not a bisimulation that preserves the sets of states of the builder and the rewards. The
@@ -96,8 +101,13 @@ func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *q
 	if !isMistake {
 		return err
 	}
+	return builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
+}
+
+// errorInBlock returns the error that two states are wrongly in one block. why is the difference between them, as a clause.
+func (builder *quotientBuilder) errorInBlock(first, second int, why string) error {
 	stateText := func(s int) string { return builder.space.Compiled().StateText(builder.space.State(nil, s)) }
-	return fmt.Errorf("states %s and %s are in one block, and %s", stateText(mistake.States[0]), stateText(mistake.States[1]), mistake.Why)
+	return fmt.Errorf("states %s and %s are in one block, and %s", stateText(first), stateText(second), why)
 }
 
 // quotientBuilder collects what a quotient must preserve: the sets of states and the reward structures of properties.

@@ -174,8 +174,11 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 		result.Kind = sparse.MDP
 	}
 	for _, number := range model.Numbers {
-		float, _ := number.Float64()
-		result.Weights = append(result.Weights, float)
+		nearest := 0.0
+		if number.Sign() > 0 { // a positive weight must not become 0
+			nearest, _ = sparse.NormalFloat(number)
+		}
+		result.Weights = append(result.Weights, nearest)
 	}
 	for _, probIndex := range model.Prob {
 		if !sparse.InRange(result.Weights[probIndex]) {
@@ -265,7 +268,7 @@ func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
 			continue
 		}
 		result.ChoiceRat[c] = reward
-		result.Choice[c], _ = reward.Float64()
+		result.Choice[c], _ = sparse.NormalFloat(reward)
 		if !sparse.InRange(result.Choice[c]) {
 			result.Err = math.Inf(1)
 		}

@@ -200,7 +200,8 @@ func (prover *Prover) snapshot() *Prover {
 }
 
 // Proven adds the claim that answers a property, and checks its certificate. It returns the index of the claim and the checker's result.
-// The error is a *NotAccepted if the checker rejects the certificate.
+// The error is a *NotAccepted if the checker rejects the certificate. It is another error if the checker computes bounds for a step bound or
+// a time bound, and they are too wide for the claim.
 func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
 	claimIndex, err := prover.Add(ctx, property)
 	if err != nil {
@@ -212,16 +213,28 @@ func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *cer
 			return claimIndex, nil, err
 		}
 	}
-	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&prover.File, claimIndex))
+	file := Only(&prover.File, claimIndex)
+	results, err := certify.CheckOf(ctx, prover.checkerModel, file)
 	switch {
 	case ctx.Err() != nil:
 		return claimIndex, nil, ctx.Err()
 	case err != nil:
 		return claimIndex, nil, &NotAccepted{err}
+	case errors.Is(results[0].Err, certify.ErrUndecided) && slices.ContainsFunc(file.Vectors, isComputedByChecker):
+		return claimIndex, nil, errors.New("the checker rounds the values of a bounded formula, and its bounds do not decide the property")
 	case results[0].Err != nil:
 		return claimIndex, nil, &NotAccepted{results[0].Err}
 	}
 	return claimIndex, &results[0], nil
+}
+
+// isComputedByChecker reports whether the checker computes the bounds of a vector itself, because the formula has a step bound or a time bound.
+func isComputedByChecker(vector certificate.Vector) bool {
+	switch vector.Kind {
+	case certificate.Steps, certificate.Cumulative, certificate.Instant:
+		return true
+	}
+	return vector.Timed != nil
 }
 
 // Accepts lets the checker check a claim with another vector. Proven must have returned the claim. The error says why the checker does not

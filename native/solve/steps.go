@@ -99,6 +99,7 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	sys.stepSkipper = sys.newStepSkipper(opts)
+	sys.stepLimit = sys.rewardLimit(ctx, reward, steps, opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
 	sys.values.Steps = sys.stepScheduler.steps(nil)
 	return sys.values, err

@@ -34,7 +34,7 @@ type system struct {
 	values        *Values
 	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
 	stepSkipper   *stepSkipper   // for rewards of steps; nil if every step is taken
-	stepLimit     stepLimit      // for probabilities of steps; nil if every step is taken
+	stepLimit     stepLimit      // for a great number of steps; nil if every step is taken
 
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }

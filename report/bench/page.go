@@ -31,8 +31,7 @@ type pageData struct {
 	Cells [][]any `json:"cells"`
 }
 
-// WritePage writes runs as one HTML page without other files: a scoreboard, quantile and scatter plots, differences of two tools, and a table of
-// all cases. Because of its content security policy, browsers load nothing else.
+// WritePage writes runs as one HTML page with plots and tables. The content security policy of the page makes browsers load nothing else.
 func WritePage(w io.Writer, runs []Run, title string) error {
 	page, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
@@ -85,12 +84,8 @@ func machines(runs []Run) (lines []string) {
 	}
 	for i := range runs {
 		machine := &runs[i].Machine
-		var parts []string
-		for _, part := range []string{machine.System, machine.Kernel, machine.Processor} {
-			if part != "" {
-				parts = append(parts, part)
-			}
-		}
+		isEmpty := func(part string) bool { return part == "" }
+		parts := slices.DeleteFunc([]string{machine.System, machine.Kernel, machine.Processor}, isEmpty)
 		parts = append(parts, fmt.Sprintf("%d cores", machine.Cores), fmt.Sprintf("%.1f GB", float64(machine.Memory)/1e9))
 		add(strings.Join(parts, ", "))
 		add(fmt.Sprintf("%s: version %s; measured by tilecheck %s", runs[i].Tool, runs[i].Version, runs[i].Tilecheck))

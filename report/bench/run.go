@@ -117,8 +117,7 @@ func (r *Run) Write(w io.Writer) error {
 // maxLine is the greatest length of a line, in bytes.
 const maxLine = 16 << 20
 
-// Read reads runs. It drops repetitions of a run, because files of shards may have been concatenated. It skips an incomplete last
-// line, which an interrupted write leaves. name is the name of the file for messages.
+// Read reads runs, each once. It skips an incomplete last line of an interrupted write. name is the name of the file for messages.
 func Read(r io.Reader, name string) ([]Run, error) {
 	var runs []Run
 	seen := make(map[Key]bool)

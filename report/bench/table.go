@@ -23,19 +23,19 @@ type Summary struct {
 
 // Summarize returns a summary for each case and tool, in the order of their first runs.
 func Summarize(runs []Run) []Summary {
-	type key struct{ name, tool string }
-	groups := make(map[key][]*Run)
-	var order []key
+	type caseAndTool struct{ name, tool string }
+	groups := make(map[caseAndTool][]*Run)
+	var order []caseAndTool
 	for i := range runs {
-		k := key{runs[i].Case, runs[i].Tool}
-		if groups[k] == nil {
-			order = append(order, k)
+		key := caseAndTool{runs[i].Case, runs[i].Tool}
+		if groups[key] == nil {
+			order = append(order, key)
 		}
-		groups[k] = append(groups[k], &runs[i])
+		groups[key] = append(groups[key], &runs[i])
 	}
 	var summaries []Summary
-	for _, k := range order {
-		summaries = append(summaries, summarize(groups[k]))
+	for _, key := range order {
+		summaries = append(summaries, summarize(groups[key]))
 	}
 	return summaries
 }
@@ -122,12 +122,13 @@ func memoryCell(bytes float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.1f MB", bytes/1e6), Value: bytes}
 }
 
-// notes returns notes that say how the runs were measured, and how many of them were disturbed.
+// notes returns notes about the method of measurement and the number of disturbed runs.
 func notes(runs []Run) (lines []string) {
 	const disturbedPrefix = "disturbed: "
 	counts := make(map[string]int) // of each note
 	add := func(text string) {
-		if counts[text]++; counts[text] == 1 {
+		counts[text]++
+		if counts[text] == 1 {
 			lines = append(lines, text)
 		}
 	}
@@ -140,7 +141,7 @@ func notes(runs []Run) (lines []string) {
 			add("measured by " + run.Measured + ": all processes of a run together")
 		}
 		for _, text := range run.Interference {
-			kind, _, _ := strings.Cut(text, " used ") // "others used 7 % of the cores" has a different number in each run
+			kind, _, _ := strings.Cut(text, " used ") // the number in "others used 7 % of the cores" differs between runs
 			add(disturbedPrefix + kind)
 		}
 	}
@@ -155,7 +156,7 @@ func notes(runs []Run) (lines []string) {
 	return lines
 }
 
-// ExitCode returns the exit code of a command that measured the runs, which is the exit code for the gravest outcome. It is 1 without runs.
+// ExitCode returns the exit code for the gravest outcome of the runs; 1 without runs.
 func ExitCode(runs []Run) int {
 	found := make(map[Outcome]bool)
 	for i := range runs {

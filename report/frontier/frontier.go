@@ -21,45 +21,50 @@ type Frontier struct {
 	Over [][2]float64 `json:"over,omitempty"`
 }
 
-// Of returns the Pareto curve of a verdict; nil if it has none, or not one of two objectives.
-func Of(v *result.Verdict) *Frontier {
-	if v.Err != nil || v.Value.Kind != result.Curve || len(v.Value.Points) == 0 || len(v.Value.Points[0]) != 2 {
+// Of returns the Pareto curve of a verdict; nil if the verdict has no curve of two objectives.
+func Of(verdict *result.Verdict) *Frontier {
+	if verdict.Err != nil || verdict.Value.Kind != result.Curve || len(verdict.Value.Points) == 0 || len(verdict.Value.Points[0]) != 2 {
 		return nil
 	}
-	p, err := syntax.ParseProperty("", []byte(v.Property))
+	property, err := syntax.ParseProperty("", []byte(verdict.Property))
 	if err != nil {
 		return nil
 	}
-	f := &Frontier{}
-	n := 0
-	for _, x := range logic.Read(syntax.Unparen(p.X)).Objectives {
-		objective := logic.Read(syntax.Unparen(x))
+	frontier := &Frontier{}
+	if !frontier.setObjectives(logic.Read(syntax.Unparen(property.X)).Objectives) {
+		return nil
+	}
+	maxError := verdict.Value.Num
+	for _, point := range verdict.Value.Points {
+		frontier.Under = append(frontier.Under, [2]float64(point))
+		if maxError >= 0 && !math.IsInf(maxError, 0) {
+			frontier.Over = append(frontier.Over, [2]float64{frontier.shift(0, point[0], maxError), frontier.shift(1, point[1], maxError)})
+		}
+	}
+	return frontier
+}
+
+// setObjectives sets the objectives that ask for a value, and their directions. It returns false unless there are two of them.
+func (f *Frontier) setObjectives(operands []syntax.Expr) bool {
+	count := 0
+	for _, operand := range operands {
+		objective := logic.Read(syntax.Unparen(operand))
 		if !objective.Query() {
 			continue
 		}
-		if n == len(f.Objectives) {
-			return nil
+		if count == len(f.Objectives) {
+			return false
 		}
-		f.Objectives[n], f.Directions[n] = syntax.ExprString(x), "max"
+		f.Objectives[count], f.Directions[count] = syntax.ExprString(operand), "max"
 		if objective.Extremum == syntax.Min {
-			f.Directions[n] = "min"
+			f.Directions[count] = "min"
 		}
-		n++
+		count++
 	}
-	if n != len(f.Objectives) {
-		return nil
-	}
-	beyond := v.Value.Num
-	for _, point := range v.Value.Points {
-		f.Under = append(f.Under, [2]float64(point))
-		if beyond >= 0 && !math.IsInf(beyond, 0) {
-			f.Over = append(f.Over, [2]float64{f.shift(0, point[0], beyond), f.shift(1, point[1], beyond)})
-		}
-	}
-	return f
+	return count == len(f.Objectives)
 }
 
-// shift moves a coordinate of objective i by a distance in the direction that is better. The result is rounded in that direction.
+// shift moves a coordinate of objective i by a distance in the better direction. It rounds the result in this direction.
 func (f *Frontier) shift(i int, x, distance float64) float64 {
 	if distance == 0 {
 		return x

@@ -5,19 +5,25 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // writeCSV writes records. Spreadsheets take a cell that begins like a formula
 // for one, whoever wrote it: such a text gets an apostrophe in front, which they
-// hide. Numbers stay.
+// hide. Numbers stay. A byte that is not UTF-8 becomes U+FFFD, as in JSON, so
+// that every program can read the file.
 //
 // Source: OWASP, "CSV Injection".
 func writeCSV(w io.Writer, records [][]string) error {
 	for _, record := range records {
 		for i, cell := range record {
-			if isFormula(cell) {
-				record[i] = "'" + cell
+			if !utf8.ValidString(cell) {
+				cell = string([]rune(cell))
 			}
+			if isFormula(cell) {
+				cell = "'" + cell
+			}
+			record[i] = cell
 		}
 	}
 	return csv.NewWriter(w).WriteAll(records)

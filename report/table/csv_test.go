@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,30 @@ func TestCSVFormulas(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q became %q, want %q", cell, got, want)
+		}
+	}
+}
+
+// A CSV file is UTF-8, whatever bytes a name has, and has the same characters as JSON.
+func TestCSVInvalidUTF8(t *testing.T) {
+	for cell, want := range map[string]string{"caf\xe9.prism": "caf\ufffd.prism", "\xff\xfe": "\ufffd\ufffd", "=\xe9": "'=\ufffd", "café": "café", "\xc3": "\ufffd"} {
+		var b strings.Builder
+		if err := (&Table{Columns: []Column{{Name: "c"}}, Rows: [][]Cell{{{Text: "x", Value: cell}}}}).Write(&b, CSV, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSuffix(strings.TrimPrefix(b.String(), "c\n"), "\n"); got != want {
+			t.Errorf("%q became %q, want %q", cell, got, want)
+		}
+		text, err := json.Marshal(cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inJSON string
+		if err := json.Unmarshal(text, &inJSON); err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimPrefix(want, "'") != inJSON {
+			t.Errorf("%q is %q in JSON, want %q", cell, inJSON, want)
 		}
 	}
 }

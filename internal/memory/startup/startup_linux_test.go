@@ -13,7 +13,9 @@ import (
 // TestMain lets the test program be the program that starts under a limit.
 func TestMain(m *testing.M) {
 	if os.Getenv("TILECHECK_TEST_STARTUP") != "" {
-		fmt.Println("started")
+		if _, err := fmt.Println("started"); err != nil {
+			os.Exit(1)
+		}
 		return
 	}
 	os.Exit(m.Run())
@@ -36,6 +38,19 @@ func TestStartup(t *testing.T) {
 			t.Errorf("ulimit -v %d: %v, %q", limit, err, stderr.String())
 		case limit < 1_500_000 && (code != 4 || stdout.String() != "" || strings.Count(stderr.String(), "\n") != 1):
 			t.Errorf("ulimit -v %d: exit code %d, %q, want 4 and one line", limit, code, stderr.String())
+		}
+	}
+}
+
+// If standard output is closed, writing to it fails, also if other streams are closed. Any other standard output, also a /dev/null that is open for
+// reading and writing, is left alone.
+func TestClosedOutput(t *testing.T) {
+	for redirection, want := range map[string]int{">&-": 1, "<&- >&-": 1, ">&- 2>&-": 1, "<&- >&- 2>&-": 1, "": 0, "<&-": 0, "2>&-": 0, ">/dev/null": 0, "1<>/dev/null": 0} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+os.Args[0]+" "+redirection)
+		cmd.Env = append(os.Environ(), "TILECHECK_TEST_STARTUP=1")
+		err := cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != want {
+			t.Errorf("%q: exit code %d (%v), want %d", redirection, code, err, want)
 		}
 	}
 }

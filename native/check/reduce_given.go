@@ -1,0 +1,148 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/quotient"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// GivenQuotient is the quotient by a given partition, with what files of states can contain.
+type GivenQuotient struct {
+	*Reduced
+	// Program has the labels and the reward structures that the partition respects.
+	Program *sema.Program
+	// Omitted describes the other labels and reward structures, such as `label "done"`.
+	Omitted []string
+}
+
+// ReduceBy returns the quotient of an exact space by a given partition. The partition must be a bisimulation. It must preserve the
+// properties, the initial states and the deadlocks. A label or a reward structure that distinguishes states of a block is omitted.
+// program is the program of the space, possibly with the labels of a properties file added.
+func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program, properties []*Property, partition *quotient.Partition) (*GivenQuotient, error) {
+	builder, err := newQuotientBuilder(ctx, space.Compiled(), space, properties)
+	if err != nil {
+		return nil, err
+	}
+	if err := builder.checkPartition(ctx, partition, builder.rewardList()); err != nil {
+		return nil, err
+	}
+	if err := builder.checkBuiltinSets(partition); err != nil {
+		return nil, err
+	}
+	result := &GivenQuotient{}
+	kept := *program
+	if kept.Labels, err = builder.respectedLabels(ctx, result, program.Labels, partition); err != nil {
+		return nil, err
+	}
+	respected, err := builder.respectedRewards(ctx, result, program, partition)
+	if err != nil {
+		return nil, err
+	}
+	if result.Reduced, err = builder.build(ctx, partition); err != nil {
+		return nil, err
+	}
+	kept.Rewards = nil
+	rewards := map[int]*sparse.Reward{}
+	for newIndex, i := range respected {
+		kept.Rewards = append(kept.Rewards, program.Rewards[i])
+		if rewards[newIndex], err = result.Space.Reward(i); err != nil {
+			return nil, err
+		}
+	}
+	result.Program, result.Space = &kept, space.Quotient(partition.First, result.Space.Model(), rewards)
+	return result, nil
+}
+
+// checkBuiltinSets returns an error if a block has an initial state and another state, or a deadlock and another state. Every file of states
+// has these two sets.
+func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) error {
+	model := builder.space.Model()
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
+		initial.Add(int(s))
+	}
+	sets := []struct {
+		set  *sparse.Set
+		name string
+	}{{initial, "an initial state"}, {model.Deadlocks, "a deadlock"}}
+	for _, builtin := range sets {
+		if builtin.set == nil {
+			continue
+		}
+		if first, second, ok := splitBlock(partition, builtin.set); ok {
+			return builder.errorInBlock(first, second, "only one of them is "+builtin.name)
+		}
+	}
+	return nil
+}
+
+// splitBlock returns two states of one block, of which only one is in the set. ok is false if there is no such block.
+func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second int, ok bool) {
+	for s, block := range partition.Block {
+		if first := int(partition.First[block]); set.Has(first) != set.Has(s) {
+			return first, s, true
+		}
+	}
+	return 0, 0, false
+}
+
+// respectedLabels returns the labels that do not distinguish states of a block. It adds the other ones to result.Omitted.
+func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *GivenQuotient, labels []sema.LabelDef, partition *quotient.Partition) ([]sema.LabelDef, error) {
+	var respected []sema.LabelDef
+	for _, label := range labels {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		set, err := builder.space.States(label.X)
+		if err != nil {
+			return nil, fmt.Errorf("label %q: %w", label.Name, err)
+		}
+		if _, _, isSplit := splitBlock(partition, set); isSplit {
+			result.Omitted = append(result.Omitted, fmt.Sprintf("label %q", label.Name))
+			continue
+		}
+		respected = append(respected, label)
+	}
+	return respected, nil
+}
+
+// respectedRewards returns the indices of the reward structures with which the partition is a bisimulation, and adds these structures to
+// the builder. It adds the other ones to result.Omitted. In a Markov automaton, whose sojourn times are rewards, they are errors.
+func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *GivenQuotient, program *sema.Program, partition *quotient.Partition) ([]int, error) {
+	var respected []int
+	for i, structure := range program.Rewards {
+		if builder.rewards[i] == nil {
+			var err error
+			if builder.rewards[i], err = builder.space.Reward(i); err != nil {
+				return nil, err
+			}
+			err = partition.Check(ctx, builder.space.Model(), builder.block, builder.rewardList())
+			mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
+			switch {
+			case isMistake && program.Model().IsMarkovAutomaton():
+				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
+			case isMistake:
+				delete(builder.rewards, i)
+				result.Omitted = append(result.Omitted, rewardText(structure.Name))
+				continue
+			case err != nil:
+				return nil, err
+			}
+		}
+		respected = append(respected, i)
+	}
+	return respected, nil
+}
+
+// rewardText returns words for a reward structure, which may have no name.
+func rewardText(name string) string {
+	if name == "" {
+		return "rewards without a name"
+	}
+	return fmt.Sprintf("reward structure %q", name)
+}

@@ -1,0 +1,146 @@
+package solve
+
+import (
+	"context"
+	"math"
+
+	"tilecheck/native/space/sparse"
+)
+
+// rewardLimit bounds the reward of T steps of a chain for a very large T, from the long-run averages of the rewards.
+//
+// Let R have one state of each BSCC. Let h(s) be the expected number of steps from s until R is reached, at most D in every state. Let
+// every step have a reward between 0 and M, and let g(s) be the long-run average from s. Then the reward of T steps from s differs from
+// T g(s) by at most M (h(s) + D). Where g(s) is 0, the reward of T steps is at most the total reward, and at least the reward of fewer steps.
+//
+// In a BSCC the bias b(s), the expected sum of reward minus g until R is reached, satisfies Poisson's equation. So the difference is b(s) minus
+// the mean of b after T steps. It is at most M D from the state in R, where b is 0. From any s, the steps before R is reached add at most M h(s).
+//
+// Source: Puterman 8.2.
+type rewardLimit struct {
+	system  *system
+	reward  *sparse.Reward
+	opts    Options
+	steps   int     // T
+	epsilon float64 // the relative width that the caller asks for
+	values  *Values // the bounds without the reward of fewer steps; nil before they are computed
+}
+
+const (
+	// rewardLimitAfter is the number of single steps before the first attempt. Until then the other methods may finish.
+	rewardLimitAfter = 4096
+	// rewardLimitRest is the least number of remaining steps. Fewer steps take less time than the equations of rewardLimit.
+	rewardLimitRest = 1 << 20
+)
+
+// rewardLimit returns a stepLimit for the reward of the given number of steps; nil if it cannot be used.
+func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
+	if opts.Classic || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || hasSeveralChoices(sys.graph) {
+		return nil
+	}
+	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}
+	limit.opts.Scheduler, limit.opts.Within, limit.opts.Exact, limit.opts.Epsilon = false, nil, false, opts.epsilon()/8
+	return func(_, _ []float64, remaining int) (bool, error) {
+		if remaining < rewardLimitRest || steps-remaining < rewardLimitAfter {
+			return false, nil
+		}
+		if limit.values == nil {
+			var err error
+			if limit.values, err = limit.bounds(ctx); err != nil {
+				sys.stepLimit = nil // single steps may still be affordable
+				return false, ctx.Err()
+			}
+		}
+		return limit.finish(), nil
+	}
+}
+
+// hasSeveralChoices reports whether a state has more than one choice.
+func hasSeveralChoices(graph *sparse.Graph) bool { return graph.NumChoices() > graph.NumStates() }
+
+// finish writes the bounds to the system and returns true, if they are as narrow as asked for. The lower bounds of the system, for fewer
+// steps, are lower bounds, too.
+func (limit *rewardLimit) finish() bool {
+	lower := limit.system.values.Lower
+	for s, upper := range limit.values.Upper {
+		if isNarrow := upper-max(limit.values.Lower[s], lower[s]) <= limit.epsilon/2*upper; !isNarrow || !(upper < math.MaxFloat64) {
+			return false
+		}
+	}
+	for s, upper := range limit.values.Upper {
+		lower[s] = min(max(limit.values.Lower[s], lower[s]), upper)
+	}
+	copy(limit.system.values.Upper, limit.values.Upper)
+	return true
+}
+
+// bounds returns bounds on the reward of all steps. The lower bound is 0 where the long-run average is 0.
+func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
+	graph := limit.system.graph
+	average, err := LongRun(ctx, graph, limit.reward, Max, limit.opts)
+	if err != nil {
+		return nil, err
+	}
+	distance, err := limit.distances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values := &Values{Lower: make([]float64, graph.NumStates()), Upper: make([]float64, graph.NumStates())}
+	greatest, greatestReward := maxOf(distance.Upper), limit.greatestReward()
+	const relErr = 16 * unit // of a few sums and products
+	isZero := false
+	for s := range values.Upper {
+		if average.Upper[s] == 0 {
+			isZero = true
+			continue
+		}
+		difference := greatestReward * (distance.Upper[s] + greatest) * (1 + relErr)
+		lower := float64(limit.steps) * average.Lower[s] * (1 - relErr)
+		values.Lower[s] = limit.system.rounding.down(max(lower-difference, 0), relErr)
+		values.Upper[s] = limit.system.rounding.up(float64(limit.steps)*average.Upper[s]+difference, relErr)
+	}
+	if !isZero {
+		return values, nil
+	}
+	total, err := TotalReward(ctx, graph, limit.reward, Max, limit.opts)
+	if err != nil {
+		return nil, err
+	}
+	for s := range values.Upper {
+		if average.Upper[s] == 0 {
+			values.Upper[s] = total.Upper[s]
+		}
+	}
+	return values, nil
+}
+
+// distances returns bounds on the expected number of steps until one state of each BSCC is reached.
+func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
+	graph := limit.system.graph
+	reference := sparse.NewSet(graph.NumStates())
+	components := graph.Components(nil, nil)
+	for _, i := range components.Bottom(graph.Model) {
+		reference.Add(int(components.Members(i)[0]))
+	}
+	return ReachReward(ctx, graph, indicatorReward(sparse.FullSet(graph.NumStates())), reference, Max, limit.opts)
+}
+
+// greatestReward returns an upper bound on the reward of a step.
+func (limit *rewardLimit) greatestReward() float64 {
+	greatest := 0.0
+	for s := range limit.system.graph.NumStates() {
+		first, _ := limit.system.graph.Choices(s)
+		_, upper := limit.system.rounding.rewardBounds(limit.reward.OfChoice(s, first))
+		greatest = max(greatest, upper)
+	}
+	return greatest * (1 + 4*unit)
+}
+
+// maxOf returns the greatest element of a vector of nonnegative numbers.
+func maxOf(values []float64) float64 {
+	greatest := 0.0
+	for _, value := range values {
+		greatest = max(greatest, value)
+	}
+	return greatest
+}
