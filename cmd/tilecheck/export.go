@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -232,7 +233,7 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 // staleFiles returns the reward files of an earlier export that this export does not replace. They would look like rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
 	var stale []string
-	numRewards := len(x.space.Program().Rewards)
+	numRewards := x.numRewards()
 	for _, target := range outputs {
 		if target.base == "-" || len(target.formats) < 2 {
 			continue
@@ -246,6 +247,9 @@ func (x *exporter) staleFiles(outputs []output) []string {
 	return stale
 }
 
+// numRewards returns the number of reward structures that are written.
+func (x *exporter) numRewards() int { return len(cmp.Or(x.options.Program, x.space.Program()).Rewards) }
+
 // isRewardFormat reports whether a format has one file for each reward structure.
 func isRewardFormat(format string) bool { return format == "srew" || format == "trew" }
 
@@ -254,7 +258,7 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	for _, format := range target.formats {
 		count := 1
 		if isRewardFormat(format) {
-			count = len(x.space.Program().Rewards)
+			count = x.numRewards()
 		}
 		names := slices.Repeat([]string{"-"}, count)
 		if target.base != "-" {
