@@ -41,7 +41,8 @@ func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps
 	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}
 	limit.opts.Scheduler, limit.opts.Within, limit.opts.Exact, limit.opts.Epsilon = false, nil, false, opts.epsilon()/8
 	return func(_, _ []float64, remaining int) (bool, error) {
-		if remaining < rewardLimitRest || steps-remaining < rewardLimitAfter {
+		done := steps - remaining
+		if remaining < rewardLimitRest || done < rewardLimitAfter || sys.stepSkipper.expectsToSkip(done, remaining) {
 			return false, nil
 		}
 		if limit.values == nil {
@@ -119,10 +120,49 @@ func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
 	reference := sparse.NewSet(graph.NumStates())
 	components := graph.Components(nil, nil)
+	occupancy := limit.occupancy()
 	for _, i := range components.Bottom(graph.Model) {
-		reference.Add(int(components.Members(i)[0]))
+		reference.Add(mostVisited(components.Members(i), occupancy))
 	}
 	return ReachReward(ctx, graph, indicatorReward(sparse.FullSet(graph.NumStates())), reference, Max, limit.opts)
+}
+
+// occupancySteps is the number of steps for which visits are counted, a quarter of the steps before the first attempt.
+const occupancySteps = rewardLimitAfter / 4
+
+// occupancy estimates how often each state is visited in the long run. A state that is visited often is reached in few steps. The path begins in every
+// state with the same weight. The result has no bounds, because every choice of a state in R is sound.
+func (limit *rewardLimit) occupancy() []float64 {
+	graph := limit.system.graph
+	visits, weight := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
+	for s := range weight {
+		weight[s] = 1
+	}
+	next := make([]float64, len(weight))
+	for range occupancySteps {
+		clear(next)
+		for s, x := range weight {
+			choice, _ := graph.Choices(s)
+			first, end := graph.Row(choice)
+			for i := first; i < end; i++ {
+				next[graph.Target[i]] += graph.Prob(i) * x
+			}
+			visits[s] += x
+		}
+		weight, next = next, weight
+	}
+	return visits
+}
+
+// mostVisited returns the state with the greatest number of visits.
+func mostVisited(states []uint32, visits []float64) int {
+	best := int(states[0])
+	for _, s := range states {
+		if visits[s] > visits[best] {
+			best = int(s)
+		}
+	}
+	return best
 }
 
 // greatestReward returns an upper bound on the reward of a step.

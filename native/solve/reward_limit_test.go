@@ -127,3 +127,31 @@ func TestRewardOf10To15Steps(t *testing.T) {
 	}
 	t.Logf("%v", time.Since(start))
 }
+
+// A chain whose first states are almost never visited has its value for 10^15 steps at once: R has a state that is visited often.
+func TestRewardOfDriftingWalk(t *testing.T) {
+	const n = 600
+	builder := sparse.NewBuilder(sparse.DTMC)
+	for s := range n {
+		builder.State()
+		builder.Add(min(s+1, n-1), 0.75)
+		builder.Add(max(s-1, 0), 0.25)
+	}
+	model, err := builder.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reward := &sparse.Reward{State: make([]float64, n)}
+	reward.State[n-1] = 1
+	const steps = 1_000_000_000_000_000
+	values, err := CumulReward(t.Context(), sparse.NewGraph(model), reward, steps, Max, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = steps * (2.0 / 3) // state n-1-i has the long-run probability 2/3^(i+1)
+	for _, s := range []int{0, n - 1} {
+		if !(values.Lower[s] <= want && want <= values.Upper[s]) || values.Upper[s]-values.Lower[s] > 1e-6*want {
+			t.Errorf("state %d: [%v, %v], want about %v", s, values.Lower[s], values.Upper[s], want)
+		}
+	}
+}

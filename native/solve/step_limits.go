@@ -73,6 +73,8 @@ type stepSkipper struct {
 	savedUpper []float64
 	savedAfter int     // a power of two; 0 before bounds are saved
 	savedMax   float64 // the greatest saved upper bound
+	// isUniform says that no state grew more than uniformFactor times as much as another one before the bounds were saved.
+	isUniform bool
 	// When jumpSteps steps remain, they add at least lowerGrowth and at most upperGrowth; jumpSteps is 0 while
 	// these are unknown.
 	jumpSteps                int
@@ -94,6 +96,7 @@ func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	case skipper.jumpSteps > 0:
 		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
 	case steps >= fewestSteps && isPowerOfTwo(steps) && remaining > steps:
+		skipper.isUniform = skipper.savedAfter > 0 && skipper.growsUniformly(values)
 		skipper.savedLower = append(skipper.savedLower[:0], values.Lower...)
 		skipper.savedUpper = append(skipper.savedUpper[:0], values.Upper...)
 		skipper.savedAfter = steps
@@ -109,6 +112,29 @@ func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	}
 	skipper.jumpSteps = periods * period
 	return remaining == skipper.jumpSteps && skipper.addGrowth(values)
+}
+
+const (
+	// uniformFactor is the greatest quotient of the growth of two states for which it is worthwhile to wait for equal growth.
+	uniformFactor = 4
+	// skipperPatience is the number of single steps after which other methods no longer wait for stepSkipper.
+	skipperPatience = 1 << 14
+)
+
+// growsUniformly reports whether no state has grown more than uniformFactor times as much as another one since the saved bounds.
+func (skipper *stepSkipper) growsUniformly(values *Values) bool {
+	least, greatest := math.Inf(1), 0.0
+	for s, lower := range values.Lower {
+		growth := lower - skipper.savedLower[s]
+		least, greatest = min(least, growth), max(greatest, growth)
+	}
+	return least > 0 && greatest <= uniformFactor*least
+}
+
+// expectsToSkip reports whether the remaining steps will probably be skipped after a few more steps, so that other methods should wait. It is false
+// for a nil skipper.
+func (skipper *stepSkipper) expectsToSkip(steps, remaining int) bool {
+	return skipper != nil && skipper.isUniform && steps < skipperPatience && remaining >= geometricMinFactor*steps
 }
 
 // boundGrowth bounds the growth in the given number of periods, from the growth since the saved bounds. It reports

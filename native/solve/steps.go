@@ -154,15 +154,16 @@ func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n
 // stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
 // a matrix (dense), in a larger one by bounding a geometric series, and otherwise by extrapolation.
 type stepRun struct {
-	system        *system
-	opts          Options
-	states        []uint32
-	total         int // the number of steps
-	meter         *meter
-	dense         *denseSteps // nil if it cannot be used
-	denseAfter    int         // the number of steps after which dense takes all steps
-	geometric     bool
-	extrapolation *stepExtrapolation
+	system         *system
+	opts           Options
+	states         []uint32
+	total          int // the number of steps
+	meter          *meter
+	dense          *denseSteps // nil if it cannot be used
+	denseAfter     int         // the number of steps after which dense takes all steps
+	geometric      bool
+	geometricAfter int // the number of steps after which geometric steps replace them
+	extrapolation  *stepExtrapolation
 }
 
 // newStepRun prepares the given number of steps, and selects a method that takes many steps at once.
@@ -178,7 +179,7 @@ func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, tot
 		}
 	}
 	if sys.allowsGeometricSteps(opts, run.states, total) {
-		run.geometric = true
+		run.geometric, run.geometricAfter = true, geometricAfter
 		return run
 	}
 	run.extrapolation = sys.newStepExtrapolation(opts, run.states, total)
@@ -223,7 +224,10 @@ func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, 
 		return false, err
 	case extrapolated:
 		return true, sys.takeSteps(run.states, stepsLeft, run.meter)
-	case run.geometric && done == geometricAfter:
+	case run.geometric && done == run.geometricAfter && sys.stepSkipper.expectsToSkip(done, remaining):
+		run.geometricAfter *= 2
+		return false, nil
+	case run.geometric && done == run.geometricAfter:
 		return true, sys.newGeometricSteps(run.opts, run.states, run.total).run(run.meter)
 	case run.dense == nil || done != run.denseAfter:
 		return false, nil

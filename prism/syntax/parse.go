@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -60,9 +61,12 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return model, nil
 }
 
-// onlyStorm adds a note to the first error that Storm's dialect accepts the text.
+// onlyStorm adds a note to the first error that Storm's dialect accepts the text, unless the error says so itself.
 func onlyStorm(errs ErrorList) ErrorList {
 	first := *errs[0]
+	if strings.Contains(first.Msg, "--dialect storm") {
+		return errs
+	}
 	first.Msg += "; Storm's dialect accepts it (--dialect storm)"
 	return append(ErrorList{&first}, errs[1:]...)
 }

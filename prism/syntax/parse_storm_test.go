@@ -203,7 +203,7 @@ func TestOtherTools(t *testing.T) {
 			}
 		}
 	}
-	if _, err := syntax.ParseModel("m", []byte("ma"+rest)); err == nil || !strings.HasPrefix(err.Error(), `m:1:1: found "ma": Markov automata are read in Storm's dialect (--dialect storm)`) {
+	if _, err := syntax.ParseModel("m", []byte("ma"+rest)); err == nil || !strings.HasPrefix(err.Error(), `m:1:1: found "ma": Markov automata are read in Storm's dialect (--dialect storm)`) || strings.Count(err.Error(), "--dialect storm") != 1 {
 		t.Errorf("a Markov automaton in PRISM's dialect: %v", err)
 	}
 	if _, err := syntax.ParseModel("m", []byte("dtmc module m ma : [0..1]; hole : [0..1]; [smg] ma=0 -> (hole'=1); endmodule")); err != nil {
