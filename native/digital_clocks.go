@@ -46,7 +46,8 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance. It tries representations of clocks until one is supported and small enough.
+// check checks a property. It tries representations of clocks, such as digital clocks and zones, until one supports the property and stays within
+// its limit of states.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	attempts := states.attempts(property)
 	for _, attempt := range attempts[:len(attempts)-1] {

@@ -42,7 +42,7 @@ type openModel struct {
 func (run *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
-		return errors.New("functions of parameters are not sampled, want method states")
+		return errors.New("found a sampling method, want method states for functions of parameters")
 	}
 	if err := statesMethod.checkParametricJob(&run.plan.Job); err != nil {
 		return err

@@ -149,7 +149,7 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	if t.cmd.Output == "" {
 		return t.addRows(ctx, distribution)
 	}
-	name := t.names[min(len(t.written), len(t.names)-1)] // standard output is one name for all times
+	name := t.names[min(len(t.written), len(t.names)-1)] // standard output is a single name, used for every time
 	t.written = append(t.written, name)
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }

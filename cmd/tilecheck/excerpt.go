@@ -30,12 +30,13 @@ func (e *environment) printWithSource(w io.Writer, message string) {
 	}
 }
 
-// sourceText returns the text of a file, if possible as the command read it. It returns nil if the file cannot be read or is too large.
+// sourceText returns the text of a file. It prefers the text that the command read, because the file may have changed. It returns nil if the
+// file cannot be read or is too large.
 func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
 	}
-	if i := strings.LastIndex(name, ": "); i >= 0 { // the message has words before the position
+	if i := strings.LastIndex(name, ": "); i >= 0 { // the name begins with words of the message, such as "error: "
 		return s.sourceText(name[i+2:])
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxExcerpted {

@@ -340,7 +340,7 @@ func (e *environment) submit(ctx context.Context, flags jobDirFlags, login login
 	if err != nil {
 		return err
 	}
-	isQuiet := e.quiet // runJob changes e.quiet: it reads the flags of the job's command
+	isQuiet := e.quiet // runJob sets e.quiet to the flag of the submitted command
 	err = e.runJob(ctx, work, login, flags.Retries)
 	if isNew {
 		err = submit.RemoveFailed(work, err, exitUsage)

@@ -59,9 +59,9 @@ const (
 	rewardForm
 )
 
-// evaluateMulti evaluates multi(...) in the initial state. Without a query, the value says whether some scheduler meets all bounds. The value
-// of a single query is its optimum among the schedulers that meet the bounds, or NaN if no scheduler does. The value of several queries is
-// their Pareto curve.
+// evaluateMulti evaluates multi(...) in the initial state. If all objectives have bounds, the value is true if
+// a scheduler meets all of them. With one query such as Pmax=?, the value is the optimum under the bounds, or NaN if no scheduler meets them. With
+// several queries, the value is their Pareto curve.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS 2008).
 func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *result.Interval, error) {

@@ -276,7 +276,8 @@ func (w *walkedPath) discountedReward() error {
 	return nil
 }
 
-// geometricSum returns the sum of the discounts of the remaining steps, the first of which counts 1.
+// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step. d is the discount factor of the property. The given discount
+// is that of the next step.
 func (w *walkedPath) geometricSum(discount float64) float64 {
 	factor := w.objective.discount
 	if w.objective.steps < 0 {
@@ -285,7 +286,8 @@ func (w *walkedPath) geometricSum(discount float64) float64 {
 	sum, power := 0.0, 1.0
 	for range w.objective.steps - w.outcome.Steps {
 		sum += power
-		if power *= factor; power*discount < negligible*negligible {
+		power *= factor
+		if power*discount < negligible*negligible { // the remaining terms are negligible
 			break
 		}
 	}

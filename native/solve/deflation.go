@@ -171,7 +171,8 @@ type subMDP struct {
 	graphChoice []uint32 // the choice of the graph for each choice of the model
 }
 
-// newSubMDP returns the model of the choices that stay in a component, or nil without such choices.
+// newSubMDP returns the sub-MDP of a component: its states, and the choices whose successors are all in it. It returns nil if there is no such
+// choice.
 func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
@@ -186,6 +187,7 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 			result.addChoice(graph, c, number)
 		}
 	}
+	// The last elements of First and Start end the last state and the last choice.
 	result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
 	result.model.Start = append(result.model.Start, uint32(len(result.model.Target)))
 	if len(result.graphChoice) == 0 {

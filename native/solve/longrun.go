@@ -154,7 +154,8 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	return cycle, nil
 }
 
-// cycleRows returns the equations of the states under the given choices, and the common denominator of their constants.
+// cycleRows returns one linear equation for each state, under the chosen choices. The constants are scaled to integers; denominator is the
+// scale.
 func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
 	for i, s := range states {

@@ -52,7 +52,7 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	return quotient
 }
 
-// copyExits adds the choices of an original state outside of MECs to the current state of the builder.
+// copyExits copies the choices of s that leave its MEC to the current state of the builder.
 func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
 	target := func(i int) uint32 { return quotient.stateOf[quotient.original.Target[i]] }
 	first, end := quotient.original.Choices(s)

@@ -415,7 +415,7 @@ func excess(sign, value, start, growth float64) float64 {
 	return max(sign*(value-start-growth)+extraUnits*unit*size+0x1p-1000, 0) // the last term is for underflow
 }
 
-// writeBounds writes the bounds after all periods to the system. It returns false if they are too wide.
+// writeBounds writes the extrapolated bounds to the system. If they are wider than epsilon, it writes nothing and returns false.
 func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) bool {
 	values := change.system.values.copyBounds()
 	for _, s := range change.states {
@@ -425,7 +425,8 @@ func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) boo
 		}
 		lower = min(max(lower, 0), upper)
 		isNarrow := upper-lower <= change.epsilon/2*upper
-		if !isNarrow || !(upper < math.MaxFloat64) {
+		isFinite := upper < math.MaxFloat64 // false for NaN
+		if !isNarrow || !isFinite {
 			return false
 		}
 		values.Lower[s], values.Upper[s] = lower, upper

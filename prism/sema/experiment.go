@@ -432,7 +432,7 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 	return constRange{constant: constant, low: low, step: big.NewRat(1, 1), count: 1}, nil
 }
 
-// numberRange parses the values of a range low:step:high of numbers. low is the number of the lower bound.
+// numberRange parses the values of a range low:step:high of numbers. low is the parsed lower bound.
 func numberRange(constant *constant, def ConstDef, low *big.Rat) (constRange, error) {
 	high, err := parseNumber(constant, def.High)
 	if err != nil {

@@ -49,7 +49,7 @@ func (m *plannedModel) rows() []*row {
 	var rows []*row
 	for instance := range m.instances {
 		for i, task := range m.plan.Tasks {
-			if task.Rejected != nil { // its constants are unknown
+			if task.Rejected != nil { // a rejected property has one row, because its constants are unknown
 				rows = append(rows, m.newRow(len(rows), instance, i, nil))
 				continue
 			}

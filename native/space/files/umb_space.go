@@ -120,10 +120,10 @@ func (file *umbFile) checkComplete() error {
 		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, file.initial.Count(), system.InitialStates, umb.IndexFile)
 	}
 	if file.stateChoices == nil && file.numChoices != file.numStates {
-		return fmt.Errorf("the file %s is missing, and states have other numbers of choices than one", umb.StateChoices)
+		return fmt.Errorf("the file %s is missing, but some state does not have exactly one choice", umb.StateChoices)
 	}
 	if file.choiceRows == nil && file.numBranches != file.numChoices {
-		return fmt.Errorf("the file %s is missing, and choices have other numbers of branches than one", umb.ChoiceRows)
+		return fmt.Errorf("the file %s is missing, but some choice does not have exactly one branch", umb.ChoiceRows)
 	}
 	if !file.hasChoices() {
 		return file.checkSingleChoices()

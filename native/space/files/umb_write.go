@@ -80,7 +80,8 @@ type umbField struct {
 	bitOffset, numBits int
 }
 
-// newUMBWriter returns a writer with labels, rewards and a complete index.
+// newUMBWriter evaluates the labels and rewards of the model, and fills the index of the UMB file. UMB cannot represent a POMDP with
+// intervals.
 func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if writer.program.Type == syntax.POMDP {
 		return nil, writer.requireNoIntervals("UMB")

@@ -146,7 +146,7 @@ func (search *backward) search(ctx context.Context) error {
 			}
 		}
 	}
-	for { // until no entry is left and no dominated entry must be added again
+	for { // until all entries are explored, and retry adds no entry
 		if err := ctx.Err(); err != nil {
 			return err
 		}

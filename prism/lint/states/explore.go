@@ -310,7 +310,8 @@ func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	}
 }
 
-// handleExpandError records an error of the model in a state as a finding. It returns any other error, unless the context has ended.
+// handleExpandError adds a lint finding if err is an error in the model, such as a division by zero in a state. It returns any other error, but
+// nil if the context is done.
 func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
