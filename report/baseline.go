@@ -70,8 +70,8 @@ func (b *Baseline) Count(aspect Aspect) int {
 	return count
 }
 
-// CompareBaseline compares a new run with an old run. Two results belong to the same test if they have the same engine, files, switches, constants and
-// name. Without names they must have the same property. Package agree decides whether values differ.
+// CompareBaseline compares a new run with an old run. Two results belong to the same test if they have the same engine, files, switches, constants
+// and name. Without names they must have the same property. Package agree decides whether values differ.
 func CompareBaseline(old, now *TestReport) *Baseline {
 	unmatched := make(map[string]*TestResult)
 	oldKeys := keysOf(old)

@@ -114,8 +114,8 @@ func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	return cell
 }
 
-// modelsNotes returns the notes of the table of several models, with the remarks on the verdicts. It omits remarks on PRISM's half-width, because this
-// table has no half-widths.
+// modelsNotes returns the notes of the table of several models, with the remarks on the verdicts. It omits remarks on PRISM's half-width, because
+// this table has no half-widths.
 func (c *Comparison) modelsNotes(grid *cellGrid) []string {
 	var verdicts []result.Verdict
 	var remarks []string
