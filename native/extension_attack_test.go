@@ -176,7 +176,7 @@ func TestChangedExtensionCertificates(t *testing.T) {
 	python := needs.Python(t)
 	dir := t.TempDir()
 	arguments, want := []string{"../certify/testdata/check.py"}, []string{}
-	for i := range needs.Some(100) {
+	for i := range needs.Some(30) {
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		kind := []string{"dtmc", "mdp"}[i%2]
 		job := runner.Job{File: "m.prism", Model: []byte(randomRewards(rng, kind)), Dialect: syntax.Storm}

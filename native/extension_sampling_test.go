@@ -15,7 +15,7 @@ import (
 
 // TestExtensionSampling: valid intervals of random chains contain the fraction, for conditional probabilities, discounted rewards and bounds on rewards.
 func TestExtensionSampling(t *testing.T) {
-	compared, models := 0, needs.Some(100)
+	compared, models := 0, needs.Some(30)
 	for i := range models {
 		rng := rand.New(rand.NewPCG(uint64(i), 10))
 		job := runner.Job{File: "m.prism", Model: []byte(randomRewards(rng, "dtmc")), Dialect: syntax.Storm, Props: extensionProperties(rng, "dtmc")}
