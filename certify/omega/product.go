@@ -2,12 +2,12 @@ package omega
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/product"
 )
 
 // Product is the product of a model with an automaton. Its first states are the given start states; the others follow
@@ -34,7 +34,7 @@ func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Mo
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			lo, hi := model.Row(c)
-			paths.Target = append(paths.Target, sortedTargets(model.Target[lo:hi])...)
+			paths.Target = append(paths.Target, product.SortedTargets(model.Target[lo:hi])...)
 		}
 		paths.First = append(paths.First, uint32(len(paths.Target)))
 	}
@@ -71,6 +71,9 @@ func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate
 	return multiply(ctx, model, automaton, letter, starts, absorbing, automaton.Pairs)
 }
 
+// productName is the memory of the products with an automaton.
+const productName = "the automaton"
+
 // Runs returns the product of the pairs with the accepting part of the automaton after a jump.
 func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	letter := make([]uint32, len(p.Of))
@@ -81,80 +84,33 @@ func (p *Product) Runs(ctx context.Context) (*Product, error) {
 			starts = append(starts, [2]uint32{uint32(i), jump})
 		}
 		if len(starts) > p.automaton.Runs {
-			return nil, errSize
+			return nil, fmt.Errorf("the product with %s has more states than it says", productName)
 		}
 	}
 	absorbing := func(jump uint32) bool { return !p.automaton.Accepting[jump] && p.automaton.Stays(jump) }
 	return multiply(ctx, p.Model, p.automaton, letter, starts, absorbing, p.automaton.Runs)
 }
 
-var errSize = errors.New("the product with the automaton has more states than it says")
-
 // multiply explores the product of a model with an automaton, from the start states on. In the automaton's states for
 // which absorbing returns true, product states get a self-loop.
 func multiply(ctx context.Context, model *certificate.Model, a *certificate.Automaton, letters []uint32, starts [][2]uint32, absorbing func(q uint32) bool, size int) (*Product, error) {
-	kind := model.Kind
-	if kind == certificate.CTMC { // the jump chain
-		kind = certificate.DTMC
+	built, err := product.Build(ctx, model, &product.Memory[[2]uint32]{
+		Name:       productName,
+		ModelState: func(x [2]uint32) uint32 { return x[0] },
+		Next:       func(from [2]uint32, _ int, to uint32) [2]uint32 { return [2]uint32{to, a.Next[from[1]][letters[to]]} },
+		IsDecided:  func(x [2]uint32) bool { return absorbing(x[1]) },
+	}, starts, size)
+	if err != nil {
+		return nil, err
 	}
-	out := &certificate.Model{Kind: kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
-	p := &Product{Model: out, automaton: a, letter: letters}
-	index := map[[2]uint32]uint32{}
-	indexOf := func(x [2]uint32) uint32 {
-		k, ok := index[x]
-		if !ok {
-			k = uint32(len(p.Of))
-			index[x] = k
-			p.Of, p.Auto = append(p.Of, x[0]), append(p.Auto, x[1])
-		}
-		return k
+	if built.Kind == certificate.CTMC { // the jump chain
+		built.Kind = certificate.DTMC
 	}
-	for _, x := range starts {
-		indexOf(x)
-	}
-	if model.First != nil {
-		out.First = []uint32{0}
-	}
-	for i := 0; i < len(p.Of); i++ { // indexOf appends to p.Of
-		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		s, q := int(p.Of[i]), p.Auto[i]
-		first, end := model.Choices(s)
-		if absorbing(q) {
-			end = first
-			p.Choice = append(p.Choice, certificate.None)
-			out.Target, out.Prob = append(out.Target, uint32(i)), append(out.Prob, uint32(len(model.Numbers)))
-			out.Start = append(out.Start, uint32(len(out.Target)))
-		}
-		for c := first; c < end; c++ {
-			lo, hi := model.Row(c)
-			for _, to := range sortedTargets(model.Target[lo:hi]) {
-				indexOf([2]uint32{to, a.Next[q][letters[to]]})
-			}
-			for _, to := range model.Target[lo:hi] {
-				out.Target = append(out.Target, indexOf([2]uint32{to, a.Next[q][letters[to]]}))
-			}
-			p.Choice = append(p.Choice, uint32(c))
-			out.Prob = append(out.Prob, model.Prob[lo:hi]...)
-			out.Start = append(out.Start, uint32(len(out.Target)))
-		}
-		if model.First != nil {
-			out.First = append(out.First, uint32(len(p.Choice)))
-		}
-		if len(p.Of) > size || len(out.Target) >= certificate.None {
-			return nil, errSize
-		}
+	p := &Product{Model: built.Model, Choice: built.Choice, automaton: a, letter: letters}
+	for _, x := range built.States {
+		p.Of, p.Auto = append(p.Of, x[0]), append(p.Auto, x[1])
 	}
 	return p, nil
-}
-
-// sortedTargets returns the targets in increasing order: the search must not depend on the order of transitions in a file.
-func sortedTargets(targets []uint32) []uint32 {
-	if slices.IsSorted(targets) {
-		return targets
-	}
-	return slices.Sorted(slices.Values(targets))
 }
 
 // LiftRewards returns the rewards of the choices of the product, from the rewards of the choices of the model.

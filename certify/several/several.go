@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/product"
 )
 
 // Product is the product of a model with the memory of the objectives.
@@ -55,79 +56,67 @@ func Values(ctx context.Context, model *certificate.Model, vector *certificate.V
 	return product.Values(ctx, model, vector)
 }
 
-// explorer numbers the states of the product in the order in which the search reaches them.
-type explorer struct {
+// memory is what a path remembers of the objectives.
+type memory struct {
 	objectives  []certificate.Objective
 	left, right []certificate.Bits // for each objective that is a probability
 	maxSteps    int                // the greatest step bound of a reward
-	index       map[productState]uint32
-	states      []productState
 }
 
-// successor returns the index of the product state that is reached from a product state by a transition to t.
-func (a *explorer) successor(from productState, t uint32) uint32 {
-	to := productState{state: t, steps: min(from.steps+1, a.maxSteps)}
-	for i, objective := range a.objectives {
+// next returns the product state that is reached from a product state by a transition to a state of the model.
+func (m *memory) next(from productState, target uint32) productState {
+	to := productState{state: target, steps: min(from.steps+1, m.maxSteps)}
+	for i, objective := range m.objectives {
 		status := from.status >> (2 * i) & 3
 		switch {
 		case objective.Reward >= 0:
-		case status == undecided && a.right[i].Has(int(t)):
+		case status == undecided && m.right[i].Has(int(target)):
 			status = satisfied
-		case status != undecided || !a.left[i].Has(int(t)):
+		case status != undecided || !m.left[i].Has(int(target)):
 			status = closed
 		}
 		to.status |= status << (2 * i)
 	}
-	k, ok := a.index[to]
-	if !ok {
-		k = uint32(len(a.states))
-		a.index[to], a.states = k, append(a.states, to)
-	}
-	return k
+	return to
 }
 
-// New builds the product. The error says if it has more states than x.States.
+// New builds the product. The error says if it has more states than several.States.
 func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, earned StepRewards) (*Product, error) {
-	product, n := &Product{Several: several}, len(several.Objectives)
-	a := &explorer{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), index: map[productState]uint32{}}
+	n := len(several.Objectives)
+	m := &memory{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n)}
 	for i, objective := range several.Objectives {
-		if a.maxSteps = max(a.maxSteps, objective.Steps); objective.Reward < 0 {
-			a.left[i], a.right[i], sets = sets[0], sets[1], sets[2:]
+		if m.maxSteps = max(m.maxSteps, objective.Steps); objective.Reward < 0 {
+			m.left[i], m.right[i], sets = sets[0], sets[1], sets[2:]
 		}
 	}
+	var starts []productState
 	for s := range model.NumStates() {
 		if model.Initial.Has(s) {
-			a.successor(productState{steps: -1}, uint32(s))
+			starts = append(starts, m.next(productState{steps: -1}, uint32(s)))
 		}
 	}
-	out := &certificate.Model{Kind: certificate.MDP, First: []uint32{0}, Start: []uint32{0}, Numbers: model.Numbers}
-	var choices []uint32
-	for i := 0; i < len(a.states); i++ { // successor appends to a.states
-		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		from := a.states[i]
-		first, end := model.Choices(int(from.state))
-		for c := first; c < end; c++ {
-			lo, hi := model.Row(c)
-			for _, t := range slices.Sorted(slices.Values(model.Target[lo:hi])) { // the numbering must not depend on the order of transitions in a file
-				a.successor(from, t)
-			}
-			for _, t := range model.Target[lo:hi] {
-				out.Target = append(out.Target, a.successor(from, t))
-			}
-			choices, out.Prob, out.Start = append(choices, uint32(c)), append(out.Prob, model.Prob[lo:hi]...), append(out.Start, uint32(len(out.Target)))
-		}
-		product.Of, out.First = append(product.Of, from.state), append(out.First, uint32(len(choices)))
-		if len(a.states) > several.States || len(out.Target) >= certificate.None {
-			return nil, errors.New("the product with the objectives has more states than it says")
+	built, err := product.Build(ctx, model, &product.Memory[productState]{
+		Name:       "the objectives",
+		ModelState: func(s productState) uint32 { return s.state },
+		Next:       func(from productState, _ int, to uint32) productState { return m.next(from, to) },
+	}, starts, several.States)
+	if err != nil {
+		return nil, err
+	}
+	out := &Product{Model: built.Model, Several: several}
+	for _, s := range built.States {
+		out.Of = append(out.Of, s.state)
+	}
+	out.Kind = certificate.MDP // also of a chain, in which each state has one choice
+	if out.First == nil {
+		for i := range len(out.Start) {
+			out.First = append(out.First, uint32(i))
 		}
 	}
-	product.Model = out
-	out.Initial = certificate.NewBits(len(a.states))
+	out.Initial = certificate.NewBits(len(built.States))
 	out.Initial.Add(0)
-	product.buildRewards(a.states, choices, earned)
-	return product, nil
+	out.buildRewards(built.States, built.Choice, earned)
+	return out, nil
 }
 
 // buildRewards sets the reward of each objective: 1 where the formula has just been satisfied, or the model's reward.

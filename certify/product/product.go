@@ -1,0 +1,115 @@
+package product
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/certify/certificate"
+)
+
+// Memory describes the states of a product. S is a state of the product: a state of the model with what a path remembers there.
+type Memory[S comparable] struct {
+	// Name says what is remembered, for the error of a product that is too large.
+	Name string
+	// ModelState returns the state of the model.
+	ModelState func(s S) uint32
+	// Next returns the state after a transition of a choice of the model to one of its states.
+	Next func(from S, choice int, to uint32) S
+	// IsDecided reports whether a state has only a self-loop instead of the choices of the model; nil if no state has.
+	IsDecided func(s S) bool
+}
+
+// Product is the product of a model with a memory. It has no initial states, labels and rewards.
+type Product[S comparable] struct {
+	*certificate.Model
+	States []S
+	Choice []uint32 // the model's choice of each choice; certificate.None for the loop of a decided state
+}
+
+// builder explores a product breadth-first.
+type builder[S comparable] struct {
+	*Product[S]
+	memory *Memory[S]
+	model  *certificate.Model
+	one    uint32 // the index of the number 1
+	index  map[S]uint32
+}
+
+// Build returns the states that are reachable from the given ones, which come first. More states than size are an error, and so are more transitions than
+// a certificate can number.
+func Build[S comparable](ctx context.Context, model *certificate.Model, memory *Memory[S], starts []S, size int) (*Product[S], error) {
+	out := &certificate.Model{Kind: model.Kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
+	if model.First != nil {
+		out.First = []uint32{0}
+	}
+	b := &builder[S]{Product: &Product[S]{Model: out}, memory: memory, model: model, one: uint32(len(model.Numbers)), index: make(map[S]uint32)}
+	for _, s := range starts {
+		b.indexOf(s)
+	}
+	for i := 0; i < len(b.States); i++ { // expand appends to States
+		if i&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		b.expand(i)
+		if len(b.States) > size || len(out.Target) >= certificate.None {
+			return nil, fmt.Errorf("the product with %s has more states than it says", memory.Name)
+		}
+	}
+	return b.Product, nil
+}
+
+// indexOf returns the index of a state, which it adds if it is new.
+func (b *builder[S]) indexOf(s S) uint32 {
+	i, isKnown := b.index[s]
+	if !isKnown {
+		i = uint32(len(b.States))
+		b.index[s], b.States = i, append(b.States, s)
+	}
+	return i
+}
+
+// expand adds the choices of state i.
+func (b *builder[S]) expand(i int) {
+	s := b.States[i]
+	if b.memory.IsDecided != nil && b.memory.IsDecided(s) {
+		b.Target, b.Prob = append(b.Target, uint32(i)), append(b.Prob, b.one)
+		b.endChoice(certificate.None)
+	} else {
+		first, end := b.model.Choices(int(b.memory.ModelState(s)))
+		for choice := first; choice < end; choice++ {
+			b.addChoice(s, choice)
+		}
+	}
+	if b.First != nil {
+		b.First = append(b.First, uint32(len(b.Choice)))
+	}
+}
+
+// addChoice adds a choice of the model to the choices of a state.
+func (b *builder[S]) addChoice(s S, choice int) {
+	lo, hi := b.model.Row(choice)
+	targets := b.model.Target[lo:hi]
+	for _, to := range SortedTargets(targets) {
+		b.indexOf(b.memory.Next(s, choice, to))
+	}
+	for _, to := range targets {
+		b.Target = append(b.Target, b.indexOf(b.memory.Next(s, choice, to)))
+	}
+	b.Prob = append(b.Prob, b.model.Prob[lo:hi]...)
+	b.endChoice(uint32(choice))
+}
+
+// endChoice ends a choice, after its transitions.
+func (b *builder[S]) endChoice(choice uint32) {
+	b.Choice, b.Start = append(b.Choice, choice), append(b.Start, uint32(len(b.Target)))
+}
+
+// SortedTargets returns the targets in increasing order: a numbering must not depend on the order of transitions in a file.
+func SortedTargets(targets []uint32) []uint32 {
+	if slices.IsSorted(targets) {
+		return targets
+	}
+	return slices.Sorted(slices.Values(targets))
+}
