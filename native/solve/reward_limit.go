@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -64,7 +65,9 @@ func hasSeveralChoices(graph *sparse.Graph) bool { return graph.NumChoices() > g
 func (limit *rewardLimit) finish() bool {
 	lower := limit.system.values.Lower
 	for s, upper := range limit.values.Upper {
-		if isNarrow := upper-max(limit.values.Lower[s], lower[s]) <= limit.epsilon/2*upper; !isNarrow || !(upper < math.MaxFloat64) {
+		isNarrow := upper-max(limit.values.Lower[s], lower[s]) <= limit.epsilon/2*upper
+		isFinite := upper < math.MaxFloat64 // false for NaN
+		if !isNarrow || !isFinite {
 			return false
 		}
 	}
@@ -87,7 +90,7 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 		return nil, err
 	}
 	values := &Values{Lower: make([]float64, graph.NumStates()), Upper: make([]float64, graph.NumStates())}
-	greatest, greatestReward := maxOf(distance.Upper), limit.greatestReward()
+	greatest, greatestReward := slices.Max(distance.Upper), limit.greatestReward()
 	const relErr = 16 * unit // of a few sums and products
 	isZero := false
 	for s := range values.Upper {
@@ -120,26 +123,32 @@ func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
 	reference := sparse.NewSet(graph.NumStates())
 	components := graph.Components(nil, nil)
-	occupancy := limit.occupancy()
+	visits, err := limit.countVisits(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, i := range components.Bottom(graph.Model) {
-		reference.Add(mostVisited(components.Members(i), occupancy))
+		reference.Add(mostVisited(components.Members(i), visits))
 	}
 	return ReachReward(ctx, graph, indicatorReward(sparse.FullSet(graph.NumStates())), reference, Max, limit.opts)
 }
 
-// occupancySteps is the number of steps for which visits are counted, a quarter of the steps before the first attempt.
-const occupancySteps = rewardLimitAfter / 4
+// visitSteps is the number of steps for which visits are counted, a quarter of the steps before the first attempt.
+const visitSteps = rewardLimitAfter / 4
 
-// occupancy estimates how often each state is visited in the long run. A state that is visited often is reached in few steps. The path begins in every
-// state with the same weight. The result has no bounds, because every choice of a state in R is sound.
-func (limit *rewardLimit) occupancy() []float64 {
+// countVisits returns the expected number of visits to each state in the first visitSteps steps, summed over the paths from every state. It need not be
+// accurate: the bounds hold for any R, and are narrow if the states in R are visited often.
+func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 	graph := limit.system.graph
 	visits, weight := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
 	for s := range weight {
 		weight[s] = 1
 	}
 	next := make([]float64, len(weight))
-	for range occupancySteps {
+	for range visitSteps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		clear(next)
 		for s, x := range weight {
 			choice, _ := graph.Choices(s)
@@ -151,7 +160,7 @@ func (limit *rewardLimit) occupancy() []float64 {
 		}
 		weight, next = next, weight
 	}
-	return visits
+	return visits, nil
 }
 
 // mostVisited returns the state with the greatest number of visits.
@@ -174,13 +183,4 @@ func (limit *rewardLimit) greatestReward() float64 {
 		greatest = max(greatest, upper)
 	}
 	return greatest * (1 + 4*unit)
-}
-
-// maxOf returns the greatest element of a vector of nonnegative numbers.
-func maxOf(values []float64) float64 {
-	greatest := 0.0
-	for _, value := range values {
-		greatest = max(greatest, value)
-	}
-	return greatest
 }

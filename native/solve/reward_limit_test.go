@@ -128,7 +128,8 @@ func TestRewardOf10To15Steps(t *testing.T) {
 	t.Logf("%v", time.Since(start))
 }
 
-// A chain whose first states are almost never visited has its value for 10^15 steps at once: R has a state that is visited often.
+// TestRewardOfDriftingWalk: the reward of 10^15 steps of a chain that almost never visits its first states is bounded quickly. So the bounds do not
+// depend on the expected number of steps to the first states.
 func TestRewardOfDriftingWalk(t *testing.T) {
 	const n = 600
 	builder := sparse.NewBuilder(sparse.DTMC)
