@@ -86,8 +86,7 @@ const diskInterval = 500 * time.Millisecond
 // instance implements method. It explores the states of the model and writes their transitions.
 func (method *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
 	program := model.Program()
-	isSupported := program.Type == syntax.DTMC || program.Type == syntax.MDP || program.Type == syntax.CTMC
-	if !isSupported || program.Model().IsMarkovAutomaton() {
+	if !program.IsDTMCOrMDP() && program.Type != syntax.CTMC {
 		message := fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(program.Type.String()))
 		return nil, &compile.UnsupportedError{File: program.File, Msg: message}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/certify/certificate"
 	"tilecheck/certify/condition"
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -85,15 +86,15 @@ func (proof *vectorProof) maxConditional(a, b *sparse.Set) (*solve.Values, error
 	if proof.Upper, proof.Layer, err = problem.column(upper, true); err != nil {
 		return nil, err
 	}
-	n := proof.Model.NumStates()
+	n, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
 	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
 	for k, s := range proof.orderedStates() {
 		result.Upper[s] = 1
 		if proof.Lower.Rats[k].Cmp(lower) > 0 {
-			result.Lower[s] = downwards(lower)
+			result.Lower[s] = bounds.Lo
 		}
 		if proof.Upper.Rats[k].Cmp(upper) <= 0 {
-			result.Upper[s] = upwards(upper)
+			result.Upper[s] = bounds.Hi
 		}
 	}
 	return result, nil

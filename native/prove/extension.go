@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/certify/budget"
 	"tilecheck/certify/certificate"
+	"tilecheck/internal/interval"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -19,17 +20,14 @@ import (
 // discountedReward translates a discounted reward.
 func (t *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
-	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.MDP || t.property.Program.Model().IsMarkovAutomaton() {
+	if !t.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, t.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
 	}
-	factor, err := sema.Enclose(objective.Discount, nil)
-	switch {
-	case err != nil:
+	factor, err := t.fraction(objective.Discount, "a discount factor")
+	if err != nil {
 		return vectorValue{}, err
-	case factor.Rat == nil:
-		return vectorValue{}, t.unsupported(objective.Discount, "a discount factor that is not a fraction")
 	}
-	vector.Kind, vector.Discount, vector.To = certificate.Discounted, factor.Rat, solve.Unbounded
+	vector.Kind, vector.Discount, vector.To = certificate.Discounted, factor, solve.Unbounded
 	if objective.At != nil {
 		vector.To, err = logic.Count(objective.At)
 	}
@@ -64,7 +62,7 @@ func conjunction(left, right sema.Expr) sema.Expr {
 
 // rewardBoundedProbability translates F or U with bounds on rewards.
 func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.MDP || t.property.Program.Model().IsMarkovAutomaton() {
+	if !t.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, t.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
 	}
 	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: t.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
@@ -93,20 +91,25 @@ func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direc
 // budget translates a bound on a reward or on steps.
 func (t *translation) budget(cost sema.Cost) (certificate.Budget, error) {
 	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.LowStrict, HighStrict: cost.Bound.HighStrict}
-	for number, expr := range map[**big.Rat]sema.Expr{&budget.Low: cost.Bound.Low, &budget.High: cost.Bound.High} {
-		if expr == nil {
-			continue
-		}
-		value, err := sema.Enclose(expr, nil)
-		switch {
-		case err != nil:
+	var err error
+	if cost.Bound.Low != nil {
+		if budget.Low, err = t.fraction(cost.Bound.Low, "a reward bound"); err != nil {
 			return budget, err
-		case value.Rat == nil:
-			return budget, t.unsupported(expr, "a reward bound that is not a fraction")
 		}
-		*number = value.Rat
 	}
-	return budget, nil
+	if cost.Bound.High != nil {
+		budget.High, err = t.fraction(cost.Bound.High, "a reward bound")
+	}
+	return budget, err
+}
+
+// fraction returns the value of a constant expression. what names the expression in the error for a value that is not a fraction.
+func (t *translation) fraction(expr sema.Expr, what string) (*big.Rat, error) {
+	value, err := sema.Enclose(expr, nil)
+	if err == nil && value.Rat == nil {
+		err = t.unsupported(expr, "%s that is not a fraction", what)
+	}
+	return value.Rat, err
 }
 
 // discountedColumns computes the columns of a discounted reward (rule 8 of package certify). A reward of the first steps has none.
@@ -170,16 +173,11 @@ func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
 			residual = change
 		}
 	}
-	margin, _ := residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), b.Discount)).Float64()
-	margin = math.Nextafter(margin, math.Inf(1))
+	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), b.Discount))
+	margin := interval.Above(interval.Around(residual).Hi + b.roundingMargin(x))
 	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: values.Converged}
-	// The rounding of a bound can be as large as the residual. Twice the margin with another unit in the last place leaves room for it.
 	for s, value := range x {
-		extra := margin + b.roundingMargin(x)
-		result.Lower[s], result.Upper[s] = max(value-extra, 0), value+extra
-		if extra == 0 {
-			result.Lower[s], result.Upper[s] = value, value
-		}
+		result.Lower[s], result.Upper[s] = max(value-margin, 0), value+margin
 	}
 	return result, nil
 }
@@ -325,7 +323,8 @@ func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
 			continue
 		}
 		lower, upper := quotient(with[0], without[1]), quotient(with[1], without[0])
-		result.Lower[s], result.Upper[s] = downwards(lower), upwards(upper)
+		bounds := interval.Between(lower, upper)
+		result.Lower[s], result.Upper[s] = bounds.Lo, bounds.Hi
 		if isExact {
 			result.Exact[s] = lower
 		}
@@ -348,22 +347,4 @@ func (proof *vectorProof) shareAt(shares []*bounds, k, s int) [2]*big.Rat {
 		at[0], at[1] = new(big.Rat).Sub(one, at[1]), new(big.Rat).Sub(one, at[0])
 	}
 	return at
-}
-
-// downwards returns a float64 that is at most a fraction.
-func downwards(x *big.Rat) float64 {
-	float, exact := x.Float64()
-	if exact {
-		return float
-	}
-	return math.Nextafter(float, math.Inf(-1))
-}
-
-// upwards returns a float64 that is at least a fraction.
-func upwards(x *big.Rat) float64 {
-	float, exact := x.Float64()
-	if exact {
-		return float
-	}
-	return math.Nextafter(float, math.Inf(1))
 }

@@ -87,8 +87,7 @@ func (builder *objectiveBuilder) negatable(expr sema.Expr) negatable {
 
 // setDiscounted sets the factor and the number of steps of a discounted reward.
 func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *logic.Objective) {
-	program := builder.property.Program
-	if program.Type != syntax.DTMC && program.Type != syntax.MDP || program.Model().IsMarkovAutomaton() {
+	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
@@ -108,8 +107,7 @@ func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *lo
 
 // setRewardBounded sets the operands and the bounds of F or U with bounds on rewards.
 func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *logic.Path) {
-	program := builder.property.Program
-	if program.Type != syntax.DTMC && program.Type != syntax.MDP || program.Model().IsMarkovAutomaton() {
+	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.unsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
 		return
 	}

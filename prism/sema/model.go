@@ -57,6 +57,11 @@ func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
 // Timed reports whether the model has continuous time: it is a CTMC or a Markov automaton.
 func (p *Program) Timed() bool { return p.Type == syntax.CTMC || p.model.IsMarkovAutomaton() }
 
+// IsDTMCOrMDP reports whether the model is a DTMC or an MDP, and not the embedded MDP of a Markov automaton.
+func (p *Program) IsDTMCOrMDP() bool {
+	return (p.Type == syntax.DTMC || p.Type == syntax.MDP) && !p.model.IsMarkovAutomaton()
+}
+
 // Unbounded reports whether an integer variable has no bounds. The model may then have infinitely many states.
 func (m *Model) Unbounded() bool {
 	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })
