@@ -146,6 +146,12 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	return results, notes, err
 }
 
+// isTimed reports whether the model of a job is a timed automaton. It is false for a job without a model.
+func isTimed(ctx context.Context, job runner.Job) bool {
+	plan, err := runner.PlanModel(ctx, job)
+	return err == nil && plan.Model != nil && plan.Model.ModelType() == syntax.PTA
+}
+
 // checkGame checks a certificate about the game 2048. The notes describe the certificate.
 func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name string, text io.Reader) (results []certify.Result, notes []string, err error) {
 	if c.Model != "" {

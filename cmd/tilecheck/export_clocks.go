@@ -28,38 +28,25 @@ func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space 
 	if err != nil {
 		return nil, nil, err
 	}
-	space, err = c.buildJob(ctx, env, job)
-	if err != nil && isTimed(ctx, job) {
-		space, labels, err = c.clockMDP(ctx, env, job)
+	plan, err := runner.PlanModel(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan.Model.ModelType() == syntax.PTA {
+		space, labels, err = c.clockMDP(ctx, env, plan)
 		return space, labels, stateLimitError(err)
 	}
-	if err == nil {
-		err = env.refuseFlags(true, "on models without clocks", "clocks")
+	if err := env.refuseFlags(true, "on models without clocks", "clocks"); err != nil {
+		return nil, nil, err
 	}
+	space, err = c.buildPlan(ctx, env, plan)
 	return space, nil, stateLimitError(err)
-}
-
-// isTimed reports whether the model of a job is a timed automaton.
-func isTimed(ctx context.Context, job runner.Job) bool {
-	plan, err := runner.PlanModel(ctx, job)
-	return err == nil && plan.Model != nil && plan.Model.ModelType() == syntax.PTA
 }
 
 // clockMDP returns the MDP of the clocks of a timed automaton, and a program with its labels and those of --props. It prints what the MDP means, and
 // warnings.
-func (c *exportCmd) clockMDP(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, *sema.Program, error) {
-	progress, done := env.progress()
-	defer done()
-	job.Progress = progress
-	plan, err := runner.PlanModel(ctx, job)
-	if err != nil {
-		return nil, nil, err
-	}
-	valuation, err := runner.Single(plan.Models())
-	if err != nil {
-		return nil, nil, err
-	}
-	program, err := plan.Model.Instantiate(valuation.Map())
+func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner.Plan) (*explicit.Space, *sema.Program, error) {
+	program, err := load.Program(plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,6 +64,9 @@ func (c *exportCmd) clockMDP(ctx context.Context, env *environment, job runner.J
 	if c.Clocks == string(runner.ClockRegions) {
 		method = digital.Regions
 	}
+	progress, done := env.progress()
+	defer done()
+	plan.Job.Progress = progress
 	space, translated, warnings, err := load.ClockModel(ctx, plan, withLabels, program.Labels, method)
 	if err != nil {
 		return nil, nil, err

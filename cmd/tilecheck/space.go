@@ -101,16 +101,21 @@ func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Spa
 	if err != nil {
 		return nil, err
 	}
-	return c.buildJob(ctx, env, job)
+	plan, err := runner.PlanModel(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return c.buildPlan(ctx, env, plan)
 }
 
-// buildJob builds the state space of a job's model, and prints warnings about its constants.
-func (c *spaceFlags) buildJob(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, error) {
-	model, warnings, err := load.Model(ctx, job)
+// buildPlan builds the state space of a plan's model, and prints warnings about its constants.
+func (c *spaceFlags) buildPlan(ctx context.Context, env *environment, plan *runner.Plan) (*explicit.Space, error) {
+	model, warnings, err := load.PlannedModel(plan)
 	if err != nil {
 		return nil, err
 	}
 	env.warn(warnings)
+	job := plan.Job
 	progress, done := env.progress()
 	defer done()
 	job.Progress = progress

@@ -77,11 +77,7 @@ func TranslationFailure(err error, property *runner.Instance) *result.Failure {
 // ClockProperties returns the MDP of a plan's timed automaton with fractions, and the plan's properties about it, as Properties does for other
 // models. All properties must have the same MDP: by digital clocks or, if one of them needs it, by regions.
 func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
-	valuation, err := runner.Single(plan.Models())
-	if err != nil {
-		return nil, nil, err
-	}
-	program, err := plan.Model.Instantiate(valuation.Map())
+	program, err := Program(plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,8 +124,7 @@ func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, o
 		warnings = append(warnings, "left out: "+label.Msg)
 	}
 	onlyModel := *translated.Program
-	onlyModel.Labels = slices.Clone(onlyModel.Labels)
-	onlyModel.Labels = slices.DeleteFunc(onlyModel.Labels, func(label sema.LabelDef) bool {
+	onlyModel.Labels = slices.DeleteFunc(slices.Clone(onlyModel.Labels), func(label sema.LabelDef) bool {
 		return !slices.ContainsFunc(ofModel, func(other sema.LabelDef) bool { return other.Name == label.Name })
 	})
 	built := *translated

@@ -17,6 +17,11 @@ func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnin
 	if err != nil {
 		return nil, nil, err
 	}
+	return PlannedModel(plan)
+}
+
+// PlannedModel compiles the model of a plan, as Model does.
+func PlannedModel(plan *runner.Plan) (compiled *compile.Model, warnings []string, err error) {
 	compiled, err = onlyInstance(plan)
 	if err != nil {
 		return nil, nil, err
@@ -84,11 +89,20 @@ func Options(job *runner.Job) explicit.Options {
 
 // onlyInstance compiles a plan's model. The error says so if the model's constants have several valuations.
 func onlyInstance(plan *runner.Plan) (*compile.Model, error) {
+	program, err := Program(plan)
+	if err != nil {
+		return nil, err
+	}
+	return Compile(program, &plan.Job)
+}
+
+// Program returns a plan's model with the values of its constants. It is an error if the constants have several valuations.
+func Program(plan *runner.Plan) (*sema.Program, error) {
 	valuation, err := runner.Single(plan.Models())
 	if err != nil {
 		return nil, err
 	}
-	return Instance(plan, valuation)
+	return plan.Model.Instantiate(valuation.Map())
 }
 
 // Instance compiles a plan's model with values for its constants.
