@@ -170,12 +170,12 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 // newRunner returns the runner that draws the samples.
 func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
 	switch {
-	case c.objective.Walked == nil:
+	case c.objective.Stepwise == nil:
 		return paths.NewRunner(ctx, c.objective.Monitor)
 	case c.opts.Steps == nil:
 		return nil, errors.New("this property needs paths that are drawn state by state, which are not available here")
 	}
-	return newWalkRunner(c.objective.Walked, c.opts.MaxPath, c.opts.Steps)
+	return newStepwiseRunner(c.objective.Stepwise, c.opts.MaxPath, c.opts.Steps)
 }
 
 // stats returns the statistics of the samples: of rewards, or of truth values.

@@ -20,8 +20,8 @@ type Property = logic.Property
 // paths and what its outcomes are averaged to.
 type Objective struct {
 	Monitor compile.Monitor
-	// Walked replaces Monitor for objectives that no monitor expresses; otherwise nil.
-	Walked *Walked
+	// Stepwise replaces Monitor for objectives that no monitor expresses; otherwise nil.
+	Stepwise *Stepwise
 	// Negate says that a path counts as a success when the monitor says False.
 	Negate bool
 	// Reward says that the reward is averaged, and not a truth value.

@@ -129,7 +129,7 @@ func (c *check) unsupported(objective *simulate.Objective) string {
 	switch {
 	case c.options.Split != nil:
 		return "a shard"
-	case objective.Walked != nil:
+	case objective.Stepwise != nil:
 		return "a condition, a discount or a bound on rewards"
 	case objective.Reward:
 		return "a reward"

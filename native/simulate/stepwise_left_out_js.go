@@ -8,12 +8,12 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// The program of the playground leaves out samples of walked objectives, because every visitor loads it.
+// The program of the playground leaves out samples of stepwise objectives, because every visitor loads it.
 
 const leftOut = "found %s, which is not sampled in the program of the playground; use the command line or method states"
 
-// Walked is an objective that no Monitor expresses.
-type Walked struct{}
+// Stepwise is an objective whose paths are drawn step by step.
+type Stepwise struct{}
 
 func (builder *objectiveBuilder) setConditional(_ *Objective, path *logic.Path) {
 	builder.leaveOut(path.X)
@@ -31,6 +31,6 @@ func (builder *objectiveBuilder) leaveOut(expr sema.Expr) {
 	builder.unsupported(expr, leftOut, logic.Describe(expr))
 }
 
-func newWalkRunner(*Walked, int64, func() Steps) (compile.BatchRunner, error) {
-	return nil, errors.New("there are no walked objectives in the program of the playground")
+func newStepwiseRunner(*Stepwise, int64, func() Steps) (compile.BatchRunner, error) {
+	return nil, errors.New("there are no stepwise objectives in the program of the playground")
 }

@@ -15,9 +15,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// walkRunner draws samples of a walked objective. It implements compile.BatchRunner.
-type walkRunner struct {
-	objective  *Walked
+// stepwiseRunner draws samples of a stepwise objective. It implements compile.BatchRunner.
+type stepwiseRunner struct {
+	objective  *Stepwise
 	maxPath    int64
 	newSteps   func() Steps
 	steps      Steps
@@ -28,9 +28,9 @@ type walkRunner struct {
 	continuous bool
 }
 
-// newWalkRunner returns a runner. newSteps returns new Steps of the same model with each call.
-func newWalkRunner(objective *Walked, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
-	runner := &walkRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
+// newStepwiseRunner returns a runner. newSteps returns new Steps of the same model with each call.
+func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
+	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
 	runner.functions.model = runner.steps.Compiled
 	runner.continuous = runner.steps.Source.Program().Type == syntax.CTMC
 	var err error
@@ -48,9 +48,9 @@ func newWalkRunner(objective *Walked, maxPath int64, newSteps func() Steps) (com
 }
 
 // monitor returns the monitor of a formula with the greatest length of a path.
-func (r *walkRunner) monitor(formula *negatable) compile.Monitor {
+func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
 	monitor := formula.Monitor
-	monitor.MaxPath = r.maxPath
+	monitor.MaxPath = runner.maxPath
 	return monitor
 }
 
@@ -75,45 +75,40 @@ func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error)
 	}, nil
 }
 
-// CompileRewards implements compile.StateCompiler. No monitor of a walked objective has rewards.
+// CompileRewards implements compile.StateCompiler. No monitor of a stepwise objective has rewards.
 func (f *stateFunctions) CompileRewards(int) (func([]int32) float64, func([]int32, int) float64, error) {
-	return nil, nil, fmt.Errorf("the monitor of a walked objective has rewards")
+	return nil, nil, fmt.Errorf("the monitor of a stepwise objective has rewards")
 }
 
 // Close implements compile.Runner.
-func (r *walkRunner) Close() error { return nil }
+func (runner *stepwiseRunner) Close() error { return nil }
 
 // Name implements compile.BatchRunner.
-func (r *walkRunner) Name() string { return "walk" }
+func (runner *stepwiseRunner) Name() string { return "stepwise" }
 
 // Fork implements compile.BatchRunner.
-func (r *walkRunner) Fork() (compile.BatchRunner, error) {
-	return newWalkRunner(r.objective, r.maxPath, r.newSteps)
+func (runner *stepwiseRunner) Fork() (compile.BatchRunner, error) {
+	return newStepwiseRunner(runner.objective, runner.maxPath, runner.newSteps)
 }
 
 // Run implements compile.Runner.
-func (r *walkRunner) Run(stream compile.Stream) compile.Outcome {
-	outcome, _ := r.sampleOf(context.Background(), stream)
+func (runner *stepwiseRunner) Run(stream compile.Stream) compile.Outcome {
+	drawer, err := runner.drawer(context.Background())
+	if err != nil {
+		return compile.Outcome{}
+	}
+	outcome, _ := runner.sample(drawer, randomOf(stream)) // the context never ends
 	return outcome
 }
 
-// sampleOf draws the sample of a stream of random numbers.
-func (r *walkRunner) sampleOf(ctx context.Context, stream compile.Stream) (compile.Outcome, error) {
-	drawer, err := r.drawer(ctx)
-	if err != nil {
-		return compile.Outcome{}, err
-	}
-	return r.sample(drawer, randomOf(stream))
-}
-
 // RunBatch implements compile.BatchRunner.
-func (r *walkRunner) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
-	drawer, err := r.drawer(ctx)
+func (runner *stepwiseRunner) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
+	drawer, err := runner.drawer(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range dst {
-		if dst[i], err = r.sample(drawer, randomOf(compile.NewStream(seed, first+uint64(i)))); err != nil {
+		if dst[i], err = runner.sample(drawer, randomOf(compile.NewStream(seed, first+uint64(i)))); err != nil {
 			return err
 		}
 	}
@@ -121,16 +116,17 @@ func (r *walkRunner) RunBatch(ctx context.Context, seed, first uint64, dst []com
 }
 
 // drawer prepares drawing paths.
-func (r *walkRunner) drawer(ctx context.Context) (*pathDrawer, error) {
-	return newPathDrawer(ctx, r.steps.Source, PathOptions{Rewards: r.objective.needsRewards(), NoLoopCheck: true})
+func (runner *stepwiseRunner) drawer(ctx context.Context) (*pathDrawer, error) {
+	return newPathDrawer(ctx, runner.steps.Source, PathOptions{Rewards: runner.objective.needsRewards(), NoLoopCheck: true})
 }
 
-// walkedPath is a path while it is drawn.
-type walkedPath struct {
-	*walkRunner
+// stepwisePath is a path while it is drawn.
+type stepwisePath struct {
+	*stepwiseRunner
 	drawer  *pathDrawer
 	rng     *rand.Rand
 	state   []int32
+	before  []int32   // the state before the last step, for a conditional probability
 	rewards []float64 // the rewards of the state and of the step that leaves it
 	looping bool      // the last step was a deterministic self-loop
 	time    float64   // the time in the state before the last step, in a CTMC
@@ -138,48 +134,48 @@ type walkedPath struct {
 }
 
 // sample draws one sample. The error is that of the context.
-func (r *walkRunner) sample(drawer *pathDrawer, rng *rand.Rand) (compile.Outcome, error) {
-	w := &walkedPath{walkRunner: r, drawer: drawer, rng: rng}
-	w.begin()
+func (runner *stepwiseRunner) sample(drawer *pathDrawer, rng *rand.Rand) (compile.Outcome, error) {
+	path := &stepwisePath{stepwiseRunner: runner, drawer: drawer, rng: rng}
+	path.begin()
 	var err error
-	switch r.objective.kind {
+	switch runner.objective.kind {
 	case discounted:
-		err = w.discountedReward()
+		err = path.discountedReward()
 	case rewardBounded:
-		err = w.rewardBounded()
+		err = path.rewardBounded()
 	default:
-		err = w.conditional()
+		err = path.conditional()
 	}
-	return w.outcome, err
+	return path.outcome, err
 }
 
 // begin begins a new path in the initial state.
-func (w *walkedPath) begin() {
-	w.functions.err = nil
-	w.state = append(w.state[:0], w.drawer.initialState...)
-	w.outcome = compile.Outcome{}
-	w.looping = false
+func (path *stepwisePath) begin() {
+	path.functions.err = nil
+	path.state = append(path.state[:0], path.drawer.initialState...)
+	path.outcome = compile.Outcome{}
+	path.looping = false
 }
 
 // failed ends the path if an evaluation failed, and reports whether it did.
-func (w *walkedPath) failed() bool {
-	if w.functions.err == nil {
+func (path *stepwisePath) failed() bool {
+	if path.functions.err == nil {
 		return false
 	}
-	return w.fail(w.functions.err) == nil
+	return path.fail(path.functions.err) == nil
 }
 
 // fail ends the path with an error of the model, or returns the error of the context.
-func (w *walkedPath) fail(err error) error {
-	if ended := w.drawer.ctx.Err(); ended != nil {
+func (path *stepwisePath) fail(err error) error {
+	if ended := path.drawer.ctx.Err(); ended != nil {
 		return ended
 	}
-	w.outcome.Status = compile.Failed
+	path.outcome.Status = compile.Failed
 	stateErr, ok := err.(*compile.StateError)
 	if !ok {
-		stateErr = &compile.StateError{File: w.steps.Source.Program().File, State: w.steps.Compiled.StateText(w.state), Msg: err.Error()}
+		stateErr = &compile.StateError{File: path.steps.Source.Program().File, State: path.steps.Compiled.StateText(path.state), Msg: err.Error()}
 	}
-	w.outcome.Err = stateErr
+	path.outcome.Err = stateErr
 	return nil
 }
 
@@ -193,57 +189,57 @@ const (
 )
 
 // step takes a step, and sets the rewards of the state and of the step. The error is that of the context.
-func (w *walkedPath) step() (stepEnd, error) {
-	if w.outcome.Steps&0xff == 0xff && w.drawer.ctx.Err() != nil {
-		return ended, w.drawer.ctx.Err()
+func (path *stepwisePath) step() (stepEnd, error) {
+	if path.outcome.Steps&0xff == 0xff && path.drawer.ctx.Err() != nil {
+		return ended, path.drawer.ctx.Err()
 	}
-	choices, err := w.drawer.source.Expand(w.state)
+	choices, err := path.drawer.source.Expand(path.state)
 	if err != nil {
-		return ended, w.fail(err)
+		return ended, path.fail(err)
 	}
-	ofState, err := w.drawer.stateRewards(w.state)
+	ofState, err := path.drawer.stateRewards(path.state)
 	if err != nil {
-		return ended, w.fail(err)
+		return ended, path.fail(err)
 	}
-	w.rewards = append(w.rewards[:0], ofState...)
+	path.rewards = append(path.rewards[:0], ofState...)
 	if choices.Deadlock() {
-		if w.steps.Compiled.DeadlocksAreErrors() {
-			err := w.fail(fmt.Errorf("deadlock"))
-			w.outcome.Status = compile.Deadlocked
+		if path.steps.Compiled.DeadlocksAreErrors() {
+			err := path.fail(fmt.Errorf("deadlock"))
+			path.outcome.Status = compile.Deadlocked
 			return ended, err
 		}
 		return inDeadlock, nil
 	}
-	w.countChoices(len(choices.List))
-	step, transition, err := w.drawer.randomStep(w.state, choices, w.rng)
+	path.countChoices(len(choices.List))
+	step, transition, err := path.drawer.randomStep(path.state, choices, path.rng)
 	if err != nil {
-		return ended, w.fail(err)
+		return ended, path.fail(err)
 	}
-	if w.objective.needsRewards() {
-		earned, err := w.drawer.source.StepRewards(step.Choice, transition)
+	if path.objective.needsRewards() {
+		earned, err := path.drawer.source.StepRewards(step.Choice, transition)
 		if err != nil {
-			return ended, w.fail(err)
+			return ended, path.fail(err)
 		}
-		for i := range w.rewards {
-			w.rewards[i] += earned[i]
+		for i := range path.rewards {
+			path.rewards[i] += earned[i]
 		}
 	}
 	target := choices.List[step.Choice].Transitions[transition].Target
 	isOnlyTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
-	w.looping = isOnlyTransition && !w.continuous && slices.Equal(target, w.state)
-	w.time = step.Time
-	w.state = append(w.state[:0], target...)
+	path.looping = isOnlyTransition && !path.continuous && slices.Equal(target, path.state)
+	path.time = step.Time
+	path.state = append(path.state[:0], target...)
 	return moved, nil
 }
 
 // countChoices counts a state in which a choice is made at random.
-func (w *walkedPath) countChoices(count int) {
+func (path *stepwisePath) countChoices(count int) {
 	switch {
-	case count < 2 || w.continuous:
-	case w.steps.Source.Program().Type == syntax.DTMC:
-		w.outcome.Overlap++
+	case count < 2 || path.continuous:
+	case path.steps.Source.Program().Type == syntax.DTMC:
+		path.outcome.Overlap++
 	default:
-		w.outcome.Nondet++
+		path.outcome.Nondet++
 	}
 }
 
@@ -252,39 +248,39 @@ const negligible = 0x1p-64
 
 // discountedReward draws a path for a discounted reward. When the discount is negligible, it remains as it is, and the path ends in every step with
 // probability 1 minus the factor instead. So each step has the same expected reward as with the discount.
-func (w *walkedPath) discountedReward() error {
+func (path *stepwisePath) discountedReward() error {
 	discount := 1.0
-	for w.objective.steps < 0 || w.outcome.Steps < w.objective.steps {
-		end, err := w.step()
+	for path.objective.steps < 0 || path.outcome.Steps < path.objective.steps {
+		end, err := path.step()
 		if end == ended {
 			return err
 		}
-		reward := w.rewards[w.objective.reward]
-		if end == inDeadlock || w.looping && w.objective.steps < 0 { // the reward of each step from here on
-			w.outcome.Reward += float64(discount * reward * w.geometricSum(discount))
+		reward := path.rewards[path.objective.reward]
+		if end == inDeadlock || path.looping && path.objective.steps < 0 { // the reward of each step from here on
+			path.outcome.Reward += float64(discount * reward * path.geometricSum(discount))
 			break
 		}
-		w.outcome.Reward += float64(discount * reward)
-		w.outcome.Steps++
+		path.outcome.Reward += float64(discount * reward)
+		path.outcome.Steps++
 		if discount >= negligible {
-			discount *= w.objective.discount
-		} else if w.rng.Float64() >= w.objective.discount {
+			discount *= path.objective.discount
+		} else if path.rng.Float64() >= path.objective.discount {
 			break
 		}
 	}
-	w.outcome.Status = compile.True
+	path.outcome.Status = compile.True
 	return nil
 }
 
 // geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step. d is the discount factor of the property. The given discount
 // is that of the next step.
-func (w *walkedPath) geometricSum(discount float64) float64 {
-	factor := w.objective.discount
-	if w.objective.steps < 0 {
+func (path *stepwisePath) geometricSum(discount float64) float64 {
+	factor := path.objective.discount
+	if path.objective.steps < 0 {
 		return 1 / (1 - factor)
 	}
 	sum, power := 0.0, 1.0
-	for range w.objective.steps - w.outcome.Steps {
+	for range path.objective.steps - path.outcome.Steps {
 		sum += power
 		power *= factor
 		if power*discount < negligible*negligible { // the remaining terms are negligible
@@ -295,37 +291,37 @@ func (w *walkedPath) geometricSum(discount float64) float64 {
 }
 
 // rewardBounded draws a path for an until formula with bounds on rewards.
-func (w *walkedPath) rewardBounded() error {
-	budgets := w.objective.budgets
+func (path *stepwisePath) rewardBounded() error {
+	budgets := path.objective.budgets
 	sums := make([]int64, len(budgets))
 	for {
 		withinLow, withinHigh := true, true
 		for k, bound := range budgets {
 			withinLow, withinHigh = withinLow && sums[k] >= bound.low, withinHigh && sums[k] <= bound.high
 		}
-		isRight, isLeft := w.formula.IsRight(w.state), w.formula.IsLeft(w.state)
+		isRight, isLeft := path.formula.IsRight(path.state), path.formula.IsLeft(path.state)
 		switch {
-		case w.failed():
+		case path.failed():
 			return nil
 		case withinLow && withinHigh && isRight:
-			w.outcome.Status = compile.True
+			path.outcome.Status = compile.True
 			return nil
 		case !withinHigh || !isLeft:
-			w.outcome.Status = compile.False
+			path.outcome.Status = compile.False
 			return nil
-		case w.outcome.Steps >= w.maxPath:
-			w.outcome.Status = compile.Undecided
+		case path.outcome.Steps >= path.maxPath:
+			path.outcome.Status = compile.Undecided
 			return nil
 		}
-		end, err := w.step()
+		end, err := path.step()
 		if end == ended {
 			return err
 		}
 		changed := false
 		for k, bound := range budgets {
-			earned, err := w.unitsEarned(bound)
+			earned, err := path.unitsEarned(bound)
 			if err != nil {
-				return w.fail(err)
+				return path.fail(err)
 			}
 			next := min(sums[k]+earned, maxUnitSum)
 			if bound.high == noHigh && next > bound.low {
@@ -334,21 +330,21 @@ func (w *walkedPath) rewardBounded() error {
 			changed = changed || next != sums[k]
 			sums[k] = next
 		}
-		if (w.looping || end == inDeadlock) && !changed { // nothing changes any more, and the formula does not hold
-			w.outcome.Status = compile.False
+		if (path.looping || end == inDeadlock) && !changed { // nothing changes any more, and the formula does not hold
+			path.outcome.Status = compile.False
 			return nil
 		}
-		w.outcome.Steps++
+		path.outcome.Steps++
 	}
 }
 
 // unitsEarned returns the reward of the last step for a bound, in units.
-func (w *walkedPath) unitsEarned(bound budget) (int64, error) {
+func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if bound.reward < 0 {
 		return unitsPerOne, nil
 	}
-	reward := w.rewards[bound.reward]
-	if units, ok := w.unitsOf[reward]; ok {
+	reward := path.rewards[bound.reward]
+	if units, ok := path.unitsOf[reward]; ok {
 		return units, nil
 	}
 	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(reward, 'f', -1, 64))
@@ -358,8 +354,8 @@ func (w *walkedPath) unitsEarned(bound budget) (int64, error) {
 	if !ok || !exact.IsInt() || exact.Sign() < 0 || !exact.Num().IsInt64() || exact.Num().Int64() >= maxUnitSum {
 		return 0, fmt.Errorf("found the reward %v of a step, sampling of reward bounds wants rewards with at most nine decimal places, or method states", reward)
 	}
-	w.unitsOf[reward] = exact.Num().Int64()
-	return w.unitsOf[reward], nil
+	path.unitsOf[reward] = exact.Num().Int64()
+	return path.unitsOf[reward], nil
 }
 
 // maxRejected is the greatest number of paths without the condition before one that satisfies it.
@@ -367,65 +363,68 @@ const maxRejected = 1_000_000
 
 // conditional draws paths until one satisfies the condition; this path is the sample. So the samples are independent, and each satisfies the formula with
 // the conditional probability.
-func (w *walkedPath) conditional() error {
+func (path *stepwisePath) conditional() error {
 	for range maxRejected {
-		accepted, err := w.conditionalPath()
+		if err := path.drawer.ctx.Err(); err != nil {
+			return err
+		}
+		accepted, err := path.conditionalPath()
 		if accepted || err != nil {
 			return err
 		}
-		w.begin()
+		path.begin()
 	}
-	return w.fail(fmt.Errorf("no path of %d satisfies the condition behind ||, whose probability may be 0", maxRejected))
+	return path.fail(fmt.Errorf("no path of %d satisfies the condition behind ||, whose probability may be 0", maxRejected))
 }
 
 // conditionalPath draws a path. It reports whether the path is the sample, or ends the sample with an error: it reports false if the path violates the
 // condition.
-func (w *walkedPath) conditionalPath() (accepted bool, err error) {
+func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	var outcomes [2]compile.Outcome
-	watches, isDecided := [2]*compile.Watch[[]int32]{w.condition, w.formula}, [2]bool{}
+	watches, isDecided := [2]*compile.Watch[[]int32]{path.condition, path.formula}, [2]bool{}
 	for {
 		for k, watch := range watches {
-			isDecided[k] = isDecided[k] || watch.Enter(w.state, &outcomes[k], w.looping)
+			isDecided[k] = isDecided[k] || watch.Enter(path.state, &outcomes[k], path.looping)
 		}
-		if w.failed() {
+		if path.failed() {
 			return true, nil
 		}
-		if accepted, end := w.decided(&outcomes, isDecided); end {
+		if accepted, end := path.decided(&outcomes, isDecided); end {
 			return accepted, nil
 		}
-		if w.outcome.Steps >= w.maxPath && (!isDecided[0] && w.condition.Limited() || !isDecided[1] && w.formula.Limited()) {
-			w.outcome.Status = compile.Undecided
+		if path.outcome.Steps >= path.maxPath && (!isDecided[0] && path.condition.Limited() || !isDecided[1] && path.formula.Limited()) {
+			path.outcome.Status = compile.Undecided
 			return true, nil
 		}
-		before := append([]int32(nil), w.state...)
-		end, err := w.step()
+		path.before = append(path.before[:0], path.state...)
+		end, err := path.step()
 		switch end {
 		case ended:
 			return true, err
 		case inDeadlock:
 			for k, watch := range watches {
 				if !isDecided[k] {
-					watch.Deadlock(w.state, &outcomes[k])
+					watch.Deadlock(path.state, &outcomes[k])
 					isDecided[k] = true
 				}
 			}
-			if w.failed() {
+			if path.failed() {
 				return true, nil
 			}
-			accepted, _ := w.decided(&outcomes, isDecided)
+			accepted, _ := path.decided(&outcomes, isDecided)
 			return accepted, nil
 		}
-		w.outcome.Steps++
+		path.outcome.Steps++
 		for k, watch := range watches {
 			switch {
 			case isDecided[k]:
-			case w.continuous:
-				isDecided[k] = watch.Sojourn(before, &outcomes[k], w.time, 0)
+			case path.continuous:
+				isDecided[k] = watch.Sojourn(path.before, &outcomes[k], path.time, 0)
 			default:
-				watch.Step(before, &outcomes[k], 0)
+				watch.Step(path.before, &outcomes[k], 0)
 			}
 		}
-		if w.failed() {
+		if path.failed() {
 			return true, nil
 		}
 	}
@@ -433,18 +432,18 @@ func (w *walkedPath) conditionalPath() (accepted bool, err error) {
 
 // decided reports whether the path needs no further steps, and then whether it is the sample. If it is, it sets the status of the outcome. The condition
 // comes first.
-func (w *walkedPath) decided(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
+func (path *stepwisePath) decided(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:
 		return false, false
-	case !w.objective.condition.holds(&outcomes[0]):
+	case !path.objective.condition.holds(&outcomes[0]):
 		return false, true
 	case !isDecided[1]:
 		return false, false
 	}
-	w.outcome.Status = compile.False
-	if w.objective.formula.holds(&outcomes[1]) {
-		w.outcome.Status = compile.True
+	path.outcome.Status = compile.False
+	if path.objective.formula.holds(&outcomes[1]) {
+		path.outcome.Status = compile.True
 	}
 	return true, true
 }

@@ -14,9 +14,9 @@ import (
 	"tilecheck/result"
 )
 
-// Walked is an objective that no Monitor expresses. Its paths are drawn state by state.
-type Walked struct {
-	kind walkedKind
+// Stepwise is an objective whose paths are drawn step by step in Go, because no Monitor expresses it.
+type Stepwise struct {
+	kind stepwiseKind
 
 	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition.
 	formula, condition negatable
@@ -29,11 +29,11 @@ type Walked struct {
 	budgets     []budget
 }
 
-// walkedKind is the kind of a walked objective.
-type walkedKind uint8
+// stepwiseKind is the kind of a stepwise objective.
+type stepwiseKind uint8
 
 const (
-	conditional walkedKind = iota
+	conditional stepwiseKind = iota
 	discounted
 	rewardBounded
 )
@@ -70,7 +70,7 @@ func (builder *objectiveBuilder) setConditional(objective *Objective, path *logi
 		builder.unsupported(path.X, "found %s in a model with choices, want a DTMC or a CTMC, or method states", logic.Describe(path.X))
 		return
 	}
-	objective.Walked = &Walked{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
+	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
 }
 
 // negatable translates a formula of a conditional probability.
@@ -91,18 +91,18 @@ func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *lo
 		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
-	walked := &Walked{kind: discounted, discount: builder.evaluateNumber(objective.Discount), steps: -1, reward: objective.Struct}
-	if !(walked.discount > 0 && walked.discount < 1) {
-		builder.refuse(result.TypeError, objective.Discount.Pos(), "discount factor %v, want a number above 0 and below 1", walked.discount)
+	stepwise := &Stepwise{kind: discounted, discount: builder.evaluateNumber(objective.Discount), steps: -1, reward: objective.Struct}
+	if !(stepwise.discount > 0 && stepwise.discount < 1) {
+		builder.refuse(result.TypeError, objective.Discount.Pos(), "discount factor %v, want a number above 0 and below 1", stepwise.discount)
 	}
 	if objective.At != nil {
 		steps := builder.evaluateTime(objective.At, objective.Letter())
 		if steps < 0 {
 			builder.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", steps, objective.Letter())
 		}
-		walked.steps = int64(steps)
+		stepwise.steps = int64(steps)
 	}
-	sampled.Walked = walked
+	sampled.Stepwise = stepwise
 }
 
 // setRewardBounded sets the operands and the bounds of F or U with bounds on rewards.
@@ -111,15 +111,15 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 		builder.unsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
 		return
 	}
-	walked := &Walked{kind: rewardBounded, left: truth()}
+	stepwise := &Stepwise{kind: rewardBounded, left: truth()}
 	if path.Left != nil {
-		walked.left = builder.stateFormula(path.Left)
+		stepwise.left = builder.stateFormula(path.Left)
 	}
-	walked.right = builder.stateFormula(path.Right)
+	stepwise.right = builder.stateFormula(path.Right)
 	for _, cost := range path.Costs {
-		walked.budgets = append(walked.budgets, builder.budget(cost))
+		stepwise.budgets = append(stepwise.budgets, builder.budget(cost))
 	}
-	objective.Walked = walked
+	objective.Stepwise = stepwise
 }
 
 // budget converts a bound to units.
@@ -168,6 +168,6 @@ func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole boo
 }
 
 // needsRewards reports whether rewards are earned on the path.
-func (w *Walked) needsRewards() bool {
-	return w.kind == discounted || w.kind == rewardBounded && slices.ContainsFunc(w.budgets, func(b budget) bool { return b.reward >= 0 })
+func (objective *Stepwise) needsRewards() bool {
+	return objective.kind == discounted || objective.kind == rewardBounded && slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.reward >= 0 })
 }
