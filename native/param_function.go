@@ -1,0 +1,154 @@
+//go:build !js
+
+package native
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"tilecheck/native/check/parametric"
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// piecewise is the value of a property as a piecewise function of the parameters. It has several pieces only for
+// an MDP with one parameter. The function of each piece is the value of a scheduler in the whole region, so the
+// value is the least or the greatest of all functions.
+type piecewise struct {
+	pieces []parametric.Piece
+	least  bool
+}
+
+// onePiece returns a value with one function in the whole region. A nil function stands for infinity and gives
+// nil. If err is not nil, it returns err.
+func onePiece(function *ratfunc.Func, err error) (*piecewise, error) {
+	if function == nil || err != nil {
+		return nil, err
+	}
+	return &piecewise{pieces: []parametric.Piece{{Value: function}}}, nil
+}
+
+// functions returns the distinct functions of the pieces.
+func (function *piecewise) functions() []*ratfunc.Func {
+	var distinct []*ratfunc.Func
+	for _, piece := range function.pieces {
+		if !slices.ContainsFunc(distinct, piece.Value.Equal) {
+			distinct = append(distinct, piece.Value)
+		}
+	}
+	return distinct
+}
+
+// String returns the value as an expression of PRISM's language.
+func (function *piecewise) String() string {
+	var parts []string
+	for _, formula := range function.functions() {
+		parts = append(parts, formula.String())
+	}
+	switch {
+	case len(parts) == 1:
+		return parts[0]
+	case function.least:
+		return "min(" + strings.Join(parts, ", ") + ")"
+	}
+	return "max(" + strings.Join(parts, ", ") + ")"
+}
+
+// regions returns the text ": function from point to point, …". It returns "" if there is one piece.
+func (function *piecewise) regions() string {
+	if len(function.pieces) == 1 {
+		return ""
+	}
+	var parts []string
+	for _, piece := range function.pieces {
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", piece.Value, rootText(piece.Low), rootText(piece.High)))
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// rootText returns a root as a fraction. An irrational root has ten digits.
+func rootText(root ratfunc.Root) string {
+	maxWidth := big.NewRat(1, 1e12)
+	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
+		root = root.Narrow()
+	}
+	if root.Fraction() {
+		return root.Low.RatString()
+	}
+	approximate, _ := root.Low.Float64()
+	return fmt.Sprintf("about %.10g", approximate)
+}
+
+// at returns the value at a point. It is the minimum or maximum of all functions. It returns nil if all functions
+// have a pole there.
+func (function *piecewise) at(point []*big.Rat) *big.Rat {
+	var best *big.Rat
+	for _, piece := range function.functions() {
+		value, isDefined := piece.At(point)
+		if !isDefined {
+			continue // a pole
+		}
+		isBetter := best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == function.least
+		if isBetter {
+			best = value
+		}
+	}
+	return best
+}
+
+// fractionOf returns an exact number as a fraction.
+func fractionOf(value sema.Value) *big.Rat {
+	if value.Type == sema.Int {
+		return big.NewRat(int64(value.Int), 1)
+	}
+	return value.Rat
+}
+
+// combine returns the sum, difference, product or quotient of two values. At most one of them may have several
+// pieces, and none in a product or quotient. unsupported returns the error for a described expression.
+func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
+	combined := &piecewise{least: left.least}
+	if len(right.pieces) > 1 {
+		isSubtrahend := op == syntax.OpSub // then the difference is greatest where this value is least
+		combined.least = right.least != isSubtrahend
+	}
+	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
+	// A negative factor would exchange minimum and maximum.
+	if hasSeveralPieces && op != syntax.OpAdd && op != syntax.OpSub {
+		return nil, unsupported("products of values that several schedulers attain")
+	}
+	for _, leftPiece := range left.pieces {
+		for _, rightPiece := range right.pieces {
+			piece := rightPiece
+			if len(left.pieces) > 1 {
+				piece = leftPiece
+			}
+			var ok bool
+			piece.Value, ok = applyOp(op, leftPiece.Value, rightPiece.Value)
+			if !ok {
+				return nil, unsupported("this formula")
+			}
+			combined.pieces = append(combined.pieces, piece)
+		}
+	}
+	return combined, nil
+}
+
+// applyOp returns the sum, difference, product or quotient of two functions. ok is false for another operator, and
+// for a division by zero.
+func applyOp(op syntax.Op, left, right *ratfunc.Func) (combined *ratfunc.Func, ok bool) {
+	switch {
+	case op == syntax.OpAdd:
+		return left.Add(right), true
+	case op == syntax.OpSub:
+		return left.Sub(right), true
+	case op == syntax.OpMul:
+		return left.Mul(right), true
+	case op == syntax.OpDiv && !right.IsZero():
+		return left.Quo(right), true
+	}
+	return nil, false
+}

@@ -1,0 +1,326 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"slices"
+
+	"tilecheck/native/check"
+	"tilecheck/native/check/parametric"
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// openProperty is a property to evaluate as a function of the parameters of an open model.
+type openProperty struct {
+	*openModel
+	ctx      context.Context
+	property *checkedProperty
+}
+
+// unsupported returns the error for an expression that is not supported in a model with parameters. found
+// describes the expression.
+func (property *openProperty) unsupported(expr sema.Expr, found string) error {
+	return result.Refuse(&property.property.Instance, result.Unsupported, expr.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", found)
+}
+
+// value returns the value of an expression in the initial state. nil stands for infinity.
+func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
+	formula := logic.Of(expr)
+	switch {
+	case formula.Measure() && !formula.Query():
+		return nil, property.unsupported(expr, "a bound")
+	case formula.Measure():
+		return property.measure(formula)
+	case formula.Kind == logic.Filter:
+		return property.filter(formula)
+	}
+	return property.arithmetic(expr)
+}
+
+// measure returns the value of P, R or S in the initial state, with or without a threshold. nil stands for
+// infinity.
+func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error) {
+	expr := formula.X
+	switch formula.Kind {
+	case logic.Probability:
+		return property.probability(formula)
+	case logic.SteadyState:
+		if property.program.Type == syntax.MDP {
+			return nil, property.unsupported(expr, "S of an MDP")
+		}
+		set, err := property.states(formula.Operand)
+		if err != nil {
+			return nil, err
+		}
+		return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
+	}
+	switch {
+	case formula.Objective.Err != nil:
+		return nil, formula.Objective.Err
+	case formula.Objective.Ratio:
+		return nil, property.unsupported(expr, "a ratio of rewards")
+	}
+	return property.reward(formula)
+}
+
+// filter returns the value of a filter. It must select only the initial state.
+func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
+	// These filters over a single state return the value of this state.
+	supported := []string{"state", "first", "min", "max", "sum", "avg"}
+	if !slices.Contains(supported, formula.Op) {
+		return nil, property.unsupported(formula.X, "this filter")
+	}
+	if formula.States == nil {
+		return nil, property.unsupported(formula.X, "a filter over all states")
+	}
+	set, err := property.states(formula.States)
+	if err != nil {
+		return nil, err
+	}
+	if model := property.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
+		return nil, property.unsupported(formula.X, "a filter that selects other states than the initial one")
+	}
+	return property.value(formula.Operand)
+}
+
+// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values.
+// At most one of the operands may have several pieces.
+func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
+	binary, isBinary := expr.(*sema.Binary)
+	_, isConstant := expr.(*sema.Const)
+	if !isBinary && !isConstant {
+		return nil, property.unsupportedFormula(expr)
+	}
+	if constant, isExact, err := sema.EvalExact(expr, nil); err == nil && isExact {
+		return onePiece(property.chain.One().Scale(fractionOf(constant)), nil)
+	}
+	if !isBinary {
+		return nil, property.unsupported(expr, "this formula")
+	}
+	left, err := property.value(binary.X)
+	if err != nil {
+		return nil, err
+	}
+	right, err := property.value(binary.Y)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case left == nil || right == nil:
+		return nil, property.unsupported(expr, "arithmetic on infinity")
+	case len(left.pieces) > 1 && len(right.pieces) > 1:
+		return nil, property.unsupported(expr, "arithmetic on two values that several schedulers attain")
+	}
+	return combine(binary.Op, left, right, func(found string) error { return property.unsupported(expr, found) })
+}
+
+// unsupportedFormula returns the error for a formula that is not arithmetic.
+func (property *openProperty) unsupportedFormula(expr sema.Expr) error {
+	if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
+		return property.unsupported(expr, logic.Describe(expr))
+	}
+	return property.unsupported(expr, "this formula")
+}
+
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If
+// isNegated is set, it is one minus the opposite extremum of the question.
+func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
+	isMinimum, ok := formula.Least(false)
+	if !ok {
+		return nil, property.unsupported(formula.X, "a query without min or max")
+	}
+	question.Min = isMinimum != isNegated
+	pieces, err := property.chain.Best(property.ctx, question, property.low, property.high)
+	if pieces == nil || err != nil {
+		return nil, err
+	}
+	for i, piece := range pieces {
+		if isNegated {
+			pieces[i].Value = property.chain.One().Sub(piece.Value)
+		}
+	}
+	return &piecewise{pieces, isMinimum}, nil
+}
+
+// probability returns the value of the operator P as a function of the parameters.
+func (property *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
+	path := formula.Path
+	if !path.Operator || path.Negated {
+		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
+	}
+	left, right, isNegated, err := property.untilOperands(path)
+	if err != nil {
+		return nil, err
+	}
+	isMDP, countsSteps := property.program.Type == syntax.MDP, path.Bound != nil || path.Op == syntax.Next
+	switch {
+	case isMDP && countsSteps:
+		if _, _, _, err := property.steps(path.Bound); err != nil {
+			return nil, err
+		}
+		return nil, property.unsupported(formula.X, "X or a bound of an MDP")
+	case isMDP:
+		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, isNegated)
+	}
+	value, err := property.chainProbability(formula, left, right)
+	if err == nil && isNegated {
+		value = property.chain.One().Sub(value)
+	}
+	return onePiece(value, err)
+}
+
+// untilOperands rewrites a temporal operator to an until formula and returns its operands. isNegated says that the
+// operator is the negation of this formula.
+func (property *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, isNegated bool, err error) {
+	left = sparse.FullSet(property.pointModel.space.Model().NumStates())
+	if path.Left != nil {
+		if left, err = property.states(path.Left); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	if right, err = property.states(path.Right); err != nil {
+		return nil, nil, false, err
+	}
+	left, right, isNegated = check.Sets.AsUntil(path.Op, left, right)
+	return left, right, isNegated, nil
+}
+
+// chainProbability returns the probability of an until formula, or of X, in a Markov chain.
+func (property *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
+	low, high, isBounded, err := property.steps(formula.Path.Bound)
+	if err != nil {
+		return nil, err
+	}
+	switch isNext := formula.Path.Op == syntax.Next; {
+	case isNext && isBounded:
+		return nil, property.unsupported(formula.X, "a bound of X")
+	case isNext:
+		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
+	case isBounded:
+		return property.chain.BoundedUntil(property.ctx, left, right, low, high)
+	}
+	return property.chain.Until(property.ctx, left, right)
+}
+
+// steps returns the bounds on the number of steps. isBounded is false if bound is nil. A time bound, and a bound
+// without an upper end, are errors.
+func (property *openProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
+	if bound == nil {
+		return 0, 0, false, nil
+	}
+	if property.program.Type == syntax.CTMC || bound.High == nil {
+		return 0, 0, false, result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
+	}
+	for _, end := range []sema.Expr{bound.Low, bound.High} {
+		if end != nil {
+			if _, err := property.count(end); err != nil {
+				return 0, 0, false, err
+			}
+		}
+	}
+	low, high, err = logic.Steps(bound)
+	return low, high, true, err
+}
+
+// count evaluates a number of steps.
+func (property *openProperty) count(expr sema.Expr) (int, error) {
+	value, _, err := sema.EvalExact(expr, nil)
+	if err == nil && value.Type != sema.Int {
+		err = result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found %v steps, want a whole number", value)
+	}
+	return int(value.Int), err
+}
+
+// reward returns the value of the operator R as a function of the parameters.
+func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
+	objective := formula.Objective
+	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
+		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
+	}
+	target, err := property.rewardTarget(formula)
+	if err != nil {
+		return nil, err
+	}
+	rewards, err := property.chain.Rewards(objective.Struct)
+	if err != nil {
+		return nil, err
+	}
+	switch isMDP := property.program.Type == syntax.MDP; {
+	case isMDP && target == nil:
+		return nil, property.unsupported(formula.X, "another reward than R[F] of an MDP")
+	case isMDP:
+		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
+	case target != nil:
+		return onePiece(property.chain.ReachReward(property.ctx, rewards, target))
+	}
+	return onePiece(property.rewardWithoutTarget(formula, rewards))
+}
+
+// rewardTarget returns the target of a reward objective F. It returns nil for an objective without a path formula.
+func (property *openProperty) rewardTarget(formula *logic.Formula) (*sparse.Set, error) {
+	path := formula.Objective.Path
+	if path == nil {
+		return nil, nil
+	}
+	isReachability := path.Operator && !path.Negated && path.Op == syntax.Future && path.Bound == nil
+	if !isReachability {
+		return nil, property.unsupported(formula.X, "this reward")
+	}
+	return property.states(path.Right)
+}
+
+// rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards[s]
+// is the reward of a step from state s.
+func (property *openProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	objective := formula.Objective
+	switch {
+	case objective.Form == logic.LongRun:
+		return property.chain.LongRun(property.ctx, rewards)
+	case objective.Form == logic.CostBoundedReward:
+		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
+	case objective.Form == logic.TotalReward:
+		return property.chain.Total(property.ctx, rewards)
+	case property.program.Type == syntax.CTMC:
+		return nil, property.unsupported(formula.X, "a reward at or until a time")
+	}
+	steps, err := property.count(objective.At)
+	if err != nil {
+		return nil, err
+	}
+	if objective.Form == logic.Cumulative {
+		return property.chain.Cumulative(property.ctx, rewards, steps)
+	}
+	stateRewards, err := property.chain.StateRewards(objective.Struct)
+	if err != nil {
+		return nil, err
+	}
+	return property.chain.Instantaneous(property.ctx, stateRewards, steps)
+}
+
+// states returns the states in which a formula holds. The formula must not depend on parameters.
+func (property *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
+	if nested := logic.Nested(expr, property.property.Program.Labels); nested != nil {
+		return nil, result.Refuse(&property.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
+	}
+	instance := &property.property.Instance
+	query := &check.Property{
+		Property: sema.Property{Text: instance.Text, X: expr, Pos: instance.Pos}, Program: instance.Program, File: instance.File,
+	}
+	values, verdict := property.pointModel.checker.Values(property.ctx, query)
+	if verdict.Err != nil {
+		return nil, verdict.Err
+	}
+	set := sparse.NewSet(len(values.Lo))
+	for state, value := range values.Lo {
+		if value == 1 { // true
+			set.Add(state)
+		}
+	}
+	return set, nil
+}
