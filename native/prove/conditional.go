@@ -116,12 +116,7 @@ func (proof *vectorProof) newPayoffProblem(a, b *sparse.Set) (*payoffProblem, er
 		staying: sparse.NewSet(product.NumStates()), start: int(proof.indexOf(initial[0])),
 	}
 	for seen := range uint8(3) {
-		part := sparse.NewSet(product.NumStates())
-		for i := range product.NumStates() {
-			if product.Seen[i] == seen {
-				part.Add(i)
-			}
-		}
+		part := sparse.SelectStates(product.NumStates(), func(i int) bool { return product.Seen[i] == seen })
 		components, err := problem.graph.EndComponents(proof.ctx, part, nil)
 		if err != nil {
 			return nil, err
@@ -231,13 +226,10 @@ func (problem *payoffProblem) column(q *big.Rat, isUpper bool) (*certificate.Val
 	if err != nil {
 		return nil, nil, err
 	}
-	leaving := sparse.NewSet(len(values))
-	for i, value := range values {
-		sign := value.Cmp(problem.product.Payoff(i, problem.Given.Avoids, q))
-		if !problem.product.Decided(i) && (isUpper && sign < 0 || !isUpper && sign > 0) {
-			leaving.Add(i)
-		}
-	}
+	leaving := sparse.SelectStates(len(values), func(i int) bool {
+		sign := values[i].Cmp(problem.product.Payoff(i, problem.Given.Avoids, q))
+		return !problem.product.Decided(i) && (isUpper && sign < 0 || !isUpper && sign > 0)
+	})
 	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(values)), exactBound: values}
 	var ranks []uint32
 	if isUpper {

@@ -281,12 +281,7 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 			ClaimFile: &ClaimFile{File: certificate.File{Model: built.Model}},
 			graph:     sparseGraph(built.Model), opts: proof.opts, exponents: make(map[int]int), narrowEpsilon: proof.narrowEpsilon,
 		},
-		targets: sparse.NewSet(built.NumStates()),
-	}
-	for i := range built.NumStates() {
-		if built.Target.Has(i) {
-			product.targets.Add(i)
-		}
+		targets: sparse.SelectStates(built.NumStates(), built.Target.Has),
 	}
 	if proof.budgetProducts == nil {
 		proof.budgetProducts = make(map[int]*budgetProduct)

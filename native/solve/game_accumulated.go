@@ -24,12 +24,12 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 		return nil, err
 	}
 	acc := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability}
-	acc.endStates = target.Union(selectStates(n, reachability.isZero))
+	acc.endStates = target.Union(sparse.SelectStates(n, reachability.isZero))
 	acc.totalReward, err = game.RewardUntilReached(ctx, reward, acc.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	infinite := selectStates(n, acc.totalReward.isInfinite)
+	infinite := sparse.SelectStates(n, acc.totalReward.isInfinite)
 	finite := infinite.Complement()
 	acc.choices = game.graph.ChoicesWithin(finite)
 	values := newValues(game.graph.Model, opts)
@@ -38,17 +38,6 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 		return values, acc.solveExactly(values, finite)
 	}
 	return values, acc.narrowBounds(values, finite)
-}
-
-// selectStates returns the states from 0 to n-1 that satisfy a condition.
-func selectStates(n int, condition func(s int) bool) *sparse.Set {
-	selected := sparse.NewSet(n)
-	for s := range n {
-		if condition(s) {
-			selected.Add(s)
-		}
-	}
-	return selected
 }
 
 // isZero reports whether the value of a state is known to be 0.

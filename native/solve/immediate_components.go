@@ -6,12 +6,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// markovUntilOfQuotient solves MarkovUntil for an automaton with cycles of immediate states. Each maximal end component of immediate
-// states becomes one state. The error is ErrImmediate if other cycles remain.
+// markovUntilOfQuotient computes MarkovUntil for a Markov automaton with cycles of immediate states. It merges each maximal end component of
+// immediate states into one state. The error is ErrImmediate if other cycles remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	// All states of such a component have the same value: a scheduler can move within it while no time passes.
 	// A scheduler that stays in it forever never reaches right.
-	immediate := selectStates(graph.NumStates(), func(s int) bool { return rates.High[s] == 0 && left.Has(s) && !right.Has(s) })
+	immediate := sparse.SelectStates(graph.NumStates(), func(s int) bool { return rates.High[s] == 0 && left.Has(s) && !right.Has(s) })
 	components, err := graph.EndComponents(ctx, immediate, nil)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,17 @@ func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
 // FullSet returns the set of all numbers 0..n-1.
 func FullSet(n int) *Set { return NewSet(n).Complement() }
 
+// SelectStates returns the set of the numbers 0..n-1 that satisfy a condition.
+func SelectStates(n int, condition func(s int) bool) *Set {
+	selected := NewSet(n)
+	for s := range n {
+		if condition(s) {
+			selected.Add(s)
+		}
+	}
+	return selected
+}
+
 // SetOf returns the subset of 0..n-1 with the given members.
 func SetOf(n int, members ...int) *Set {
 	set := NewSet(n)
