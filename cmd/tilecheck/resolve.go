@@ -258,7 +258,7 @@ func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space)
 	}
 	resolved := after.Model()
 	resolvedText := fmt.Sprintf("%s, %s of the chain", noun.Count(resolved.NumStates(), "state"), noun.Count(resolved.NumEdges(), "transition"))
-	if !c.Uniform && resolved.NumDeciding() > 0 {
+	if !c.Uniform && resolved.NumStatesWithChoices() > 0 {
 		resolvedText = sizeText(resolved) + " of the remaining MDP"
 	}
 	fmt.Fprintf(env.stderr, "note: %s of the %s; %s\n", sizeText(before.Model()), kind, resolvedText)

@@ -78,8 +78,8 @@ var (
 	cheapFractions  = precision{exact: true, epsilon: leastEpsilon, maxWork: improvingWork}
 )
 
-// answer evaluates a property in the attempts of its sequence. It returns the best outcome.
-func (c *Checker) answer(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
+// bestOutcome evaluates a property in the attempts of its sequence. It returns the best outcome.
+func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
 	switch c.sequence(property) {
 	case searchBeliefs:
 		return c.searchBeliefs(ctx, property)

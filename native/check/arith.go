@@ -360,7 +360,7 @@ func combineAll(operands []number, combine func(left, right number) number) numb
 	return combined
 }
 
-// minimum returns the minimum of two numbers, or bounds of the minimum if their bounds overlap. It returns NaN if an operand is NaN.
+// minimum returns the minimum of two numbers. If their bounds overlap, it returns bounds of the minimum. It returns NaN if an operand is NaN.
 func minimum(left, right number) number {
 	if sign, isKnown := order(left, right); isKnown {
 		if sign <= 0 {

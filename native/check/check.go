@@ -130,7 +130,7 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
 	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
-	best, err := c.answer(ctx, property, &verdict)
+	best, err := c.bestOutcome(ctx, property, &verdict)
 	if err != nil {
 		verdict.Err = Failure(err, property.File, property.Pos)
 	} else {
@@ -148,7 +148,7 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 // uniformly in a DTMC with overlapping commands.
 func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 	model := c.bounds.space.Model()
-	hasChoice := model.Kind == sparse.MDP && model.NumChoices() > model.NumStates()
+	hasChoice := model.Kind == sparse.MDP && model.HasSeveralChoices()
 	switch formula := logic.WithoutFilters(expr); {
 	case c.bounds.space.Overlaps() > 0:
 		return result.Uniform

@@ -99,7 +99,7 @@ func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, er
 	if err := m.recordMixture(best.Parts); err != nil {
 		return result.Value{}, nil, err
 	}
-	return m.answer(expr, best)
+	return m.valueOfBest(expr, best)
 }
 
 // checkMultiSupported returns an error if the model, the schedulers or the number of objectives is not supported for multi(...) or
@@ -162,14 +162,14 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Inte
 	query := m.queryIndex()
 	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].maximised
 	if !minimisesReward {
-		return m.answer(expr, &pareto.Best{})
+		return m.valueOfBest(expr, &pareto.Best{})
 	}
 	isSatisfiable, err := m.satisfiableWithout(query, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	if !isSatisfiable {
-		return m.answer(expr, &pareto.Best{})
+		return m.valueOfBest(expr, &pareto.Best{})
 	}
 	if !m.exact {
 		m.limitAccuracy(result.Bounded)
@@ -426,9 +426,9 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	return value
 }
 
-// answer converts an optimum of package pareto to the value of the property, with bounds. best.Point is nil if no scheduler meets the bounds
+// valueOfBest converts an optimum of package pareto to the value of the property, with bounds. best.Point is nil if no scheduler meets the bounds
 // of the objectives. expr is the property.
-func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
+func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.limitAccuracy(result.Bounded)
 	}

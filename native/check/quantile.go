@@ -64,7 +64,7 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 		points, extremum = maximal, syntax.Max
 	}
 	e.warnings = append(e.warnings, ignoredExtrema(expr, extremum)...)
-	return q.answer(points)
+	return q.valueOfPoints(points)
 }
 
 // ignoredExtrema returns a warning for each bound of a quantile with the wrong word min or max. extremum is the right word.
@@ -336,8 +336,8 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	return isAbove, nil
 }
 
-// answer converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
-func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error) {
+// valueOfPoints converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
+func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval, error) {
 	curve := q.curve(points)
 	if len(q.costs) > 1 {
 		return curve, nil, nil

@@ -140,8 +140,8 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	return terms
 }
 
-// separatingWeights solves the dual program. It returns a weight for each objective. The weights minimise the greatest weighted sum of a
-// scheduler minus the weighted sum of the bounds. query is the index of the objective without a bound, or -1.
+// separatingWeights solves the dual linear program. It returns a weight for each objective. The weighted sum of the objectives has a maximum over all
+// schedulers. The weights minimise this maximum minus the weighted sum of the bounds. query is the index of the objective without a bound, or -1.
 func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)

@@ -129,7 +129,8 @@ func (proof *doubleWordProof) numTerms(j uint32) uint32 {
 	return proof.equations.termStart[j+1] - proof.equations.termStart[j]
 }
 
-// sides returns both sides of the equation of choice j of unknown k: the constant plus the weighted values, and the value of k times all weights.
+// sides returns both sides of the equation of choice j of unknown k. left is the constant plus the weighted sum of the successors' values. right is
+// the value of k times the sum of all weights.
 func (proof *doubleWordProof) sides(k int, j uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
 	left = doubleWord{hi: equations.constantMidpoint(j)}

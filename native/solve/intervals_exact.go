@@ -113,15 +113,15 @@ func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[ui
 // strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, or nil.
 func (sys *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
 	for state, c := range sys.allowedChoices(s) {
-		if sys.canLead(c, proper) {
+		if sys.canReachOrLeave(c, proper) {
 			return &strategyPair{state: state, choice: c, distribution: sys.distribution(c)}
 		}
 	}
 	return nil
 }
 
-// canLead reports whether a choice can lead to a proper unknown or out of the maybe states.
-func (sys *intervalSystem) canLead(c int, proper *sparse.Set) bool {
+// canReachOrLeave reports whether a transition of a choice leads to a proper unknown, or leaves the maybe states.
+func (sys *intervalSystem) canReachOrLeave(c int, proper *sparse.Set) bool {
 	first, end := sys.graph.Row(c)
 	for _, target := range sys.graph.Target[first:end] {
 		unknown := int(sys.representativeOf(target))

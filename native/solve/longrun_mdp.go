@@ -49,7 +49,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	quotient.writeBack(values, sys.values, mec)
+	quotient.copyToOriginal(values, sys.values, mec)
 	return sys.values, nil
 }
 

@@ -136,8 +136,8 @@ func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existe
 	return nil
 }
 
-// writeBack copies the values and the scheduler of the quotient to the original model.
-func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+// copyToOriginal copies the values and the scheduler of the quotient to the original model.
+func (quotient *mecQuotient) copyToOriginal(solved, values *Values, mec *mecGain) {
 	values.Converged = solved.Converged
 	values.Estimated = solved.Estimated
 	values.Extended = solved.Extended

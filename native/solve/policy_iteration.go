@@ -73,7 +73,7 @@ func (iteration *policyIteration) makeProper() {
 	leaving := sparse.NewSet(len(iteration.choice))
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
-		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canLead(k, leaving) }) {
+		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canReachOrLeave(k, leaving) }) {
 			addStates(leaving, members)
 			continue
 		}
@@ -84,8 +84,9 @@ func (iteration *policyIteration) makeProper() {
 	}
 }
 
-// canLead reports whether the current choice of unknown k can leave the system or reach one of the given unknowns.
-func (iteration *policyIteration) canLead(k uint32, unknowns *sparse.Set) bool {
+// canReachOrLeave reports whether a transition of the current choice of unknown k leaves the system of unknowns, or leads to one of the given
+// unknowns.
+func (iteration *policyIteration) canReachOrLeave(k uint32, unknowns *sparse.Set) bool {
 	choice := iteration.choice[k]
 	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
 		return true

@@ -36,7 +36,7 @@ const (
 
 // rewardLimit returns a stepLimit for the reward of the given number of steps; nil if it cannot be used.
 func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
-	if opts.Classic || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || hasSeveralChoices(sys.graph) {
+	if opts.Classic || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
 		return nil
 	}
 	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}
@@ -56,9 +56,6 @@ func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps
 		return limit.finish(), nil
 	}
 }
-
-// hasSeveralChoices reports whether a state has more than one choice.
-func hasSeveralChoices(graph *sparse.Graph) bool { return graph.NumChoices() > graph.NumStates() }
 
 // finish writes the bounds to the system and returns true, if they are as narrow as asked for. The lower bounds of the system, for fewer
 // steps, are lower bounds, too.

@@ -179,7 +179,7 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	return enabled
 }
 
-// wordsFor returns the number of words of 64 bits that hold n bits.
+// wordsFor returns the number of 64-bit words for n bits.
 func wordsFor(n int) int { return (n + 63) / 64 }
 
 // setBitOf sets bit i of a list of words.

@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// InitialStates returns the initial states in lexicographic order. A model without an init…endinit block has exactly one. No initial state
-// is an error, and so are more than Options.MaxInitial.
+// InitialStates returns the initial states in lexicographic order. A model without an init…endinit block has one initial
+// state. The error says that there is no initial state, or that there are more than Options.MaxInitial.
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	states, err := m.findInitial(ctx, m.opts.MaxInitial+1)
 	if len(states) > m.opts.MaxInitial {

@@ -307,7 +307,7 @@ func (p *parser) skipWord(word string) bool {
 	return true
 }
 
-// parseNumber parses a number and returns its text.
+// parseNumber parses a JSON number and returns its text.
 func (p *parser) parseNumber() string {
 	start := p.offset
 	p.skipByte("-")

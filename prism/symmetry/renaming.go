@@ -191,7 +191,7 @@ func isAssociative(expr *sema.Binary) bool {
 // canFail reports whether the evaluation of an expression may end with an error.
 func canFail(expr sema.Expr) bool { return !sema.Every(expr, isTotal) }
 
-// isTotal reports whether the function or operator of an expression is defined for all operands.
+// isTotal reports whether the outermost function or operator of an expression has a value for all operands.
 func isTotal(expr sema.Expr) bool {
 	switch expr := expr.(type) {
 	case *sema.Call:

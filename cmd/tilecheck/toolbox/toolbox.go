@@ -123,7 +123,7 @@ func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, e
 	return pool, nil
 }
 
-// ImageKind returns how to recognize the images of a tool.
+// ImageKind returns the description by which images of a tool are recognized, such as words in their names.
 func ImageKind(name string) containers.Kind {
 	if name == "storm" {
 		return stormimage.Kind()

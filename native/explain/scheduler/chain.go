@@ -33,7 +33,7 @@ func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
 		return fmt.Errorf("%s %s no choice any more: the scheduler or policy blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
 	}
-	if deciding := after.NumDeciding(); deciding > 0 && !equallyLikely {
+	if deciding := after.NumStatesWithChoices(); deciding > 0 && !equallyLikely {
 		return fmt.Errorf("%s %s several choices left: the scheduler or policy leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
 	}
 	return nil

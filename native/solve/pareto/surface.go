@@ -36,7 +36,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		}
 	}
 	// The distance from a convex set is convex, so no achievable point is farther away than the farthest vertex.
-	surface := &Surface{Points: approx.extremePoints(c.points), Beyond: new(big.Rat)}
+	surface := &Surface{Points: approx.undominatedPoints(c.points), Beyond: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
 		vertexDist := approx.distanceOf(ray)
 		if vertexDist != nil && vertexDist.distance.Cmp(surface.Beyond) > 0 {
@@ -125,8 +125,8 @@ func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	return vertexDist
 }
 
-// extremePoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
-func (approx *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+// undominatedPoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
+func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Rat {
 	// An extreme point is the only point on all of its facets, and its facets weight every objective.
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {

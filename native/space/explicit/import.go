@@ -122,7 +122,7 @@ func (space *Space) storeValuations(imported *Imported) error {
 			return &DuplicateError{first, state}
 		}
 	}
-	space.store.seal()
+	space.store.releaseTable()
 	return nil
 }
 

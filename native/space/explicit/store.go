@@ -163,8 +163,8 @@ func (store *store) resize(logSlots uint) {
 	}
 }
 
-// seal drops the table to save memory after the last state was added. find rebuilds it if necessary.
-func (store *store) seal() { store.slots = nil }
+// releaseTable drops the hash table to save memory after the last state was added. find rebuilds it if necessary.
+func (store *store) releaseTable() { store.slots = nil }
 
 // find returns the number of a state, and whether the store has it. It is safe for concurrent use.
 func (store *store) find(packed []uint64) (int, bool) {

@@ -117,7 +117,8 @@ func (writer *Writer) automatonWriter() (*Writer, error) {
 	return plain, err
 }
 
-// automatonRate returns the exit rate of a state of a Markov automaton. As in Storm, a deadlock has the rate 1.
+// automatonRate returns the exit rate that a file has for a state of a Markov automaton: 0 for an immediate state and, as in Storm, 1 for a
+// deadlock.
 func (writer *Writer) automatonRate(state int) number {
 	switch {
 	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):

@@ -77,8 +77,8 @@ func (printer *printer) writeInitialObservations() {
 	}
 }
 
-// Observations writes PRISM's .obs file. It has the observables and their values in every observation. A model
-// that is not a POMDP is a *compile.UnsupportedError.
+// Observations writes PRISM's .obs file. It has the observables and their values in every observation. The
+// error is a *compile.UnsupportedError if the model is not a POMDP.
 func (writer *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if writer.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", writer.program.Type)}

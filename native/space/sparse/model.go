@@ -187,8 +187,11 @@ func (model *Model) NumDeadlocks() int {
 	return model.Deadlocks.Count()
 }
 
-// NumDeciding returns the number of states with several choices.
-func (model *Model) NumDeciding() int {
+// HasSeveralChoices reports whether a state has more than one choice. Every state must have a choice.
+func (model *Model) HasSeveralChoices() bool { return model.NumChoices() > model.NumStates() }
+
+// NumStatesWithChoices returns the number of states with several choices.
+func (model *Model) NumStatesWithChoices() int {
 	count := 0
 	for state := range model.NumStates() {
 		if first, end := model.Choices(state); end-first > 1 {

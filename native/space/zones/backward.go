@@ -217,7 +217,7 @@ func (search *backward) enter(location *location, z zone.Zone, way *firingZone) 
 	if way != nil {
 		e.ways = append(e.ways, way)
 		way.entries = append(way.entries, e)
-		search.raise(e, way.value)
+		search.increaseValue(e, way.value)
 	}
 	if way == nil || way.isSure {
 		search.makeSure(e)
@@ -231,7 +231,7 @@ func (search *backward) makeSure(entry *entry) {
 	}
 	entry.isSure = true
 	search.sure[entry.location.number] = append(search.sure[entry.location.number], entry)
-	search.raise(entry, 1)
+	search.increaseValue(entry, 1)
 	for _, used := range entry.usedBy {
 		search.updateSure(used.zone)
 	}

@@ -50,9 +50,9 @@ func (search *backward) retry() bool {
 	return hasAdded
 }
 
-// raise increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
+// increaseValue increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
 // terminates.
-func (search *backward) raise(e *entry, value float64) {
+func (search *backward) increaseValue(e *entry, value float64) {
 	if value <= e.value*(1+tolerance/10) {
 		return
 	}
@@ -88,7 +88,7 @@ func (z *firingZone) raiseEntries() (raised []*entry) {
 func (search *backward) improve(z *firingZone, branch int, option *entry) {
 	if z.improve(branch, option) {
 		for _, entry := range z.entries {
-			search.raise(entry, z.value)
+			search.increaseValue(entry, z.value)
 		}
 	}
 }
