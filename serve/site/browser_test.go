@@ -10,11 +10,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
@@ -267,10 +269,24 @@ func (p *person) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, 45*time.Second)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		p.shoot("failed")
-		p.t.Fatalf("%s: %v", what, err)
+	for _, action := range actions {
+		err := chromedp.Do(ctx, action)
+		for replaced(err) {
+			err = chromedp.Do(ctx, action)
+		}
+		if err != nil {
+			p.shoot("failed")
+			p.t.Fatalf("%s: %v", what, err)
+		}
 	}
+}
+
+// replaced says whether an action failed because the page was drawn anew after its element had been found. The browser reports it before it sends
+// any input, so the action can be done again.
+func replaced(err error) bool {
+	var failure *cdproto.Error
+	return errors.As(err, &failure) &&
+		slices.Contains([]string{"Could not find node with given id", "Node is detached from document", "Could not compute content quads."}, failure.Message)
 }
 
 // sees waits until a script is true. What it asks for may not be in the page yet: then it throws a TypeError.
@@ -287,21 +303,34 @@ func (p *person) says(selector, text string) {
 
 func (p *person) view(name string) {
 	p.t.Helper()
-	p.do("view "+name, chromedp.Click("#tab-"+name), chromedp.WaitVisible(`main[data-view="`+name+`"]`))
+	p.click("view "+name, "#tab-"+name)
+	p.do("view "+name, chromedp.WaitVisible(`main[data-view="`+name+`"]`))
 }
 
-// press clicks the button with that name. It waits until the button stays where it is: a page that is drawn anew would move it away from the click.
+// press clicks the button with that name.
 func (p *person) press(name string) {
 	p.t.Helper()
-	button := fmt.Sprintf(`//button[normalize-space(.)=%q or @aria-label=%q]`, name, name)
-	p.sees("button "+name, fmt.Sprintf(`(() => {
-		const b = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
-		const { x, y } = b.getBoundingClientRect();
-		const before = window.buttonBefore;
-		window.buttonBefore = { b, x, y };
-		return before?.b === b && before.x === x && before.y === y;
-	})()`, button))
-	p.do("press "+name, chromedp.Click(button))
+	p.click("press "+name, fmt.Sprintf(`//button[normalize-space(.)=%q or @aria-label=%q]`, name, name))
+}
+
+// staysInPlace is a script: whether an element is where it was when the script was last asked for it.
+const staysInPlace = `((e) => {
+	const { x, y } = e.getBoundingClientRect();
+	const before = window.placeBefore;
+	window.placeBefore = { e, x, y };
+	return before?.e === e && before.x === x && before.y === y;
+})`
+
+// click clicks on the element of a CSS selector, or of an XPath that starts with a slash. It waits until the element stays where it is: a page that
+// is drawn anew would move it away from the click.
+func (p *person) click(what, selector string) {
+	p.t.Helper()
+	element := fmt.Sprintf(`document.querySelector(%q)`, selector)
+	if strings.HasPrefix(selector, "/") {
+		element = fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, selector)
+	}
+	p.sees(what+": the element to click on", staysInPlace+"("+element+")")
+	p.do(what, chromedp.Click(selector))
 }
 
 // choose takes an entry of a list.
@@ -402,7 +431,7 @@ func TestExploreView(t *testing.T) {
 	each(t, func(p *person) {
 		p.view("explore")
 		p.sees("the first states", `document.querySelectorAll('.graph .node').length === 3`)
-		p.do("expand by clicking", chromedp.Click(`.graph .node:not(.open)`))
+		p.click("expand by clicking", `.graph .node:not(.open)`)
 		p.sees("two more states", `document.querySelectorAll('.graph .node').length === 5`)
 		p.choose(".field select", "0")
 		p.sees("the value of the first state", `[...document.querySelectorAll('.graph .node')].some((n) => n.getAttribute('aria-label').includes('value 0.16667'))`)
@@ -435,7 +464,7 @@ func TestSimulateView(t *testing.T) {
 		p.says(".properties", "loss")
 		p.view("simulate")
 		p.sees("a board", `document.querySelectorAll('.board .tile').length === 4`)
-		p.do("take a step", chromedp.Click(`ul[aria-label="Enabled transitions"] button`))
+		p.click("take a step", `ul[aria-label="Enabled transitions"] button`)
 		p.says("#status", "Step 1")
 		p.press("Random steps")
 		p.says("#status", "steps, seed 1; the path ends here")
@@ -446,7 +475,7 @@ func TestSimulateView(t *testing.T) {
 		p.choose(".field select", "0")
 		p.says("section .value", "0.")
 		p.press("Start")
-		p.do("make optimal choices", chromedp.Click(`//label[contains(., "Optimal choices")]/input`))
+		p.click("make optimal choices", `//label[contains(., "Optimal choices")]/input`)
 		p.press("Random steps")
 		p.says("#status", "steps, seed 1, optimal choices; the path ends here")
 		p.shoot("simulate")
@@ -548,7 +577,7 @@ func TestPlayView(t *testing.T) {
 		p.sees("a move", `/[1-9]\d* moves/.test(document.querySelector('p[role="status"]').textContent)`)
 		p.choose(".row select", "2,2,16")
 		p.sees("a small board", `document.querySelectorAll('.board .tile').length === 4`)
-		p.do("hints", chromedp.Click(`input[type="checkbox"]`))
+		p.click("hints", `input[type="checkbox"]`)
 		p.says(".hint.best", "★")
 		p.shoot("play")
 		p.do("swipe", chromedp.DragAndDropXY(100, 250, 250, 250), chromedp.DragAndDropXY(100, 250, 100, 380))
@@ -567,7 +596,9 @@ func TestPlayView(t *testing.T) {
 		p.size(360, 780)
 		p.shoot("play-narrow")
 		p.named()
-		p.do("dark", chromedp.EmulateViewport(3840, 2160), chromedp.Click("#theme"), chromedp.Click("#theme"))
+		p.do("a large screen", chromedp.EmulateViewport(3840, 2160))
+		p.click("the light theme", "#theme")
+		p.click("the dark theme", "#theme")
 		p.shoot("play-dark-4k")
 	})
 }

@@ -29,7 +29,7 @@ func TestEditorHelp(t *testing.T) {
 	w.sees("its mark", `[...document.querySelectorAll('.editor pre .advised')].some((e) => e.textContent === 'spare')`)
 	w.sees("no mark of a problem", `!document.querySelector('.gutter .mark')`)
 	w.shoot("advice")
-	w.do("go into the properties", chromedp.Click(propertyText))
+	w.click("go into the properties", propertyText)
 	w.key("Enter", "Enter", 13, 2)
 	w.says("#status", "Check all: done.")
 	w.sees("a result", `document.querySelector('.properties .value').textContent === '0'`)

@@ -153,7 +153,7 @@ func TestLooks(t *testing.T) {
 			p.press("Random steps")
 			p.says("#status", "the path ends here")
 		case "play":
-			p.do("hints", chromedp.Click(`input[type="checkbox"]`))
+			p.click("hints", `input[type="checkbox"]`)
 			p.says(".hint.best", "★")
 		}
 		for _, theme := range []string{"light", "dark"} {

@@ -110,7 +110,7 @@ func (h hand) click(target string, modifiers int64, count int) {
 		const at = [b.x + b.width / 2, b.y + b.height / 2];
 		const top = document.elementFromPoint(...at);
 		const own = top && (e.contains(top) || top.contains(e) && top.matches('label') || top.closest('label')?.control === e);`
-	h.sees(target+" can be clicked on", withElement(target, hit+`return !!own;`))
+	h.sees(target+" can be clicked on", withElement(target, hit+`return !!own && `+staysInPlace+`(e);`))
 	at := asks[[]float64](h.person, withElement(target, hit+`return at;`))
 	for _, kind := range []input.DispatchMouseEventType{input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased} {
 		params := input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Modifiers: modifiers}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // pathRow is a script for what a row of the path says, cell by cell.
@@ -29,17 +27,18 @@ func TestPath(t *testing.T) {
 		p.sees("the first state, with the mean time", pathRow(0)+` === '0   0 1.25 0 0 0 0'`)
 		p.sees("the second", pathRow(1)+` === '1 [arrive] 0.8 1.25 2 1 1 0 0'`)
 		p.sees("the third", pathRow(2)+` === '2 [serve] 1 3.25  0 0  2'`)
-		p.do("columns", chromedp.Click(`//summary[.="Columns"]`))
-		p.do("tick a label", chromedp.Click(`[aria-label="Columns of the table"] input`), chromedp.Click(`//*[@aria-label="Columns of the table"]//label[contains(.,"full")]/input`))
+		p.click("columns", `//summary[.="Columns"]`)
+		p.click("tick a label", `[aria-label="Columns of the table"] input`)
+		p.click("tick full", `//*[@aria-label="Columns of the table"]//label[contains(.,"full")]/input`)
 		p.sees("a column of the label and none of the rate", `[...document.querySelectorAll('table[aria-label=Path] th[scope=col]')].map((h) => h.textContent).join().startsWith('step,action,time,sojourn,q,"full"')`)
-		p.do("plot the time", chromedp.Click(`//*[@aria-label="Columns in the plot"]//label[contains(.,"sojourn")]/input`))
+		p.click("plot the time", `//*[@aria-label="Columns in the plot"]//label[contains(.,"sojourn")]/input`)
 		p.sees("its series", `[...document.querySelectorAll('.legend li')].some((l) => l.textContent.includes('sojourn'))`)
 		p.choose(`main section select`, "time")
 		p.sees("the axis of time", `[...document.querySelectorAll('.plot text')].some((x) => x.textContent === 'time')`)
 		p.shoot("path")
 		p.named()
 
-		p.do("go back by a row", chromedp.Click(`//table[@aria-label="Path"]/tbody/tr[2]/td[2]`))
+		p.click("go back by a row", `//table[@aria-label="Path"]/tbody/tr[2]/td[2]`)
 		p.says("#status", "Step 1: (q=1)")
 		p.press("Forward")
 		p.says("#status", "Step 2: (q=0)")
@@ -58,7 +57,7 @@ func TestPath(t *testing.T) {
 		}
 		p.press("Show in Explore")
 		p.sees("the state", `!!document.querySelector('.graph .node.chosen[aria-label^="State (q=10)"]')`)
-		p.do("another state", chromedp.Click(`.graph .node[aria-label^="State (q=9)"]`))
+		p.click("another state", `.graph .node[aria-label^="State (q=9)"]`)
 		p.sees("the other state", `!!document.querySelector('.graph .node.chosen[aria-label^="State (q=9)"]')`)
 		p.press("Simulate from here")
 		p.says("#status", "Step 0: (q=9)")
