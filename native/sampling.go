@@ -52,7 +52,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,
 				MaxReward: settings.MaxReward, Valid: settings.Valid, ZeroVarianceSamples: settings.MinSamples, MaxSamples: settings.MaxSamples,
 			},
-			MaxPath: settings.MaxPath, Seed: settings.Seed, Workers: settings.Workers, Split: settings.Split,
+			MaxPath: settings.MaxPath, Seed: settings.Seed, Workers: settings.Workers, Split: settings.Split, Quantiles: settings.Quantiles,
 		},
 		digest: sync.OnceValue(func() []byte { return digest(job) }),
 	}, nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -16,6 +17,7 @@ func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt t
 	for i := range verdicts {
 		v := &verdicts[i]
 		writeRegions(&b, f, v)
+		writeQuantiles(&b, f, v, opt)
 		for _, l := range v.Listings {
 			what := "non-zero only"
 			if l.Zeros {
@@ -57,6 +59,26 @@ func writeRegions(b *bytes.Buffer, f table.Format, v *result.Verdict) {
 			holds = strconv.FormatBool(*region.Holds)
 		}
 		fmt.Fprintf(b, "%s%s: %s\n", indent, region.Parameters, holds)
+	}
+}
+
+// writeQuantiles prints the quantiles of a reward, one on a line.
+func writeQuantiles(b *bytes.Buffer, f table.Format, v *result.Verdict, opt table.Options) {
+	if len(v.Quantiles) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nQuantiles of the reward in %s%s; the bounds hold together with %s confidence:\n", propertyText(v), withConstants(v), number.Percent(v.Confidence))
+	indent := ""
+	if f == table.Markdown {
+		b.WriteString("\n")
+		indent = "    "
+	}
+	for _, q := range v.Quantiles {
+		quantile := number.Of(float64(q.Value), 0)
+		tail := number.To(float64(q.Tail), float64(q.TailUpper-q.TailLower)/2, opt.MaxDigits())
+		fmt.Fprintf(b, "%s%v: %s %s, mean of the largest %.6g%% %s %s\n", indent, q.Level,
+			quantile.Format(float64(q.Value), 0), quantile.Interval(float64(q.Lower), float64(q.Upper)),
+			100*(1-float64(q.Level)), tail.Format(float64(q.Tail), 0), tail.Interval(float64(q.TailLower), float64(q.TailUpper)))
 	}
 }
 

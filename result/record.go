@@ -41,6 +41,7 @@ type Record struct {
 	Doubt       string         `json:"doubt,omitempty"`
 	Listings    []listing      `json:"listings,omitempty"`
 	Regions     []Region       `json:"regions,omitempty"`
+	Quantiles   []Quantile     `json:"quantiles,omitempty"`
 	Witnesses   []Witness      `json:"witnesses,omitempty"`
 	Error       *FailureRecord `json:"error,omitempty"`
 }
@@ -108,7 +109,7 @@ func NewRecord(v *Verdict) Record {
 		BoundMethod: v.BoundMethod, HalfWidth: (*JSONNumber)(v.HalfWidth), Confidence: JSONNumber(v.Confidence), Samples: v.Samples,
 		Accuracy: word(v.Accuracy), Resolution: word(v.Resolution),
 		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seed: v.Seed, Seconds: JSONNumber(v.Seconds),
-		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt, Regions: v.Regions, Witnesses: v.Witnesses, Error: NewFailureRecord(v.Err),
+		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt, Regions: v.Regions, Quantiles: v.Quantiles, Witnesses: v.Witnesses, Error: NewFailureRecord(v.Err),
 	}
 	r.Kind, r.Value, r.Fraction = encodeValue(v.Value)
 	if v.Value.Kind == Curve {
@@ -193,7 +194,7 @@ func (r *Record) Verdict() (*Verdict, error) {
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
 		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Samples: r.Samples,
 		States: r.States, Choices: r.Choices, Transitions: r.Transitions, Seed: r.Seed, Seconds: float64(r.Seconds),
-		Warnings: r.Warnings, Doubt: r.Doubt, Regions: r.Regions, Witnesses: r.Witnesses, Err: r.Error.Failure(),
+		Warnings: r.Warnings, Doubt: r.Doubt, Regions: r.Regions, Quantiles: r.Quantiles, Witnesses: r.Witnesses, Err: r.Error.Failure(),
 	}
 	var err error
 	if v.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {

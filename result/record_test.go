@@ -41,6 +41,7 @@ func TestVerdicts(t *testing.T) {
 		{Listings: []result.Listing{{Zeros: true, Left: 7, Values: []result.StateValue{
 			{State: 3, Valuation: "(1,true)", Value: result.Value{Kind: result.Number, Num: 0.5, Rat: big.NewRat(1, 2)}}, {Valuation: "()"},
 		}}}},
+		{Quantiles: []result.Quantile{{Level: 0.5, Value: 3, Lower: 2, Upper: 4, Tail: 5, TailLower: 4, TailUpper: result.JSONNumber(math.Inf(1))}}},
 		{Witnesses: []result.Witness{{Holds: true, Wanted: ">1/2", Count: 2, Sum: 0.75, SumFraction: "3/4", Paths: []result.WitnessPath{{Steps: []result.WitnessStep{
 			{Action: "a", Probability: 1, State: result.Valuation{{Name: "x", Value: "true"}, {Name: "y", Value: "-3"}}},
 		}}}, Part: &result.WitnessPart{States: 3, Commands: []result.WitnessCommand{{Module: "m", Line: 3, Text: "[] true -> true;"}}}}}},
@@ -72,7 +73,7 @@ func TestVerdicts(t *testing.T) {
 // TestAllFields: whoever adds a field to a verdict is reminded of its record.
 func TestAllFields(t *testing.T) {
 	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 26, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
+		reflect.TypeFor[result.Verdict](): 27, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
 		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
 	} {
 		if n := typ.NumField(); n != want {

@@ -118,6 +118,8 @@ type Verdict struct {
 	Listings []Listing
 	// Regions has the parts of the region of the parameters, for a property with a threshold.
 	Regions []Region
+	// Quantiles has the quantiles of a reward that were asked for.
+	Quantiles []Quantile
 	// Witnesses are nil unless they were asked for.
 	Witnesses []Witness
 	Err       *Failure // why there is no value, or an incomplete one; nil otherwise
@@ -133,6 +135,18 @@ func (v *Verdict) SampledInPart() bool {
 type Region struct {
 	Parameters string `json:"parameters"`
 	Holds      *bool  `json:"holds,omitempty"`
+}
+
+// Quantile is a quantile of the reward of the sampled paths, and the mean of the rewards beyond it (the conditional value at risk). The
+// bounds of all quantiles of a verdict hold together with its confidence.
+type Quantile struct {
+	Level     JSONNumber `json:"level"`
+	Value     JSONNumber `json:"value"`
+	Lower     JSONNumber `json:"lower"`
+	Upper     JSONNumber `json:"upper"`
+	Tail      JSONNumber `json:"tail"`
+	TailLower JSONNumber `json:"tail_lower"`
+	TailUpper JSONNumber `json:"tail_upper"`
 }
 
 // Listing has the values of a formula in the states of a filter.

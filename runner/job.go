@@ -207,6 +207,8 @@ type Simulation struct {
 	// 1000, as in PRISM. MinSamples, if given, is that number of samples.
 	MaxReward  float64
 	MinSamples int64
+	// Quantiles are the levels, between 0 and 1, of the quantiles of a reward to estimate. Only the embedded engine supports them.
+	Quantiles []float64
 	// Seed determines every random number. Results do not depend on Workers.
 	Seed uint64
 	// Workers is the number of goroutines that draw samples; 0 means one per processor.

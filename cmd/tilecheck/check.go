@@ -35,6 +35,7 @@ type checkCmd struct {
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc, sprt; splitting for rare events):"`
+	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P,…" want:"(0,1)" group:"Sampling (--method sim, ci, aci, apmc, sprt; splitting for rare events):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
@@ -210,7 +211,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 		if c.Engine != native.Name {
 			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
 		}
-		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward"); err != nil {
+		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward", "quantiles"); err != nil {
 			return job, err
 		}
 	}
@@ -221,6 +222,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
 	}
+	job.Simulation.Quantiles = c.Quantiles
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {
 		return job, err
 	}
@@ -233,7 +235,7 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 	return cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
 		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
-		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "reduce", "symmetry", "beliefs", "disk", "param"),
+		env.refuseFlags(c.Engine != native.Name, "without the native engine", "workers", "quantiles", "reduce", "symmetry", "beliefs", "disk", "param"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, want --memory", "max-states"),
 		env.refuseFlags(isPRISM(c.Engine), "with PRISM, which draws a seed of its own", "seed"),
 		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),

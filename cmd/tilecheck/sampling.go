@@ -75,7 +75,7 @@ func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
 func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(flag.Method), defaultMethod)
 	return method, cmp.Or(
-		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
+		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "quantiles", "seed"),
 		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states", "reduce", "symmetry", "disk"),
 	)
 }

@@ -82,7 +82,7 @@ func splitJobs(t *testing.T, rng *rand.Rand, n int) (jobs [][]string) {
 		query := "--prop=" + pick("P=? [ F s=7 & d=6 ]", "P=? [ G<=3 s<7 ]", "P=? [ X s=1 ]", "P=? [ F d=9 ]")
 		reward := "--prop=" + pick("R=? [ F s=7 ]", "R=? [ C<=4 ]", "R=? [ I=2 ]")
 		bound := "--prop=" + pick("P>=0.1 [ F s=7 & d=6 ]", "P<0.5 [ F s=7 & d=6 ]", "P<=0.17 [ F s=7 & d=6 ]")
-		switch i % 10 {
+		switch i % 11 {
 		case 0:
 			jobs = append(jobs, []string{"check", die, query, reward, "--method=sim", samples, seed, format})
 		case 1:
@@ -101,6 +101,8 @@ func splitJobs(t *testing.T, rng *rand.Rand, n int) (jobs [][]string) {
 			jobs = append(jobs, []string{"play", pick("random", "pref:left,up,down,right"), "--size=2", "--max=16", "--games=" + pick("1", "3", "200"), seed, format})
 		case 8:
 			jobs = append(jobs, []string{"compare", "players", "random", "opposite", "pref:up,left,down,right", "--size=2", "--max=16", "--games=" + pick("40", "500"), seed, format})
+		case 10:
+			jobs = append(jobs, []string{"check", die, reward, "--method=sim", samples, "--quantiles=0.5,0.9", seed, format})
 		case 9:
 			jobs = append(jobs, []string{"compare", "players", "random", "pref:left,up,down,right", "--by=score", "--rows=2", "--cols=3", "--games=" + pick("40", "500"), seed, format, pick("--all", "--alpha=0.05")})
 		}

@@ -35,6 +35,8 @@ type Options struct {
 	Workers int
 	// Steps returns new Steps of the model with each call. Only conditional probabilities, discounted rewards and bounds on rewards need it.
 	Steps func() Steps
+	// Quantiles are the levels of the quantiles of a reward that the verdict has beside its mean. They need a fixed number of samples.
+	Quantiles []float64
 	// Progress, when not nil, is called a few times per second, never
 	// concurrently.
 	Progress func(progress.Progress)
@@ -101,6 +103,7 @@ type checker struct {
 
 	successes   stats.Bernoulli
 	rewards     stats.Moments
+	allRewards  []float64 // the rewards one by one, for quantiles
 	pathLengths stepStats
 	// failedOutcome is the outcome that ended sampling: an undecided, deadlocked or failed path.
 	failedOutcome *compile.Outcome
@@ -117,6 +120,9 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 		return err
 	}
 	if c.plan, err = stats.NewPlan(c.opts.Params, c.objective.property()); err != nil {
+		return err
+	}
+	if err := c.checkQuantiles(); err != nil {
 		return err
 	}
 	c.result.Method = methodName(c.plan.Method())
@@ -201,6 +207,9 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 	}
 	if c.objective.Reward {
 		c.rewards.Add(outcome.Reward)
+		if len(c.opts.Quantiles) > 0 {
+			c.allRewards = append(c.allRewards, outcome.Reward)
+		}
 		return !c.plan.Done(&c.rewards)
 	}
 	c.successes.Add((outcome.Status == compile.True) != c.objective.Negate)
@@ -272,7 +281,7 @@ func (c *checker) setValue(ctx context.Context) error {
 	sound := c.soundInterval(statistics, err != nil)
 	if c.objective.Query() {
 		c.setEstimate(outcome)
-		return err
+		return cmp.Or(err, c.setQuantiles())
 	}
 	isDecided := c.setDecision(outcome, sound)
 	if !isDecided && err == nil {
@@ -300,6 +309,40 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
+// checkQuantiles returns an error if quantiles are wanted and cannot be given: they are about rewards, and their bounds hold only if the
+// outcomes do not determine the number of samples.
+func (c *checker) checkQuantiles() error {
+	if len(c.opts.Quantiles) == 0 {
+		return nil
+	}
+	if !c.objective.Reward || !c.objective.Query() {
+		return errors.New("quantiles are those of a reward: want a property R=? [ ... ]")
+	}
+	if _, fixed := c.plan.Samples(); !fixed {
+		return errors.New("the bounds of quantiles need a number of samples that is fixed before sampling: want --samples")
+	}
+	return nil
+}
+
+// setQuantiles sets the quantiles of the reward.
+func (c *checker) setQuantiles() error {
+	if len(c.opts.Quantiles) == 0 {
+		return nil
+	}
+	quantiles, err := stats.Quantiles(c.allRewards, c.opts.Quantiles, c.rewardBounds(), c.plan.Confidence())
+	if err != nil {
+		return err
+	}
+	for _, q := range quantiles {
+		c.result.Quantiles = append(c.result.Quantiles, result.Quantile{
+			Level: result.JSONNumber(q.Level),
+			Value: result.JSONNumber(q.Value), Lower: result.JSONNumber(q.Lower), Upper: result.JSONNumber(q.Upper),
+			Tail: result.JSONNumber(q.Tail), TailLower: result.JSONNumber(q.TailLower), TailUpper: result.JSONNumber(q.TailUpper),
+		})
+	}
+	return nil
+}
+
 // soundInterval returns a confidence interval for the mean. A sound interval becomes the bound of the verdict.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
@@ -321,11 +364,15 @@ func (c *checker) confidenceInterval(sequential bool) (stats.Interval, error) {
 	if !c.objective.Reward {
 		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
 	}
-	var bounds *stats.Bounds
-	if c.opts.MaxReward > 0 {
-		bounds = &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
+	return stats.RewardInterval(c.rewards, c.rewardBounds(), c.plan.Confidence(), sequential)
+}
+
+// rewardBounds returns the bounds of the reward of a path that the options state; nil for none.
+func (c *checker) rewardBounds() *stats.Bounds {
+	if c.opts.MaxReward == 0 {
+		return nil
 	}
-	return stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
+	return &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
 }
 
 // methodName returns the name of a method in verdicts.

@@ -134,8 +134,40 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// The coin is thrown 3+2k times with probability 3/4^(k+1): so the quantiles at 0.5 and 0.9 are 3 and 5, and the means of the largest half and
+// tenth follow from the geometric series.
+func TestQuantiles(t *testing.T) {
+	m := load(t, die)
+	options := Options{Seed: 1, Params: stats.Params{Samples: 20000, Confidence: 1 - 1e-6, MaxReward: 100}, Quantiles: []float64{0.5, 0.9}}
+	r := m.check(t, `R=? [ F "done" ]`, options)
+	if r.Err != nil || len(r.Quantiles) != 2 {
+		t.Fatalf("%d quantiles, %v, want 2", len(r.Quantiles), r.Err)
+	}
+	for i, want := range []struct{ quantile, tail result.JSONNumber }{{3, 13. / 3}, {5, 20. / 3}} {
+		q := r.Quantiles[i]
+		if !(q.Lower <= want.quantile && want.quantile <= q.Upper && q.TailLower <= want.tail && want.tail <= q.TailUpper) {
+			t.Errorf("%+v, want quantile %v and tail %v within the bounds", q, want.quantile, want.tail)
+		}
+		if q.Value != want.quantile || math.Abs(float64(q.Tail-want.tail)) > 0.1 {
+			t.Errorf("%+v, want about quantile %v and tail %v", q, want.quantile, want.tail)
+		}
+	}
+	for _, property := range []string{`P=? [ F "done" ]`, `R>=3 [ F "done" ]`} {
+		if r := m.check(t, property, options); r.Err == nil || !strings.Contains(r.Err.Message, "want a property R=? [ ... ]") {
+			t.Errorf("%s: %v, want that it has no quantiles", property, r.Err)
+		}
+	}
+	options.Params = stats.Params{Width: 0.1}
+	if r := m.check(t, `R=? [ F "done" ]`, options); r.Err == nil || !strings.Contains(r.Err.Message, "want --samples") {
+		t.Errorf("a sequential sample: %v, want that it has no quantiles", r.Err)
+	}
+}
+
 // sameResult compares everything but the time taken.
 func sameResult(a, b *Result) bool {
+	if !reflect.DeepEqual(a.Quantiles, b.Quantiles) {
+		return false
+	}
 	same := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
 	return reflect.DeepEqual(a.Value, b.Value) && a.Estimate == b.Estimate && a.Samples == b.Samples && *a.Steps == *b.Steps &&
 		(a.Bound == nil) == (b.Bound == nil) && (a.Bound == nil || *a.Bound == *b.Bound) && same(a.HalfWidth, b.HalfWidth) &&
