@@ -6,9 +6,8 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native/space/explicit"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/native/space/explicit/explicittest"
+	"tilecheck/prism/sema/sematest"
 	"tilecheck/result"
 )
 
@@ -49,37 +48,11 @@ rewards s>0&s<60 : 1; endrewards`
 
 func checkerFor(t *testing.T, src, property string) (*Checker, *Property) {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := syntax.ParseProperties("p.props", []byte(property))
-	if err != nil {
-		t.Fatal(err)
-	}
-	props, err := model.CheckProperties(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, full, err := props.Instantiate(prog, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := explicittest.Compile(t, src)
 	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	list, full := sematest.Properties(t, m.Program(), property)
 	return New(m, space, Options{Accuracy: result.Exact}), &Property{Property: list[0], Program: full, File: "p.props"}
 }

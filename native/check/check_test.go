@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
-	"tilecheck/prism/syntax"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/result"
 )
 
@@ -27,28 +27,12 @@ func ask(t *testing.T, ctx context.Context, src, props string, opts check.Option
 // checkerOf returns a checker of a model, its states, and properties.
 func checkerOf(t *testing.T, src, props string, opts check.Options) (*check.Checker, *explicit.Space, []*check.Property) {
 	t.Helper()
-	model, m := compiled(t, src)
-	parsed, err := syntax.ParseProperties("p.props", []byte(props))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, err := model.CheckProperties(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := explicittest.Compile(t, src)
 	s, err := explicit.Build(t.Context(), m, explicit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, full, err := checked.Instantiate(m.Program(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []*check.Property
-	for _, p := range list {
-		out = append(out, &check.Property{Property: p, Program: full, File: "p.props"})
-	}
-	return check.New(m, s, opts), s, out
+	return check.New(m, s, opts), s, properties(t, m.Program(), props)
 }
 
 // The walk on 0..4 that starts at 2: the top is reached with probability 1/2,

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/sparse"
 	"tilecheck/native/space/sparse/sparsetest"
 	"tilecheck/result"
@@ -94,7 +95,7 @@ func TestConditionalInMDP(t *testing.T) {
 	for seed := range needs.Some(uint64(400)) {
 		rng := rand.New(rand.NewPCG(seed, 44))
 		plain, counting := randomVisits(rng, "mdp")
-		_, model := compiled(t, counting)
+		model := explicittest.Compile(t, counting)
 		space, err := explicit.Build(t.Context(), model, explicit.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/sparse"
 	"tilecheck/native/space/sparse/sparsetest"
 	"tilecheck/result"
@@ -68,7 +69,7 @@ func TestLexicographicSchedulers(t *testing.T) {
 		plain, counting := randomVisits(rng, "mdp")
 		rewards := fmt.Sprintf("\nrewards s=0 : %d; s=1 : %d; endrewards", rng.IntN(3), rng.IntN(2))
 		plain, counting = plain+rewards, counting+rewards
-		_, model := compiled(t, counting)
+		model := explicittest.Compile(t, counting)
 		space, err := explicit.Build(t.Context(), model, explicit.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/result"
 )
 
@@ -34,10 +35,10 @@ func TestFromPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	answered, open := 0, 0
 	for range needs.Some(60) {
-		model, m := compiled(t, randomMDP(r, 24))
+		m := explicittest.Compile(t, randomMDP(r, 24))
 		goal := 4 + r.IntN(20)
 		for _, path := range []string{fmt.Sprintf("F s=%d", goal), fmt.Sprintf("s!=%d U s=%d", goal/2, goal), `!"late" U s=5`} {
-			p := properties(t, model, m.Program(), "Pmax=? [ "+path+" ]")[0]
+			p := properties(t, m.Program(), "Pmax=? [ "+path+" ]")[0]
 			whole, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +88,7 @@ func TestFromPartRefuses(t *testing.T) {
 		{"dtmc\n" + chain, "Pmax=? [ F s=3 ]", false},
 		{"mdp\n" + strings.Replace(chain, "endmodule", "endmodule\ninit s<2 endinit", 1), "Pmax=? [ F s=3 ]", false},
 	} {
-		model, m := compiled(t, c.model)
+		m := explicittest.Compile(t, c.model)
 		space, err := explicit.Build(t.Context(), m, explicit.Options{Part: 5})
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +96,7 @@ func TestFromPartRefuses(t *testing.T) {
 		if n := space.Unexplored().Count(); n != 1 {
 			t.Fatalf("%d states are not explored, want 1", n)
 		}
-		if _, ok := check.New(m, space, check.Options{}).FromPart(t.Context(), properties(t, model, m.Program(), c.prop)[0]); ok != c.ok {
+		if _, ok := check.New(m, space, check.Options{}).FromPart(t.Context(), properties(t, m.Program(), c.prop)[0]); ok != c.ok {
 			t.Errorf("%s: answered %v, want %v", c.prop, ok, c.ok)
 		}
 	}

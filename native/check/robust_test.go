@@ -7,6 +7,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/result"
 )
 
@@ -108,7 +109,7 @@ func TestIntervalsRefused(t *testing.T) {
 // buildError is why the states of a model cannot be built.
 func buildError(t *testing.T, src string) error {
 	t.Helper()
-	_, m := compiled(t, src)
+	m := explicittest.Compile(t, src)
 	_, err := explicit.Build(t.Context(), m, explicit.Options{})
 	return err
 }

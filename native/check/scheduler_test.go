@@ -13,9 +13,11 @@ import (
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/sema/sematest"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -262,49 +264,15 @@ func (b *bench) value(v *solve.Values, err error) *big.Rat {
 	return v.Exact[b.in.Model.Initial[0]]
 }
 
-// properties instantiates the properties of a text for a program without
-// constants to set.
-func properties(t *testing.T, model *sema.Model, prog *sema.Program, text string) []*check.Property {
+// properties returns the properties of a text.
+func properties(t *testing.T, program *sema.Program, text string) []*check.Property {
 	t.Helper()
-	file, err := syntax.ParseProperties("p.props", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	props, err := model.CheckProperties(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, full, err := props.Instantiate(prog, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, extended := sematest.Properties(t, program, text)
 	var out []*check.Property
 	for _, p := range list {
-		out = append(out, &check.Property{Property: p, Program: full, File: "p.props"})
+		out = append(out, &check.Property{Property: p, Program: extended, File: "p.props"})
 	}
 	return out
-}
-
-// compiled compiles a model without constants to set.
-func compiled(t *testing.T, src string) (*sema.Model, *compile.Model) {
-	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return model, m
 }
 
 // TestSchedulersOfCorpus evaluates the schedulers of every property of the
@@ -387,7 +355,7 @@ func TestSchedulersOfBoards(t *testing.T) {
 				if err := syntax.Fprint(&src, tree, syntax.Options{}); err != nil {
 					t.Fatal(err)
 				}
-				model, m := compiled(t, src.String())
+				m := explicittest.Compile(t, src.String())
 				r := newReferee(t, m)
 				if r == nil {
 					t.Fatalf("%+v: no exact space", cfg)
@@ -396,7 +364,7 @@ func TestSchedulersOfBoards(t *testing.T) {
 				if cfg.Cols == 2 {
 					text += boardSteps
 				}
-				list := properties(t, model, m.Program(), text)
+				list := properties(t, m.Program(), text)
 				for _, p := range list {
 					r.judge(p)
 				}
@@ -449,9 +417,9 @@ func TestSchedulersOfTraps(t *testing.T) {
 	infinite := 0
 	for _, tt := range traps {
 		t.Run(tt.name, func(t *testing.T) {
-			model, m := compiled(t, tt.src)
+			m := explicittest.Compile(t, tt.src)
 			r := newReferee(t, m)
-			list := properties(t, model, m.Program(), tt.properties)
+			list := properties(t, m.Program(), tt.properties)
 			for _, p := range list {
 				r.judge(p)
 			}
@@ -488,9 +456,9 @@ func TestSchedulerChoices(t *testing.T) {
 		{5, `Pmax=? [ F<=3 s=2 ]`, [][]string{{"slow", "", "", ""}, {"slow", "", "", ""}, {"fast", "", "", ""}, {"", "", "", ""}}},
 	}
 	for _, tt := range tests {
-		model, m := compiled(t, traps[tt.trap].src)
+		m := explicittest.Compile(t, traps[tt.trap].src)
 		for kind, c := range newReferee(t, m).checker {
-			x, _, err := c.Scheduler(t.Context(), properties(t, model, m.Program(), tt.property)[0])
+			x, _, err := c.Scheduler(t.Context(), properties(t, m.Program(), tt.property)[0])
 			if err != nil {
 				t.Errorf("%s: %v", tt.property, err)
 				continue
@@ -526,9 +494,9 @@ func TestSchedulerRefusals(t *testing.T) {
 		{choice, `Pmax=? [ F<=2000000 s=2 ]`, `p.props:1:1: a scheduler that counts so many steps is too large`},
 	}
 	for _, tt := range tests {
-		model, m := compiled(t, tt.src)
+		m := explicittest.Compile(t, tt.src)
 		r := newReferee(t, m)
-		x, v, err := r.checker["bounds"].Scheduler(t.Context(), properties(t, model, m.Program(), tt.property)[0])
+		x, v, err := r.checker["bounds"].Scheduler(t.Context(), properties(t, m.Program(), tt.property)[0])
 		if x != nil || err == nil || err.Error() != tt.want {
 			t.Errorf("%s: error %v, want %s", tt.property, err, tt.want)
 		}
@@ -542,8 +510,8 @@ func TestSchedulerRefusals(t *testing.T) {
 		`Rmin=? [ (F s=2)&(F s=3) ]`:                `p.props:1:10: found a combination of path formulas in an R operator, want F, C, C<=k, I=k or S for a scheduler`,
 		`P=? [ F s=2 ]`:                             `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`,
 	} {
-		model, m := compiled(t, choice)
-		x, _, err := newReferee(t, m).checker["fractions"].Scheduler(t.Context(), properties(t, model, m.Program(), property)[0])
+		m := explicittest.Compile(t, choice)
+		x, _, err := newReferee(t, m).checker["fractions"].Scheduler(t.Context(), properties(t, m.Program(), property)[0])
 		if x != nil || err == nil || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", property, err, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/sparse"
 	"tilecheck/native/space/sparse/sparsetest"
 	"tilecheck/result"
@@ -153,7 +154,7 @@ func TestNegativeRewardsUntil(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 48))
 		kind := []string{"dtmc", "mdp", "mdp", "ctmc"}[seed%4]
 		text, _ := randomRewards(rng, kind)
-		_, model := compiled(t, text)
+		model := explicittest.Compile(t, text)
 		space, err := explicit.Build(t.Context(), model, explicit.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/result"
 )
 
@@ -41,7 +42,7 @@ func randomChain(r *rand.Rand, levels int) string {
 // stages answers a property in stages of at most so many states.
 func stages(ctx context.Context, t *testing.T, model string, exact bool, part int, text string) (result.Verdict, bool) {
 	t.Helper()
-	tree, m := compiled(t, model)
+	m := explicittest.Compile(t, model)
 	opts, build := check.Options{}, explicit.Options{Part: part, Exact: exact}
 	if exact {
 		opts.Accuracy = result.Exact
@@ -50,7 +51,7 @@ func stages(ctx context.Context, t *testing.T, model string, exact bool, part in
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := check.New(m, space, opts).Stages(ctx, properties(t, tree, m.Program(), text)[0])
+	s := check.New(m, space, opts).Stages(ctx, properties(t, m.Program(), text)[0])
 	if s == nil {
 		return result.Verdict{}, false
 	}
@@ -68,7 +69,7 @@ func TestStages(t *testing.T) {
 	answered := 0
 	for range needs.Some(15) {
 		src := randomChain(r, 12)
-		tree, m := compiled(t, src)
+		m := explicittest.Compile(t, src)
 		space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +77,7 @@ func TestStages(t *testing.T) {
 		for _, text := range []string{
 			"P=? [ F l=9&x=2 ]", `P=? [ x!=3 U "late"&x=1 ]`, "P=? [ F l>=0 ]", "P=? [ F l<0 ]", `R{"r"}=? [ F l=12 ]`, `R{"r"}=? [ F "late" ]`,
 		} {
-			want := check.New(m, space, check.Options{Accuracy: result.Exact}).Check(t.Context(), properties(t, tree, m.Program(), text)[0])
+			want := check.New(m, space, check.Options{Accuracy: result.Exact}).Check(t.Context(), properties(t, m.Program(), text)[0])
 			if want.Err != nil {
 				t.Fatal(want.Err)
 			}
@@ -131,13 +132,13 @@ func TestStagesRefuses(t *testing.T) {
 
 // TestStagesError has a state whose probabilities are wrong, far from the first ones.
 func TestStagesError(t *testing.T) {
-	tree, m := compiled(t, "dtmc\nmodule m\n s:[0..99];\n [] s<70 -> (s'=s+1);\n [] s=70 -> 0.5:(s'=71) + 0.25:(s'=72);\nendmodule\n")
+	m := explicittest.Compile(t, "dtmc\nmodule m\n s:[0..99];\n [] s<70 -> (s'=s+1);\n [] s=70 -> 0.5:(s'=71) + 0.25:(s'=72);\nendmodule\n")
 	build := explicit.Options{Part: 5}
 	space, err := explicit.Build(t.Context(), m, build)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := check.New(m, space, check.Options{}).Stages(t.Context(), properties(t, tree, m.Program(), "P=? [ F s=99 ]")[0])
+	s := check.New(m, space, check.Options{}).Stages(t.Context(), properties(t, m.Program(), "P=? [ F s=99 ]")[0])
 	_, _, err = s.Sum(t.Context(), build)
 	if err == nil || !strings.Contains(err.Error(), "(s=70)") || !strings.HasSuffix(err.Error(), ", after stages of 70 states") {
 		t.Errorf("%v, want that the probabilities of (s=70) are wrong", err)

@@ -7,37 +7,18 @@ import (
 	"testing"
 
 	"tilecheck/certify"
-	"tilecheck/native/load"
 	"tilecheck/native/prove"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/prism/logic"
-	"tilecheck/prism/syntax"
-	"tilecheck/runner"
+	"tilecheck/prism/sema/sematest"
 )
 
 // spaceOf builds the space of a model, and its properties.
 func spaceOf(t *testing.T, src, props string) (*explicit.Space, []*prove.Property) {
 	t.Helper()
-	m, _, err := load.Model(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := syntax.ParseProperties("p.props", []byte(props))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, err := space.Program().Model().CheckProperties(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, full, err := checked.Instantiate(m.Program(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := explicittest.Space(t, src, explicit.Options{Exact: true})
+	list, full := sematest.Properties(t, space.Program(), props)
 	var out []*prove.Property
 	for _, p := range list {
 		out = append(out, &prove.Property{Property: logic.Property{Property: p, Program: full, File: "p.props"}})

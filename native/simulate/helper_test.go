@@ -6,12 +6,11 @@ import (
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/prism/sema/sematest"
 )
 
 // model is a compiled model and what is needed to read properties over it.
 type model struct {
-	sema *sema.Model
 	prog *sema.Program
 	*compile.Model
 }
@@ -23,33 +22,16 @@ func load(t testing.TB, src string, consts ...string) *model {
 
 func loadWith(t testing.TB, opt compile.Options, src string, consts ...string) *model {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
+	program := sematest.Program(t, src, consts...)
+	m, err := compile.Compile(program, opt)
 	must(t, err)
-	sm, err := sema.CheckModel(tree)
-	must(t, err)
-	defs, err := sema.ParseConsts(consts)
-	must(t, err)
-	x, err := sm.Experiment(nil, nil, defs)
-	must(t, err)
-	for v := range x.Models() {
-		program, err := sm.Instantiate(v.Map())
-		must(t, err)
-		m, err := compile.Compile(program, opt)
-		must(t, err)
-		return &model{sm, program, m}
-	}
-	panic("an experiment has at least one valuation")
+	return &model{program, m}
 }
 
 // property reads the first property of the text of a properties file.
 func (m *model) property(t testing.TB, text string) *Property {
 	t.Helper()
-	tree, err := syntax.ParseProperties("m.props", []byte(text))
-	must(t, err)
-	ps, err := m.sema.CheckProperties(tree)
-	must(t, err)
-	props, program, err := ps.Instantiate(m.prog, []int{0}, nil)
-	must(t, err)
+	props, program := sematest.Properties(t, m.prog, text)
 	return &Property{Property: props[0], Program: program, File: "m.props"}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/sema/sematest"
 	"tilecheck/prism/syntax"
 )
 
@@ -18,14 +19,7 @@ rewards "b" true : 2; endrewards`
 // property returns a property over the model, resolved.
 func property(t *testing.T, text string) sema.Expr {
 	t.Helper()
-	tree, err := syntax.ParseModel("m", []byte(model))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := sematest.Program(t, model)
 	file, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text))
 	if err != nil {
 		file, err = syntax.ParseProperties("p", []byte(text))
@@ -33,15 +27,11 @@ func property(t *testing.T, text string) sema.Expr {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	props, err := m.CheckProperties(file)
+	props, err := program.Model().CheckProperties(file)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	prog, err := m.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, _, err := props.Instantiate(prog, nil, nil)
+	list, _, err := props.Instantiate(program, nil, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"tilecheck/prism/sema"
+	"tilecheck/prism/sema/sematest"
 	"tilecheck/prism/symmetry"
-	"tilecheck/prism/syntax"
 )
 
 // voters are three modules by renaming, and one that differs by its initial value.
@@ -57,29 +57,6 @@ func TestFind(t *testing.T) {
 // read returns a program and the formula of a property of it.
 func read(t *testing.T, model, property string) (*sema.Program, sema.Expr) {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(model))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	propertyTree, err := syntax.ParseProperties("m.props", []byte(property))
-	if err != nil {
-		t.Fatal(err)
-	}
-	properties, err := checked.CheckProperties(propertyTree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := checked.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, extended, err := properties.Instantiate(program, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, extended := sematest.Properties(t, sematest.Program(t, model), property)
 	return extended, list[0].X
 }

@@ -7,47 +7,16 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/space/explicit"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/native/space/explicit/explicittest"
+	"tilecheck/prism/sema/sematest"
 )
 
 // scheduled returns the scheduler of the only property.
 func scheduled(t testing.TB, src, property string, opts check.Options) *check.Scheduler {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := syntax.ParseProperties("p.props", []byte(property))
-	if err != nil {
-		t.Fatal(err)
-	}
-	props, err := model.CheckProperties(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := explicit.Build(t.Context(), m, explicit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, full, err := props.Instantiate(prog, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, _, err := check.New(m, space, opts).Scheduler(t.Context(), &check.Property{Property: list[0], Program: full, File: "p.props"})
+	space := explicittest.Space(t, src, explicit.Options{})
+	list, full := sematest.Properties(t, space.Program(), property)
+	x, _, err := check.New(space.Compiled(), space, opts).Scheduler(t.Context(), &check.Property{Property: list[0], Program: full, File: "p.props"})
 	if err != nil {
 		t.Fatalf("%s: %v", property, err)
 	}

@@ -12,9 +12,8 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/native/explain/shield"
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -26,22 +25,7 @@ func question(t *testing.T, text string, negated bool) (*shield.Question, *synta
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := explicittest.Space(t, text, explicit.Options{Exact: true})
 	n := space.Model().NumStates()
 	goal := sparse.NewSet(n)
 	for s := range n {

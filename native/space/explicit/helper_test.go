@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
 const corpus = "../../../testdata/conformance"
@@ -18,33 +17,7 @@ const corpus = "../../../testdata/conformance"
 // compiled compiles a model; constants are as for -const.
 func compiled(t testing.TB, src string, consts ...string) *compile.Model {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defs, err := sema.ParseConsts(consts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := checked.Experiment(nil, nil, defs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var prog *sema.Program
-	for v := range x.Models() { // the last valuation
-		if prog, err = checked.Instantiate(v.Map()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return explicittest.Compile(t, src, consts...)
 }
 
 func build(t testing.TB, src string, opts explicit.Options) *explicit.Space {

@@ -7,37 +7,10 @@ import (
 	"testing"
 
 	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/explicit/explicittest"
 	"tilecheck/native/space/files"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
-
-// builtSpace explores a model.
-func builtSpace(t *testing.T, source string) *explicit.Space {
-	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := compile.Compile(program, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	space, err := explicit.Build(t.Context(), compiled, explicit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return space
-}
 
 // drnOf returns a space in the DRN format, without comments.
 func drnOf(t *testing.T, space *explicit.Space) string {
@@ -71,7 +44,7 @@ func TestKindsOfDRN(t *testing.T) {
 		{"dtmc module m s:[0..2]; [] s=0 -> [0.25,0.5]:(s'=1)+[0.5,0.75]:(s'=2); [] s>0 -> true; endmodule", "@value_type: double-interval\n"},
 		{"pomdp observables o endobservables module m s:[0..3]; o:[0..1]; [a] s=0 -> 0.5:(s'=1)+0.5:(s'=2)&(o'=1); [b] s=0 -> (s'=2)&(o'=1); [a] s=1 -> (s'=0); [b] s=1 -> (s'=3); [c] s=2 -> true; [a] s=3 -> true; [b] s=3 -> true; endmodule", " {1}"},
 	} {
-		text := drnOf(t, builtSpace(t, tt.source))
+		text := drnOf(t, explicittest.Space(t, tt.source, explicit.Options{}))
 		if !strings.Contains(text, tt.contains) {
 			t.Errorf("%s\nhas no %q", text, tt.contains)
 		}

@@ -15,37 +15,14 @@ import (
 	"tilecheck/prism/digital"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/prism/sema/sematest"
 	"tilecheck/result"
 )
 
 // parse returns a timed automaton with a property.
 func parse(t *testing.T, text, property string) *logic.Property {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := syntax.ParseProperties("p.props", []byte(property))
-	if err != nil {
-		t.Fatal(err)
-	}
-	properties, err := model.CheckProperties(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	instances, full, err := properties.Instantiate(program, []int{0}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	instances, full := sematest.Properties(t, sematest.Program(t, text), property)
 	return &logic.Property{Property: instances[0], Program: full, File: "p.props"}
 }
 

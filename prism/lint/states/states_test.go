@@ -7,34 +7,16 @@ import (
 	"testing"
 
 	"tilecheck/prism/lint/states"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/prism/sema/sematest"
 )
 
 func evaluate(t *testing.T, text string, opts states.Options) *states.Report {
 	t.Helper()
-	r, err := states.Explore(t.Context(), program(t, text), opts)
+	r, err := states.Explore(t.Context(), sematest.Program(t, text), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func program(t *testing.T, text string) *sema.Program {
-	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // Each warning by hand: the place, the code, the state.
@@ -88,7 +70,7 @@ func TestUndecided(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := states.Explore(ctx, program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "was interrupted after") {
+	if r, err := states.Explore(ctx, sematest.Program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "was interrupted after") {
 		t.Errorf("a cancelled look ends with %+v, %v", r, err)
 	}
 }
