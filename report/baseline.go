@@ -59,15 +59,15 @@ type BaselineChange struct {
 
 // Count returns the number of results with a change of this kind.
 func (b *Baseline) Count(aspect Aspect) int {
-	count := 0
+	total := 0
 	for i := range b.Changes {
 		for _, changed := range b.Changes[i].Aspects {
 			if changed == aspect {
-				count++
+				total++
 			}
 		}
 	}
-	return count
+	return total
 }
 
 // CompareBaseline compares a new run with an old run. Two results belong to the same test if they have the same engine, files, switches, constants
@@ -159,11 +159,11 @@ func (b *Baseline) changes(old, now *TestResult) []Aspect {
 }
 
 // statesChanged compares the sizes of state spaces, if both are known.
-func statesChanged(old, new *result.Verdict) bool {
-	if old == nil || new == nil {
+func statesChanged(old, now *result.Verdict) bool {
+	if old == nil || now == nil {
 		return false
 	}
-	for _, sizes := range [][2]int64{{old.States, new.States}, {old.Choices, new.Choices}, {old.Transitions, new.Transitions}} {
+	for _, sizes := range [][2]int64{{old.States, now.States}, {old.Choices, now.Choices}, {old.Transitions, now.Transitions}} {
 		if sizes[0] != sizes[1] && sizes[0] > 0 && sizes[1] > 0 {
 			return true
 		}
@@ -229,14 +229,14 @@ func (b *Baseline) words() string {
 }
 
 // counted returns the words for an aspect after a number.
-func (a Aspect) counted(n int) string {
+func (a Aspect) counted(count int) string {
 	switch a {
 	case ValueChanged:
-		return plural(n, "other value", "other values")
+		return plural(count, "other value", "other values")
 	case StatesChanged:
-		return plural(n, "other state space", "other state spaces")
+		return plural(count, "other state space", "other state spaces")
 	case OutcomeChanged:
-		return plural(n, "other outcome", "other outcomes")
+		return plural(count, "other outcome", "other outcomes")
 	}
 	return a.String()
 }

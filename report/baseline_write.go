@@ -24,9 +24,9 @@ func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) er
 		return err
 	}
 	changes := b.table(opt)
-	if left := len(changes.Rows) - maxBaselineRows; format == table.Markdown && left > 0 {
+	if omitted := len(changes.Rows) - maxBaselineRows; format == table.Markdown && omitted > 0 {
 		changes.Rows = changes.Rows[:maxBaselineRows]
-		changes.Notes = append([]string{strconv.Itoa(left) + " more changes are left out here; --format json has them"}, changes.Notes...)
+		changes.Notes = append([]string{strconv.Itoa(omitted) + " more changes are left out here; --format json has them"}, changes.Notes...)
 	}
 	if format != table.CSV {
 		changes = changes.DropEmpty()

@@ -195,9 +195,9 @@ func publishedText(published *Published, opt table.Options) string {
 		return number.Of(published.Value, 0).Format(published.Value, 0)
 	}
 	scale := number.Of(published.Value, *published.HalfWidth)
-	value := scale
-	value.Trim = true
-	return value.Format(published.Value, 0) + opt.PlusMinus() + scale.Format(*published.HalfWidth, 0)
+	trimmed := scale
+	trimmed.Trim = true
+	return trimmed.Format(published.Value, 0) + opt.PlusMinus() + scale.Format(*published.HalfWidth, 0)
 }
 
 // longTable returns a table with one row for each cell.
@@ -328,12 +328,12 @@ func (g *cellGrid) valueName() string {
 }
 
 // appendLines adds the rows of one MAX. Only the first row has the number. It omits other rows without texts.
-func appendLines(out *table.Table, maximum, value string, texts []cellTexts) {
+func appendLines(out *table.Table, maximumText, valueLabel string, texts []cellTexts) {
 	lines := []struct {
 		label string
 		pick  func(*cellTexts) table.Cell
 	}{
-		{value, func(text *cellTexts) table.Cell { return text.estimate }},
+		{valueLabel, func(text *cellTexts) table.Cell { return text.estimate }},
 		{"interval", func(text *cellTexts) table.Cell { return text.interval }},
 		{"published", func(text *cellTexts) table.Cell { return text.published }},
 		{"outcome", func(text *cellTexts) table.Cell { return text.outcome }},
@@ -348,7 +348,7 @@ func appendLines(out *table.Table, maximum, value string, texts []cellTexts) {
 			row = append(row, cell)
 		}
 		if i == 0 {
-			row[0].Text = maximum
+			row[0].Text = maximumText
 		}
 		if hasText || i == 0 {
 			out.Rows = append(out.Rows, row)

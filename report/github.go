@@ -18,16 +18,16 @@ import (
 // Source: GitHub Docs, "Workflow commands for GitHub Actions"; the escapes are
 // those of actions/toolkit, packages/core/src/command.ts.
 func WriteGitHub(w io.Writer, rep *TestReport) error {
-	var commands strings.Builder
+	var text strings.Builder
 	for _, note := range rep.annotations() {
-		commands.WriteString(note.command("error"))
+		text.WriteString(note.command("error"))
 	}
 	for i := range rep.Findings {
 		finding := &rep.Findings[i]
 		note := annotation{file: finding.File, line: finding.Line, col: finding.Col, title: "annotation", lines: []string{finding.Message}}
-		commands.WriteString(note.command("warning"))
+		text.WriteString(note.command("warning"))
 	}
-	_, err := io.WriteString(w, commands.String())
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 

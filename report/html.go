@@ -89,9 +89,9 @@ type htmlPage struct {
 type htmlOutcome struct{ Class, Mark, Word string }
 
 // htmlOutcomeOf returns an outcome with the class and the mark that show it.
-func htmlOutcomeOf(o TestOutcome) htmlOutcome {
-	mark := [...]string{"!", "◔", "✗", "≠", "⊘", "?", "–", "✓"}[o]
-	return htmlOutcome{strings.ReplaceAll(o.String(), " ", "-"), mark, o.String()}
+func htmlOutcomeOf(outcome TestOutcome) htmlOutcome {
+	mark := [...]string{"!", "◔", "✗", "≠", "⊘", "?", "–", "✓"}[outcome]
+	return htmlOutcome{strings.ReplaceAll(outcome.String(), " ", "-"), mark, outcome.String()}
 }
 
 // htmlCount is the number of results with an outcome, and its share of a bar of 1000 units.
@@ -131,16 +131,16 @@ type htmlFolderRow struct {
 // newHTMLPage returns the data of the page of a report.
 func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	opt.Unicode = true
-	all := tallyOf(rep.Results)
+	total := tallyOf(rep.Results)
 	page := &htmlPage{
-		Title: rep.Title, Version: opt.VersionText(), Conclusion: all.headline(), VerdictClass: "good", VerdictMark: "✓",
+		Title: rep.Title, Version: opt.VersionText(), Conclusion: total.headline(), VerdictClass: "good", VerdictMark: "✓",
 		Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Policy: contentPolicy(),
-		Counts: htmlCounts(all), Engines: rep.engines(), Notes: rep.Notes, Meta: rep.htmlMeta(),
+		Counts: htmlCounts(total), Engines: rep.engines(), Notes: rep.Notes, Meta: rep.htmlMeta(),
 	}
 	if page.Title == "" {
 		page.Title = "tilecheck test"
 	}
-	if !all.good() {
+	if !total.good() {
 		page.VerdictClass, page.VerdictMark = "bad", "✗"
 	}
 	logs := newHTMLLogs(rep)
@@ -163,15 +163,15 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 // headline returns the conclusion of the report in a few words.
 func (t *tally) headline() string {
 	results := strconv.Itoa(t.total) + plural(t.total, " result", " results")
-	switch bad, pass := t.failing(), t.counts[TestPassed]; {
+	switch failing, passed := t.failing(), t.counts[TestPassed]; {
 	case t.total == 0:
 		return "Nothing was checked"
-	case bad > 0:
-		return strconv.Itoa(bad) + " of " + results + " failed"
-	case pass == t.total:
+	case failing > 0:
+		return strconv.Itoa(failing) + " of " + results + " failed"
+	case passed == t.total:
 		return "All " + results + " passed"
 	default:
-		return strconv.Itoa(pass) + " of " + results + " passed, none failed"
+		return strconv.Itoa(passed) + " of " + results + " passed, none failed"
 	}
 }
 
@@ -190,12 +190,12 @@ func contentPolicy() string {
 // htmlCounts returns the outcomes that occur, as parts of a bar.
 func htmlCounts(t *tally) []htmlCount {
 	var out []htmlCount
-	x := 0.0
+	offset := 0.0
 	for _, outcome := range tallyOrder() {
-		if n := t.counts[outcome]; n > 0 {
-			width := 1000 * float64(n) / float64(t.total)
-			out = append(out, htmlCount{htmlOutcomeOf(outcome), n, svgNumber(x), svgNumber(width)})
-			x += width
+		if count := t.counts[outcome]; count > 0 {
+			width := 1000 * float64(count) / float64(t.total)
+			out = append(out, htmlCount{htmlOutcomeOf(outcome), count, svgNumber(offset), svgNumber(width)})
+			offset += width
 		}
 	}
 	return out
@@ -222,13 +222,13 @@ func (rep *TestReport) htmlMeta() []part {
 const maxCards = 200
 
 // htmlFailures returns the first failures in detail, and the number of the others, which only the suites list.
-func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left int) {
+func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, omitted int) {
 	failures := rep.failures()
-	left = max(len(failures)-maxCards, 0)
-	for _, r := range failures[:len(failures)-left] {
-		cards = append(cards, htmlFailure{htmlOutcomeOf(r.Outcome), r, r.place(), logs.id(r.TestResult), r.parts()})
+	omitted = max(len(failures)-maxCards, 0)
+	for _, failure := range failures[:len(failures)-omitted] {
+		cards = append(cards, htmlFailure{htmlOutcomeOf(failure.Outcome), failure, failure.place(), logs.id(failure.TestResult), failure.parts()})
 	}
-	return cards, left
+	return cards, omitted
 }
 
 // htmlFolders returns the heads and rows of the table of counts by folder.
@@ -274,9 +274,9 @@ func (p *htmlPage) sections() []htmlSection {
 		{"logs", "Logs", len(p.Logs)},
 	}
 	var out []htmlSection
-	for _, s := range all {
-		if s.N > 0 || (s.ID == "folders" || s.ID == "suites") && len(p.Suites) > 0 {
-			out = append(out, s)
+	for _, section := range all {
+		if section.N > 0 || (section.ID == "folders" || section.ID == "suites") && len(p.Suites) > 0 {
+			out = append(out, section)
 		}
 	}
 	return out

@@ -58,20 +58,20 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	groups := make(map[string][]*TestResult)
 	var order []string
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		if len(r.Constants) == 0 || r.title() == wholeRun {
+		test := &rep.Results[i]
+		if len(test.Constants) == 0 || test.title() == wholeRun {
 			continue
 		}
-		key := r.question()
+		key := test.question()
 		if groups[key] == nil {
 			order = append(order, key)
 		}
-		groups[key] = append(groups[key], r)
+		groups[key] = append(groups[key], test)
 	}
 	var out []*experiment
 	for _, key := range order {
-		if e := newExperiment(groups[key], rep.engines(), opt); e != nil {
-			out = append(out, e)
+		if drawn := newExperiment(groups[key], rep.engines(), opt); drawn != nil {
+			out = append(out, drawn)
 		}
 	}
 	return out
@@ -80,8 +80,8 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 // newExperiment returns the experiment that the results of one property form; nil if they are not enough for a figure.
 func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
 	var valuations [][]result.Constant
-	for _, r := range results {
-		valuations = append(valuations, r.Constants)
+	for _, test := range results {
+		valuations = append(valuations, test.Constants)
 	}
 	constant := experimentConstant(valuations, minExperiment)
 	if constant == "" {
@@ -92,54 +92,54 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 	fixed := result.Valuation(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
 	e.setting = strings.TrimSpace(fixed.String() + switches)
-	for _, r := range results {
-		x, ok := constantNumber(r.Constants, constant)
+	for _, test := range results {
+		x, ok := constantNumber(test.Constants, constant)
 		if !ok {
 			continue
 		}
 		if len(varying) == 1 { // with several constants, one x could have several expectations
-			e.addExpected(x, r.Expected)
+			e.addExpected(x, test.Expected)
 		}
-		if point, ok := experimentPoint(r, x, opt); ok {
-			rest := result.Valuation(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			e.addPoint(strings.TrimSpace(r.Engine+" "+rest.String()), point)
+		if point, ok := experimentPoint(test, x, opt); ok {
+			others := result.Valuation(pick(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
+			e.addPoint(strings.TrimSpace(test.Engine+" "+others.String()), point)
 		}
 	}
 	return e.finish(engines)
 }
 
 // pick returns the constants of a result with the wanted names.
-func pick(r *TestResult, wanted func(name string) bool) []result.Constant {
+func pick(test *TestResult, wanted func(name string) bool) []result.Constant {
 	var out []result.Constant
-	for _, c := range r.Constants {
-		if wanted(c.Name) {
-			out = append(out, c)
+	for _, constant := range test.Constants {
+		if wanted(constant.Name) {
+			out = append(out, constant)
 		}
 	}
 	return out
 }
 
 // addPoint adds a point to a series.
-func (e *experiment) addPoint(name string, p labelled) {
-	i := slices.IndexFunc(e.series, func(s curve) bool { return s.name == name })
+func (e *experiment) addPoint(name string, point labelled) {
+	i := slices.IndexFunc(e.series, func(series curve) bool { return series.name == name })
 	if i < 0 {
 		i = len(e.series)
 		e.series = append(e.series, curve{name: name})
 	}
-	e.series[i].points = append(e.series[i].points, p)
+	e.series[i].points = append(e.series[i].points, point)
 }
 
 // addExpected adds an expectation, if it is a number. The engines have the same ones.
 func (e *experiment) addExpected(x float64, text string) {
 	y, ok := plainNumber(text)
-	if ok && !slices.ContainsFunc(e.expected, func(p dot) bool { return p.x == x }) {
+	if ok && !slices.ContainsFunc(e.expected, func(point dot) bool { return point.x == x }) {
 		e.expected = append(e.expected, dot{x: x, y: y, low: y, high: y})
 	}
 }
 
 // finish sorts the points and assigns the looks of the series. It returns nil if there are not enough points for a figure.
 func (e *experiment) finish(engines []string) *experiment {
-	e.series = slices.DeleteFunc(e.series, func(s curve) bool { return len(s.points) < minExperiment })
+	e.series = slices.DeleteFunc(e.series, func(series curve) bool { return len(series.points) < minExperiment })
 	if len(e.series) == 0 {
 		return nil
 	}
@@ -147,10 +147,10 @@ func (e *experiment) finish(engines []string) *experiment {
 		e.left = len(e.series) - maxSeries
 		e.series = e.series[:maxSeries]
 	}
-	byX := func(a, b dot) int { return cmp.Compare(a.x, b.x) }
+	byX := func(first, second dot) int { return cmp.Compare(first.x, second.x) }
 	seriesAreEngines := true // the series are engines
 	for i := range e.series {
-		slices.SortStableFunc(e.series[i].points, func(a, b labelled) int { return byX(a.dot, b.dot) })
+		slices.SortStableFunc(e.series[i].points, func(first, second labelled) int { return byX(first.dot, second.dot) })
 		seriesAreEngines = seriesAreEngines && slices.Contains(engines, e.series[i].name)
 	}
 	slices.SortStableFunc(e.expected, byX)
@@ -166,9 +166,9 @@ func (e *experiment) finish(engines []string) *experiment {
 // varyingConstants lists the constants that have several values.
 func varyingConstants(valuations [][]result.Constant) []string {
 	var names []string
-	for _, c := range valuations[0] {
-		if len(constantValues(valuations, c.Name)) > 1 {
-			names = append(names, c.Name)
+	for _, constant := range valuations[0] {
+		if len(constantValues(valuations, constant.Name)) > 1 {
+			names = append(names, constant.Name)
 		}
 	}
 	return names
@@ -178,9 +178,9 @@ func varyingConstants(valuations [][]result.Constant) []string {
 func constantValues(valuations [][]result.Constant, name string) map[string]bool {
 	values := make(map[string]bool)
 	for _, valuation := range valuations {
-		for _, c := range valuation {
-			if c.Name == name {
-				values[c.Value] = true
+		for _, constant := range valuation {
+			if constant.Name == name {
+				values[constant.Value] = true
 			}
 		}
 	}
@@ -188,14 +188,14 @@ func constantValues(valuations [][]result.Constant, name string) map[string]bool
 }
 
 // experimentConstant returns the constant with the most values, if these are numbers and at least fewest; "" if there is none.
-func experimentConstant(valuations [][]result.Constant, fewest int) string {
-	best, maxValues := "", fewest-1
-	for _, c := range valuations[0] {
-		if _, ok := constantNumber(valuations[0], c.Name); !ok {
+func experimentConstant(valuations [][]result.Constant, minValues int) string {
+	best, maxValues := "", minValues-1
+	for _, constant := range valuations[0] {
+		if _, ok := constantNumber(valuations[0], constant.Name); !ok {
 			continue
 		}
-		if n := len(constantValues(valuations, c.Name)); n > maxValues {
-			best, maxValues = c.Name, n
+		if values := len(constantValues(valuations, constant.Name)); values > maxValues {
+			best, maxValues = constant.Name, values
 		}
 	}
 	return best
@@ -203,9 +203,9 @@ func experimentConstant(valuations [][]result.Constant, fewest int) string {
 
 // constantNumber returns the value of a constant, if it is a number.
 func constantNumber(valuation []result.Constant, name string) (float64, bool) {
-	for _, c := range valuation {
-		if c.Name == name {
-			return plainNumber(c.Value)
+	for _, constant := range valuation {
+		if constant.Name == name {
+			return plainNumber(constant.Value)
 		}
 	}
 	return 0, false
@@ -218,22 +218,22 @@ func plainNumber(text string) (float64, bool) {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x, math.Abs(x) < 1e300
 	}
-	r, ok := new(big.Rat).SetString(text)
+	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return 0, false
 	}
-	x, _ := r.Float64()
+	x, _ := fraction.Float64()
 	return x, math.Abs(x) < 1e300
 }
 
 // experimentPoint returns the value of a result with its interval and a text.
-func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, ok bool) {
-	verdict := r.Verdict
+func experimentPoint(test *TestResult, x float64, opt table.Options) (point labelled, ok bool) {
+	verdict := test.Verdict
 	if verdict == nil || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
-		return p, false
+		return point, false
 	}
 	if !(math.Abs(verdict.Value.Num) < 1e300) {
-		return p, false
+		return point, false
 	}
 	bounds := result.Interval{Lo: verdict.Value.Num, Hi: verdict.Value.Num}
 	if verdict.Bound != nil && verdict.Value.Rat == nil {
@@ -242,9 +242,9 @@ func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, o
 	if !(bounds.Hi-bounds.Lo < 1e300) {
 		bounds = result.Interval{Lo: verdict.Value.Num, Hi: verdict.Value.Num}
 	}
-	p.dot = dot{x: x, y: verdict.Value.Num, low: min(bounds.Lo, verdict.Value.Num), high: max(bounds.Hi, verdict.Value.Num)}
-	p.text = result.Valuation(r.Constants).String() + ": " + knownText(verdict, opt) + ", " + r.Engine + ", " + r.Outcome.String()
-	return p, true
+	point.dot = dot{x: x, y: verdict.Value.Num, low: min(bounds.Lo, verdict.Value.Num), high: max(bounds.Hi, verdict.Value.Num)}
+	point.text = result.Valuation(test.Constants).String() + ": " + knownText(verdict, opt) + ", " + test.Engine + ", " + test.Outcome.String()
+	return point, true
 }
 
 // htmlFigure has the data of a picture for the template.
@@ -275,15 +275,15 @@ type htmlLegend struct {
 }
 
 // htmlFigures returns the figures of the experiments, and a note if some are not drawn.
-func (rep *TestReport) htmlFigures(opt table.Options) (out []htmlFigure, more string) {
+func (rep *TestReport) htmlFigures(opt table.Options) (figures []htmlFigure, note string) {
 	experiments := rep.experiments(opt)
-	for i, e := range experiments {
+	for i, experiment := range experiments {
 		if i == maxFigures {
-			return out, fmt.Sprintf("%d more experiments are not drawn; their values are in the suites.", len(experiments)-i)
+			return figures, fmt.Sprintf("%d more experiments are not drawn; their values are in the suites.", len(experiments)-i)
 		}
-		out = append(out, e.figure())
+		figures = append(figures, experiment.figure())
 	}
-	return out, ""
+	return figures, ""
 }
 
 // axis maps numbers to coordinates. A logarithmic axis has positive numbers only.
@@ -303,56 +303,56 @@ func (a axis) at(x float64) float64 {
 }
 
 // newFigure returns an empty picture with ticks at some numbers of its axes.
-func newFigure(ax, ay axis, xs, ys []float64) htmlFigure {
+func newFigure(xAxis, yAxis axis, xValues, yValues []float64) htmlFigure {
 	return htmlFigure{
 		Width: svgNumber(figureWidth), Height: svgNumber(figureHeight),
-		Axis:  "M" + svgPoint(marginLeft, marginTop) + "V" + svgNumber(ay.from) + "H" + svgNumber(figureWidth-marginRight),
-		NameX: svgNumber((ax.from + ax.to) / 2), NameY: svgNumber(figureHeight - 8),
-		XTicks: xTicks(ax, ay, xs), YTicks: yTicks(ay, ys),
+		Axis:  "M" + svgPoint(marginLeft, marginTop) + "V" + svgNumber(yAxis.from) + "H" + svgNumber(figureWidth-marginRight),
+		NameX: svgNumber((xAxis.from + xAxis.to) / 2), NameY: svgNumber(figureHeight - 8),
+		XTicks: xTicks(xAxis, yAxis, xValues), YTicks: yTicks(yAxis, yValues),
 	}
 }
 
 // figure returns the figure of an experiment.
 func (e *experiment) figure() htmlFigure {
-	xs, ax, ay := e.axes()
-	f := newFigure(ax, ay, xs, roundNumbers(ay))
-	f.Property, f.Place, f.Setting, f.Constant = e.first.title(), e.first.place(), e.setting, e.constant
-	f.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xs[0], xs[len(xs)-1], len(e.series))
+	xValues, xAxis, yAxis := e.axes()
+	drawn := newFigure(xAxis, yAxis, xValues, roundNumbers(yAxis))
+	drawn.Property, drawn.Place, drawn.Setting, drawn.Constant = e.first.title(), e.first.place(), e.setting, e.constant
+	drawn.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xValues[0], xValues[len(xValues)-1], len(e.series))
 	if e.left > 0 {
-		f.Note = fmt.Sprintf("%d more series are not drawn.", e.left)
+		drawn.Note = fmt.Sprintf("%d more series are not drawn.", e.left)
 	}
 	if len(e.expected) > 0 {
-		f.addExpected(e.expected, ax, ay)
+		drawn.addExpected(e.expected, xAxis, yAxis)
 	}
-	for i, s := range e.series {
+	for i, series := range e.series {
 		shift := (float64(i) - float64(len(e.series)-1)/2) * 4
-		f.addSeries(s, ax, ay, shift)
+		drawn.addSeries(series, xAxis, yAxis, shift)
 	}
-	return f
+	return drawn
 }
 
 // axes returns the values of the constant in order, and the axes.
-func (e *experiment) axes() (xs []float64, ax, ay axis) {
+func (e *experiment) axes() (xValues []float64, xAxis, yAxis axis) {
 	low, high := math.Inf(1), math.Inf(-1)
-	include := func(p dot) {
-		xs = append(xs, p.x)
-		low, high = min(low, p.low), max(high, p.high)
+	include := func(point dot) {
+		xValues = append(xValues, point.x)
+		low, high = min(low, point.low), max(high, point.high)
 	}
-	for _, s := range e.series {
-		for _, p := range s.points {
-			include(p.dot)
+	for _, series := range e.series {
+		for _, point := range series.points {
+			include(point.dot)
 		}
 	}
-	for _, p := range e.expected {
-		include(p)
+	for _, point := range e.expected {
+		include(point)
 	}
-	slices.Sort(xs)
-	xs = slices.Compact(xs)
+	slices.Sort(xValues)
+	xValues = slices.Compact(xValues)
 	const spread = 50 // from this ratio on the axis is logarithmic
-	first, last := xs[0], xs[len(xs)-1]
-	ax = axis{low: first, high: last, from: marginLeft + 18, to: figureWidth - marginRight - 18, log: first > 0 && last/first >= spread}
+	first, last := xValues[0], xValues[len(xValues)-1]
+	xAxis = axis{low: first, high: last, from: marginLeft + 18, to: figureWidth - marginRight - 18, log: first > 0 && last/first >= spread}
 	if first == last {
-		ax.low, ax.high = first-1, last+1
+		xAxis.low, xAxis.high = first-1, last+1
 	}
 	pad := (high - low) * 0.06
 	if pad == 0 {
@@ -360,62 +360,62 @@ func (e *experiment) axes() (xs []float64, ax, ay axis) {
 	}
 	// The names of ticks have six digits: what differs by less is a flat line.
 	pad = max(pad, math.Abs(high)*1e-5, math.Abs(low)*1e-5)
-	ay = axis{low: low - pad, high: high + pad, from: figureHeight - foot, to: marginTop}
-	if low >= 0 && ay.low < 0 {
-		ay.low = 0
+	yAxis = axis{low: low - pad, high: high + pad, from: figureHeight - foot, to: marginTop}
+	if low >= 0 && yAxis.low < 0 {
+		yAxis.low = 0
 	}
-	if strings.HasPrefix(e.first.Property, "P") && high <= 1 && ay.high > 1 {
-		ay.high = 1
+	if strings.HasPrefix(e.first.Property, "P") && high <= 1 && yAxis.high > 1 {
+		yAxis.high = 1
 	}
-	return xs, ax, ay
+	return xValues, xAxis, yAxis
 }
 
 // xTicks labels the values of the constant if there is room.
-func xTicks(ax, ay axis, xs []float64) []htmlTick {
+func xTicks(xAxis, yAxis axis, values []float64) []htmlTick {
 	const room = 38
-	var out []htmlTick
-	last := math.Inf(-1)
-	for _, x := range xs {
-		position := ax.at(x)
-		tick := htmlTick{Path: "M" + svgPoint(position, ay.from) + "v4", X: svgNumber(position), Y: svgNumber(ay.from + 18)}
-		if position-last >= room {
-			tick.Text = tickText(x)
-			last = position
+	var ticks []htmlTick
+	lastLabel := math.Inf(-1)
+	for _, value := range values {
+		position := xAxis.at(value)
+		tick := htmlTick{Path: "M" + svgPoint(position, yAxis.from) + "v4", X: svgNumber(position), Y: svgNumber(yAxis.from + 18)}
+		if position-lastLabel >= room {
+			tick.Text = tickText(value)
+			lastLabel = position
 		}
-		out = append(out, tick)
+		ticks = append(ticks, tick)
 	}
-	return out
+	return ticks
 }
 
 // yTicks returns the ticks of the vertical axis, with lines across the figure.
-func yTicks(ay axis, ys []float64) []htmlTick {
-	var out []htmlTick
-	for _, y := range ys {
-		position := ay.at(y)
-		out = append(out, htmlTick{
+func yTicks(yAxis axis, values []float64) []htmlTick {
+	var ticks []htmlTick
+	for _, value := range values {
+		position := yAxis.at(value)
+		ticks = append(ticks, htmlTick{
 			Path: "M" + svgPoint(marginLeft, position) + "H" + svgNumber(figureWidth-marginRight),
-			X:    svgNumber(marginLeft - 7), Y: svgNumber(position), Text: tickText(y),
+			X:    svgNumber(marginLeft - 7), Y: svgNumber(position), Text: tickText(value),
 		})
 	}
-	return out
+	return ticks
 }
 
 // roundNumbers returns about five round numbers of an axis.
-func roundNumbers(ay axis) []float64 {
-	step := niceStep((ay.high - ay.low) / 5)
-	var out []float64
-	for n := math.Ceil(ay.low/step - 1e-9); n*step <= ay.high+step*1e-9; n++ {
-		out = append(out, n*step+0) // no negative zero
+func roundNumbers(yAxis axis) []float64 {
+	step := niceStep((yAxis.high - yAxis.low) / 5)
+	var numbers []float64
+	for multiple := math.Ceil(yAxis.low/step - 1e-9); multiple*step <= yAxis.high+step*1e-9; multiple++ {
+		numbers = append(numbers, multiple*step+0) // no negative zero
 	}
-	return out
+	return numbers
 }
 
 // niceStep returns the smallest number 1, 2 or 5 times a power of ten that is at least x.
-func niceStep(x float64) float64 {
-	power := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, n := range []float64{1, 2, 5} {
-		if n*power >= x*(1-1e-9) {
-			return n * power
+func niceStep(minStep float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(minStep)))
+	for _, factor := range []float64{1, 2, 5} {
+		if factor*power >= minStep*(1-1e-9) {
+			return factor * power
 		}
 	}
 	return 10 * power
@@ -429,44 +429,44 @@ func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
 
 // addSeries draws a series as a line with marks and the bars of its intervals. shift moves it sideways, so that bars of several series are
 // apart.
-func (f *htmlFigure) addSeries(s curve, ax, ay axis, shift float64) {
-	out := htmlSeries{Class: "s" + strconv.Itoa(s.look%7)}
+func (f *htmlFigure) addSeries(series curve, xAxis, yAxis axis, shift float64) {
+	drawn := htmlSeries{Class: "s" + strconv.Itoa(series.look%7)}
 	var line, bars strings.Builder
-	for i, p := range s.points {
-		x, y := ax.at(p.x)+shift, ay.at(p.y)
+	for i, point := range series.points {
+		x, y := xAxis.at(point.x)+shift, yAxis.at(point.y)
 		line.WriteString([...]string{"M", "L"}[min(i, 1)] + svgPoint(x, y))
-		if p.low < p.high {
-			low, high := ay.at(max(p.low, ay.low)), ay.at(min(p.high, ay.high))
+		if point.low < point.high {
+			low, high := yAxis.at(max(point.low, yAxis.low)), yAxis.at(min(point.high, yAxis.high))
 			fmt.Fprintf(&bars, "M%sV%sM%sh6M%sh6", svgPoint(x, low), svgNumber(high), svgPoint(x-3, low), svgPoint(x-3, high))
 		}
-		out.Points = append(out.Points, htmlPoint{"dot", markPath(s.look, x, y, 3.6), p.text})
+		drawn.Points = append(drawn.Points, htmlPoint{"dot", markPath(series.look, x, y, 3.6), point.text})
 	}
-	out.Line, out.Bars = line.String(), bars.String()
-	f.Series = append(f.Series, out)
-	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: s.name, Mark: "dot", Path: markPath(s.look, 14, 7, 4), Line: true})
+	drawn.Line, drawn.Bars = line.String(), bars.String()
+	f.Series = append(f.Series, drawn)
+	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: series.name, Mark: "dot", Path: markPath(series.look, 14, 7, 4), Line: true})
 }
 
 // addExpected draws crosses at the expectations.
-func (f *htmlFigure) addExpected(points []dot, ax, ay axis) {
+func (f *htmlFigure) addExpected(points []dot, xAxis, yAxis axis) {
 	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
-	out := htmlSeries{Class: "expected"}
-	for _, p := range points {
-		text := "expected " + tickText(p.y)
-		out.Points = append(out.Points, htmlPoint{"cross", cross(ax.at(p.x), ay.at(p.y)), text})
+	drawn := htmlSeries{Class: "expected"}
+	for _, point := range points {
+		text := "expected " + tickText(point.y)
+		drawn.Points = append(drawn.Points, htmlPoint{"cross", cross(xAxis.at(point.x), yAxis.at(point.y)), text})
 	}
-	f.Series = append(f.Series, out)
-	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
+	f.Series = append(f.Series, drawn)
+	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
 }
 
 // markPath returns the path of the i-th shape at a point: a circle, square, triangle or diamond.
-func markPath(i int, x, y, r float64) string {
-	switch i % 4 {
+func markPath(shape int, x, y, radius float64) string {
+	switch shape % 4 {
 	case 0:
-		return fmt.Sprintf("M%sa%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0z", svgPoint(x-r, y), r, r, 2*r, r, r, -2*r)
+		return fmt.Sprintf("M%sa%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0z", svgPoint(x-radius, y), radius, radius, 2*radius, radius, radius, -2*radius)
 	case 1:
-		return fmt.Sprintf("M%sh%gv%gh%gz", svgPoint(x-r, y-r), 2*r, 2*r, -2*r)
+		return fmt.Sprintf("M%sh%gv%gh%gz", svgPoint(x-radius, y-radius), 2*radius, 2*radius, -2*radius)
 	case 2:
-		return fmt.Sprintf("M%sl%g %gh%gz", svgPoint(x, y-r*1.2), r*1.2, r*2.1, -r*2.4)
+		return fmt.Sprintf("M%sl%g %gh%gz", svgPoint(x, y-radius*1.2), radius*1.2, radius*2.1, -radius*2.4)
 	}
-	return fmt.Sprintf("M%sl%g %gl%g %gl%g %gz", svgPoint(x, y-r*1.3), r*1.3, r*1.3, -r*1.3, r*1.3, -r*1.3, -r*1.3)
+	return fmt.Sprintf("M%sl%g %gl%g %gl%g %gz", svgPoint(x, y-radius*1.3), radius*1.3, radius*1.3, -radius*1.3, radius*1.3, -radius*1.3, -radius*1.3)
 }

@@ -61,13 +61,13 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 	rows := make(map[string]*htmlRow)
 	severalModels := rep.severalModels()
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		folder := r.folder()
+		test := &rep.Results[i]
+		folder := test.folder()
 		if _, ok := folders[folder]; !ok {
 			folders[folder] = len(suites)
 			suites = append(suites, htmlSuite{ID: htmlID("folder", len(suites)), Folder: folder})
 		}
-		name := filepath.ToSlash(r.source())
+		name := filepath.ToSlash(test.source())
 		file := files[name]
 		if file == nil {
 			file = &htmlFile{Name: path.Base(name), Engines: engines, Compare: len(engines) > 1, Open: len(rep.Results) <= maxOpenResults}
@@ -75,9 +75,9 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 			suite := &suites[folders[folder]]
 			suite.Files = append(suite.Files, file)
 		}
-		row := file.addResult(r, rows, logs, opt)
-		if severalModels[r.source()] {
-			row.Model = r.Model
+		row := file.addResult(test, rows, logs, opt)
+		if severalModels[test.source()] {
+			row.Model = test.Model
 		}
 	}
 	for _, suite := range suites {
@@ -90,27 +90,27 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 
 // addResult adds a result to the row of its property and valuation, or to a new row if the engine has the same property
 // twice.
-func (f *htmlFile) addResult(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
-	f.results = append(f.results, *r)
-	engine := slices.Index(f.Engines, r.Engine)
-	key := r.question() + "\x00" + result.Valuation(r.Constants).String()
+func (f *htmlFile) addResult(test *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
+	f.results = append(f.results, *test)
+	engine := slices.Index(f.Engines, test.Engine)
+	key := test.question() + "\x00" + result.Valuation(test.Constants).String()
 	row := rows[key]
 	if row == nil || row.Cells[engine].Word != "" {
-		row = &htmlRow{Name: r.Name, Property: r.Property, Setting: r.setting(), Cells: make([]htmlCell, len(f.Engines))}
-		if r.Line > 0 {
-			row.Line = strconv.Itoa(r.Line)
+		row = &htmlRow{Name: test.Name, Property: test.Property, Setting: test.setting(), Cells: make([]htmlCell, len(f.Engines))}
+		if test.Line > 0 {
+			row.Line = strconv.Itoa(test.Line)
 		}
 		if row.Property == "" && row.Name == "" {
-			row.Property = r.title()
+			row.Property = test.title()
 		}
 		rows[key] = row
 		f.Rows = append(f.Rows, row)
 	}
 	if row.Expected == "" {
-		row.Expected = r.Expected
+		row.Expected = test.Expected
 	}
-	row.Cells[engine] = r.htmlCell(logs, opt)
-	row.verdicts = append(row.verdicts, r)
+	row.Cells[engine] = test.htmlCell(logs, opt)
+	row.verdicts = append(row.verdicts, test)
 	return row
 }
 
@@ -121,20 +121,20 @@ func (r *TestResult) question() string {
 
 // finish sets the fields that need the complete file.
 func (f *htmlFile) finish() {
-	t := tallyOf(f.results)
-	f.Counts = htmlCounts(t)
-	f.Open = f.Open || t.failing() > 0
+	tally := tallyOf(f.results)
+	f.Counts = htmlCounts(tally)
+	f.Open = f.Open || tally.failing() > 0
 	var models []string
 	for i := range f.results {
-		if m := f.results[i].Model; m != "" {
-			models = append(models, m)
+		if model := f.results[i].Model; model != "" {
+			models = append(models, model)
 		}
 	}
 	f.Model = strings.Join(distinct(models), ", ")
 	for _, row := range f.Rows {
 		var outcomes []string
-		for _, r := range row.verdicts {
-			outcomes = append(outcomes, htmlOutcomeOf(r.Outcome).Class+"\t"+r.Engine)
+		for _, test := range row.verdicts {
+			outcomes = append(outcomes, htmlOutcomeOf(test.Outcome).Class+"\t"+test.Engine)
 		}
 		row.Outcomes = strings.Join(outcomes, "\n")
 		if f.Compare {
@@ -178,10 +178,10 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 
 // htmlMore returns the folded details of a cell: only warnings if the result passed.
 func (r *TestResult) htmlMore() []part {
-	var out []part
+	var details []part
 	add := func(name, text string, code bool) {
 		if text != "" {
-			out = append(out, part{name, text, code})
+			details = append(details, part{name, text, code})
 		}
 	}
 	if r.Outcome != TestPassed {
@@ -189,30 +189,30 @@ func (r *TestResult) htmlMore() []part {
 		add("reason", r.Reason, false)
 		add("re-run", r.Rerun, true)
 	}
-	if v := r.Verdict; v != nil {
-		if len(v.Warnings) > 0 || v.Doubt != "" || r.Outcome != TestPassed {
-			add("method", strings.TrimSpace(v.Method+" "+v.Tool), false)
+	if verdict := r.Verdict; verdict != nil {
+		if len(verdict.Warnings) > 0 || verdict.Doubt != "" || r.Outcome != TestPassed {
+			add("method", strings.TrimSpace(verdict.Method+" "+verdict.Tool), false)
 		}
-		add("doubt", v.Doubt, false)
-		for _, warning := range v.Warnings {
+		add("doubt", verdict.Doubt, false)
+		for _, warning := range verdict.Warnings {
 			add("warning", warning, false)
 		}
 	}
-	if r.Outcome == TestPassed && r.Log != "" && len(out) == 0 {
+	if r.Outcome == TestPassed && r.Log != "" && len(details) == 0 {
 		add("re-run", r.Rerun, true)
 	}
-	return out
+	return details
 }
 
 // agreement returns a word that says whether the answers of the engines to one property agree, and its class.
 func agreement(results []*TestResult) (word, class string) {
 	var answers []*TestResult
-	for _, r := range results {
-		if r.Outcome == TestDisagreed {
+	for _, test := range results {
+		if test.Outcome == TestDisagreed {
 			return "≠ differ", "differ"
 		}
-		if r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue {
-			answers = append(answers, r)
+		if test.Verdict != nil && test.Verdict.Value.Kind != result.NoValue {
+			answers = append(answers, test)
 		}
 	}
 	switch len(answers) {
@@ -222,9 +222,9 @@ func agreement(results []*TestResult) (word, class string) {
 		return "one answer", "sub"
 	}
 	someAgree := false
-	for i, a := range answers {
-		for _, b := range answers[:i] {
-			switch compared(a, a.Engine, b, b.Engine).Relation {
+	for i, first := range answers {
+		for _, second := range answers[:i] {
+			switch compared(first, first.Engine, second, second.Engine).Relation {
 			case agree.Different:
 				return "≠ differ", "differ"
 			case agree.Same:
@@ -262,22 +262,22 @@ func newHTMLLogs(rep *TestReport) *htmlLogs {
 	logs := &htmlLogs{at: make(map[string]*htmlLog)}
 	size := 0
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		if r.Log == "" {
+		test := &rep.Results[i]
+		if test.Log == "" {
 			continue
 		}
-		log, known := logs.at[r.Log]
+		log, known := logs.at[test.Log]
 		if !known {
-			text := middleOut(r.Log, maxHTMLLog)
+			text := middleOut(test.Log, maxHTMLLog)
 			if size+len(text) > maxHTMLLogs {
 				logs.left++
 			} else {
 				size += len(text)
-				title := strings.TrimSpace(r.Engine + " " + r.source())
+				title := strings.TrimSpace(test.Engine + " " + test.source())
 				log = &htmlLog{ID: htmlID("log", len(logs.list)), Title: title, Text: htmlClean(text)}
 				logs.list = append(logs.list, log)
 			}
-			logs.at[r.Log] = log
+			logs.at[test.Log] = log
 		}
 		if log != nil {
 			log.N++
@@ -287,8 +287,8 @@ func newHTMLLogs(rep *TestReport) *htmlLogs {
 }
 
 // id returns the identifier of the log of a result, empty when it has none.
-func (l *htmlLogs) id(r *TestResult) string {
-	if log := l.at[r.Log]; log != nil {
+func (l *htmlLogs) id(test *TestResult) string {
+	if log := l.at[test.Log]; log != nil {
 		return log.ID
 	}
 	return ""

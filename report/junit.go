@@ -107,16 +107,16 @@ type junitText struct {
 
 // junit returns the report in the structure of JUnit XML.
 func (rep *TestReport) junit() *junitSuites {
-	all := tallyOf(rep.Results)
-	out := &junitSuites{
-		Name: printable.Text(rep.Title), Tests: all.total, Time: seconds(rep.Elapsed.Seconds()),
-		Failures: all.counts[TestFailed] + all.counts[TestDisagreed], Errors: all.counts[TestError] + all.counts[TestLimit],
+	total := tallyOf(rep.Results)
+	suites0 := &junitSuites{
+		Name: printable.Text(rep.Title), Tests: total.total, Time: seconds(rep.Elapsed.Seconds()),
+		Failures: total.counts[TestFailed] + total.counts[TestDisagreed], Errors: total.counts[TestError] + total.counts[TestLimit],
 	}
 	suites := make(map[string]*junitSuite)
 	suiteOf := func(file string) *junitSuite {
 		if suites[file] == nil {
 			suites[file] = rep.newSuite(file)
-			out.Suites = append(out.Suites, suites[file])
+			suites0.Suites = append(suites0.Suites, suites[file])
 		}
 		return suites[file]
 	}
@@ -124,41 +124,41 @@ func (rep *TestReport) junit() *junitSuites {
 	severalModels := rep.severalModels()
 	for i := range rep.Results {
 		test := &rep.Results[i]
-		c := test.junitCase()
+		testCase := test.junitCase()
 		if severalModels[test.source()] {
-			c.Name += " on " + printable.Text(filepath.ToSlash(test.Model))
+			testCase.Name += " on " + printable.Text(filepath.ToSlash(test.Model))
 		}
-		key := [2]string{c.Classname, c.Name}
+		key := [2]string{testCase.Classname, testCase.Name}
 		if names[key]++; names[key] > 1 {
-			c.Name += " (" + strconv.Itoa(names[key]) + ")"
+			testCase.Name += " (" + strconv.Itoa(names[key]) + ")"
 		}
-		s := suiteOf(test.source())
-		s.Cases = append(s.Cases, c)
-		s.tally.count(test)
+		suite := suiteOf(test.source())
+		suite.Cases = append(suite.Cases, testCase)
+		suite.tally.count(test)
 	}
 	for i := range rep.Findings {
 		finding := &rep.Findings[i]
 		suiteOf(finding.File).warn(finding.place() + ": " + finding.Message)
 	}
-	for _, s := range out.Suites {
-		s.count()
+	for _, suite := range suites0.Suites {
+		suite.count()
 	}
-	return out
+	return suites0
 }
 
 // newSuite returns the test suite of a properties file, without cases.
 func (rep *TestReport) newSuite(file string) *junitSuite {
-	s := &junitSuite{Name: printable.Text(file), File: xmlText(filepath.ToSlash(file))}
-	if s.Name == "" {
-		s.Name = "tilecheck"
+	suite := &junitSuite{Name: printable.Text(file), File: xmlText(filepath.ToSlash(file))}
+	if suite.Name == "" {
+		suite.Name = "tilecheck"
 	}
 	if !rep.Started.IsZero() {
-		s.Timestamp = rep.Started.UTC().Format("2006-01-02T15:04:05")
+		suite.Timestamp = rep.Started.UTC().Format("2006-01-02T15:04:05")
 	}
 	if engines := strings.Join(rep.engines(), " "); engines != "" {
-		s.Properties = &junitProperties{All: []junitProperty{{"engines", printable.Text(engines)}}}
+		suite.Properties = &junitProperties{All: []junitProperty{{"engines", printable.Text(engines)}}}
 	}
-	return s
+	return suite
 }
 
 // count sets the attributes of a complete suite.
@@ -182,30 +182,30 @@ func (s *junitSuite) warn(line string) {
 // junitCase returns a result as a test case.
 func (r *TestResult) junitCase() junitCase {
 	name := r.title()
-	if with := r.setting(); with != "" {
-		name += " " + with
+	if setting := r.setting(); setting != "" {
+		name += " " + setting
 	}
-	out := junitCase{
+	testCase := junitCase{
 		Name: printable.Text(name), Classname: printable.Text(r.className()), Time: seconds(r.seconds()),
 		File: xmlText(filepath.ToSlash(r.source())), Line: r.Line,
 	}
 	switch outcome := r.junitOutcome(); {
 	case outcome == nil:
 	case r.Outcome == TestFailed || r.Outcome == TestDisagreed:
-		out.Failure = outcome
+		testCase.Failure = outcome
 	case r.Outcome.failing():
-		out.Error = outcome
+		testCase.Error = outcome
 	default:
 		outcome.Text = "" // a reason is enough
-		out.Skipped = outcome
+		testCase.Skipped = outcome
 	}
 	if r.Verdict != nil && r.Verdict.Doubt != "" {
-		out.Out = &junitText{printable.Text(doubtText(r.Verdict))}
+		testCase.Out = &junitText{printable.Text(doubtText(r.Verdict))}
 	}
 	if r.Log != "" && r.Outcome != TestPassed {
-		out.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
+		testCase.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
 	}
-	return out
+	return testCase
 }
 
 // className returns the class name of a test case: its engine and its file with dots for slashes. Tools group cases by the part before the last
@@ -230,8 +230,8 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	}
 	var body strings.Builder
 	body.WriteString(r.place() + "\n")
-	for _, p := range r.parts() {
-		body.WriteString(p.Name + ": " + p.Text + "\n")
+	for _, part := range r.parts() {
+		body.WriteString(part.Name + ": " + part.Text + "\n")
 	}
 	return &junitOutcome{Type: r.Outcome.String(), Message: printable.Text(message), Text: printable.Text(body.String())}
 }
@@ -249,21 +249,21 @@ func seconds(x float64) string {
 //
 // Source: XML 1.0 (Fifth Edition), production Char.
 func xmlText(text string) string {
-	var b strings.Builder
+	var escaped strings.Builder
 	for i, r := range text {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, text[i])
+			fmt.Fprintf(&escaped, `\x%02x`, text[i])
 		case r == '\r': // parsers make a newline of it
 		case r < 0x20 && r != '\t' && r != '\n' || r == 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, r)
+			fmt.Fprintf(&escaped, `\x%02x`, r)
 		case r == 0xfffe || r == 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			fmt.Fprintf(&escaped, `\u%04x`, r)
 		default:
-			b.WriteRune(r)
+			escaped.WriteRune(r)
 		}
 	}
-	return b.String()
+	return escaped.String()
 }
 
 // middleOut shortens a long text to about limit bytes: it replaces the middle by the number of bytes left out.

@@ -12,82 +12,83 @@ import (
 )
 
 // writeListings prints the states of filter(print, ...), one on a line as PRISM does: number:(valuation)=value.
-func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
-	var b bytes.Buffer
+func writeListings(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
+	var text bytes.Buffer
 	for i := range verdicts {
-		v := &verdicts[i]
-		writeRegions(&b, f, v)
-		writeQuantiles(&b, f, v, opt)
-		for _, l := range v.Listings {
-			what := "non-zero only"
-			if l.Zeros {
-				what = "including zeros"
+		verdict := &verdicts[i]
+		writeRegions(&text, format, verdict)
+		writeQuantiles(&text, format, verdict, opt)
+		for _, listing := range verdict.Listings {
+			zerosNote := "non-zero only"
+			if listing.Zeros {
+				zerosNote = "including zeros"
 			}
-			fmt.Fprintf(&b, "\nResults (%s) for %s%s:\n", what, propertyText(v), withConstants(v))
-			if f == table.Markdown {
-				b.WriteString("\n")
+			fmt.Fprintf(&text, "\nResults (%s) for %s%s:\n", zerosNote, propertyText(verdict), withConstants(verdict))
+			if format == table.Markdown {
+				text.WriteString("\n")
 			}
-			for _, x := range l.Values {
-				if f == table.Markdown {
-					b.WriteString("    ")
+			for _, entry := range listing.Values {
+				if format == table.Markdown {
+					text.WriteString("    ")
 				}
-				fmt.Fprintf(&b, "%d:%s=%s\n", x.State, x.Valuation, stateText(x.Value, opt))
+				fmt.Fprintf(&text, "%d:%s=%s\n", entry.State, entry.Valuation, stateText(entry.Value, opt))
 			}
-			if l.Left > 0 {
-				fmt.Fprintf(&b, "and %d more, which are not listed\n", l.Left)
+			if listing.Left > 0 {
+				fmt.Fprintf(&text, "and %d more, which are not listed\n", listing.Left)
 			}
 		}
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(text.Bytes())
 	return err
 }
 
 // writeRegions prints the regions of the parameters in which a property was decided, one on a line as PRISM prints values by region.
-func writeRegions(b *bytes.Buffer, f table.Format, v *result.Verdict) {
-	if len(v.Regions) == 0 {
+func writeRegions(text *bytes.Buffer, format table.Format, verdict *result.Verdict) {
+	if len(verdict.Regions) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nRegions for %s%s:\n", propertyText(v), withConstants(v))
+	fmt.Fprintf(text, "\nRegions for %s%s:\n", propertyText(verdict), withConstants(verdict))
 	indent := ""
-	if f == table.Markdown {
-		b.WriteString("\n")
+	if format == table.Markdown {
+		text.WriteString("\n")
 		indent = "    "
 	}
-	for _, region := range v.Regions {
+	for _, region := range verdict.Regions {
 		holds := "?"
 		if region.Holds != nil {
 			holds = strconv.FormatBool(*region.Holds)
 		}
-		fmt.Fprintf(b, "%s%s: %s\n", indent, region.Parameters, holds)
+		fmt.Fprintf(text, "%s%s: %s\n", indent, region.Parameters, holds)
 	}
 }
 
 // writeQuantiles prints the quantiles of a reward, one on a line.
-func writeQuantiles(b *bytes.Buffer, f table.Format, v *result.Verdict, opt table.Options) {
-	if len(v.Quantiles) == 0 {
+func writeQuantiles(text *bytes.Buffer, format table.Format, verdict *result.Verdict, opt table.Options) {
+	if len(verdict.Quantiles) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nQuantiles of the reward in %s%s; the bounds hold together with %s confidence:\n", propertyText(v), withConstants(v), number.Percent(v.Confidence))
+	fmt.Fprintf(text, "\nQuantiles of the reward in %s%s; the bounds hold together with %s confidence:\n",
+		propertyText(verdict), withConstants(verdict), number.Percent(verdict.Confidence))
 	indent := ""
-	if f == table.Markdown {
-		b.WriteString("\n")
+	if format == table.Markdown {
+		text.WriteString("\n")
 		indent = "    "
 	}
-	for _, q := range v.Quantiles {
-		quantile := number.Of(float64(q.Value), 0)
-		tail := number.To(float64(q.Tail), float64(q.TailUpper-q.TailLower)/2, opt.MaxDigits())
-		fmt.Fprintf(b, "%s%v: %s %s, mean of the largest %.6g%% %s %s\n", indent, q.Level,
-			quantile.Format(float64(q.Value), 0), quantile.Interval(float64(q.Lower), float64(q.Upper)),
-			100*(1-float64(q.Level)), tail.Format(float64(q.Tail), 0), tail.Interval(float64(q.TailLower), float64(q.TailUpper)))
+	for _, quantile := range verdict.Quantiles {
+		scale := number.Of(float64(quantile.Value), 0)
+		tailScale := number.To(float64(quantile.Tail), float64(quantile.TailUpper-quantile.TailLower)/2, opt.MaxDigits())
+		fmt.Fprintf(text, "%s%v: %s %s, mean of the largest %.6g%% %s %s\n", indent, quantile.Level,
+			scale.Format(float64(quantile.Value), 0), scale.Interval(float64(quantile.Lower), float64(quantile.Upper)), 100*(1-float64(quantile.Level)),
+			tailScale.Format(float64(quantile.Tail), 0), tailScale.Interval(float64(quantile.TailLower), float64(quantile.TailUpper)))
 	}
 }
 
 // withConstants returns the constants, to distinguish the listings of an experiment.
-func withConstants(v *result.Verdict) string {
-	if len(v.Constants) == 0 {
+func withConstants(verdict *result.Verdict) string {
+	if len(verdict.Constants) == 0 {
 		return ""
 	}
-	return ", " + result.Valuation(v.Constants).String()
+	return ", " + result.Valuation(verdict.Constants).String()
 }
 
 // stateText is a value; an unknown value is a question mark.

@@ -82,9 +82,9 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 	groups := make(map[string]*resultGroup)
 	seen := make(map[string]int)
 	for i := range verdicts {
-		v := &verdicts[i]
-		property := propertyText(v)
-		instance := property + "\n" + result.Valuation(v.Constants).String()
+		verdict := &verdicts[i]
+		property := propertyText(verdict)
+		instance := property + "\n" + result.Valuation(verdict.Constants).String()
 		key := fmt.Sprintf("%s\n%d", property, seen[instance])
 		seen[instance]++
 		group := groups[key]
@@ -93,7 +93,7 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 			groups[key] = group
 			order = append(order, group)
 		}
-		group.verdicts = append(group.verdicts, v)
+		group.verdicts = append(group.verdicts, verdict)
 	}
 	for _, group := range order {
 		group.vary()
@@ -104,21 +104,21 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 // vary sets the constants that have several values.
 func (g *resultGroup) vary() {
 	first := g.verdicts[0]
-	for _, c := range first.Constants {
-		differs := func(v *result.Verdict) bool { return result.Valuation(v.Constants).Text(c.Name) != c.Value }
+	for _, constant := range first.Constants {
+		differs := func(verdict *result.Verdict) bool { return result.Valuation(verdict.Constants).Text(constant.Name) != constant.Value }
 		if slices.ContainsFunc(g.verdicts, differs) {
-			g.varying = append(g.varying, c.Name)
+			g.varying = append(g.varying, constant.Name)
 		}
 	}
 }
 
 // row returns the values of some constants, followed by the result.
-func row(v *result.Verdict, names []string) []string {
+func row(verdict *result.Verdict, names []string) []string {
 	cells := make([]string, 0, len(names)+1)
 	for _, name := range names {
-		cells = append(cells, result.Valuation(v.Constants).Text(name))
+		cells = append(cells, result.Valuation(verdict.Constants).Text(name))
 	}
-	return append(cells, exportedValue(v))
+	return append(cells, exportedValue(verdict))
 }
 
 // exportLists writes one list for each property: a line per verdict, with the varying constants and the result.
@@ -136,14 +136,14 @@ func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 }
 
 // exportTitle separates properties and names the next one, if there are several.
-func exportTitle(w io.Writer, groups []*resultGroup, i int, separator string) {
-	if i > 0 {
+func exportTitle(w io.Writer, groups []*resultGroup, index int, separator string) {
+	if index > 0 {
 		fmt.Fprintln(w)
 	}
 	if len(groups) < 2 {
 		return
 	}
-	title := propertyText(groups[i].verdicts[0])
+	title := propertyText(groups[index].verdicts[0])
 	if separator == "," {
 		title = `"` + strings.ReplaceAll(title, `"`, `""`) + `"`
 	} else {
@@ -185,8 +185,8 @@ type resultMatrix struct {
 
 // write writes the matrices for values of the first constants.
 func (m *resultMatrix) write(fixed []string) error {
-	left := len(m.varying) - len(fixed)
-	if left <= 2 {
+	remaining := len(m.varying) - len(fixed)
+	if remaining <= 2 {
 		return m.matrix(fixed)
 	}
 	for i, value := range m.values[len(fixed)] {
@@ -207,22 +207,22 @@ func (m *resultMatrix) matrix(fixed []string) error {
 	for k, value := range fixed {
 		title = append(title, m.varying[k]+"="+value)
 	}
-	n := len(m.varying)
+	numVarying := len(m.varying)
 	corner := strings.Join(title, ",")
 	if len(fixed) > 0 {
 		corner += ", "
 	}
 	corner += strings.Join(m.varying[len(fixed):], `\`)
 	switch {
-	case n == 0:
+	case numVarying == 0:
 		return m.line(m.cells[""])
 	case m.separator == ",":
 		fmt.Fprintf(m.w, "\"%s\"\n", corner)
 	default:
 		fmt.Fprintf(m.w, "%s:\n", corner)
 	}
-	columns := m.values[n-1]
-	if n == 1 {
+	columns := m.values[numVarying-1]
+	if numVarying == 1 {
 		if err := m.line(columns...); err != nil {
 			return err
 		}
@@ -231,9 +231,9 @@ func (m *resultMatrix) matrix(fixed []string) error {
 	if err := m.line(append([]string{""}, columns...)...); err != nil {
 		return err
 	}
-	for _, value := range m.values[n-2] {
-		before := append(slices.Clone(fixed), value)
-		if err := m.line(append([]string{value}, m.cellsOf(before, columns)...)...); err != nil {
+	for _, value := range m.values[numVarying-2] {
+		fixedAndValue := append(slices.Clone(fixed), value)
+		if err := m.line(append([]string{value}, m.cellsOf(fixedAndValue, columns)...)...); err != nil {
 			return err
 		}
 	}
@@ -265,11 +265,11 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 			}
 		}
 	}
-	line := func(cells ...string) error {
+	writeLine := func(cells ...string) error {
 		_, err := fmt.Fprintln(w, strings.Join(cells, ","))
 		return err
 	}
-	if err := line(slices.Concat([]string{"Property"}, names, []string{"Result"})...); err != nil {
+	if err := writeLine(slices.Concat([]string{"Property"}, names, []string{"Result"})...); err != nil {
 		return err
 	}
 	for i, group := range groups {
@@ -278,7 +278,7 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 			if name == "" {
 				name = "Property_" + strconv.Itoa(i+1)
 			}
-			if err := line(append([]string{name}, row(v, names)...)...); err != nil {
+			if err := writeLine(append([]string{name}, row(v, names)...)...); err != nil {
 				return err
 			}
 		}
@@ -295,11 +295,11 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 		for _, v := range group.verdicts {
 			// Constants that do not vary come first.
 			var fixed, varying result.Valuation
-			for _, c := range v.Constants {
-				if slices.Contains(group.varying, c.Name) {
-					varying = append(varying, c)
+			for _, constant := range v.Constants {
+				if slices.Contains(group.varying, constant.Name) {
+					varying = append(varying, constant)
 				} else {
-					fixed = append(fixed, c)
+					fixed = append(fixed, constant)
 				}
 			}
 			valuation := ""
@@ -319,29 +319,29 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 
 // exportedValue returns a result as PRISM writes it: with 12 significant digits, complete fractions, ranges as Java writes float64, and errors
 // with their text.
-func exportedValue(v *result.Verdict) string {
-	x := v.Value
+func exportedValue(verdict *result.Verdict) string {
+	value := verdict.Value
 	switch {
-	case v.Err != nil || x.Kind == result.NoValue:
-		if v.Err == nil {
+	case verdict.Err != nil || value.Kind == result.NoValue:
+		if verdict.Err == nil {
 			return "Error: no value"
 		}
-		return "Error: " + v.Err.Message
-	case x.Kind == result.Boolean:
-		return strconv.FormatBool(x.Bool)
-	case x.Kind == result.Range:
-		return "[" + sema.DoubleValue(x.Num).String() + "," + sema.DoubleValue(x.Hi).String() + "]"
-	case x.Kind == result.Function:
-		return x.Formula
-	case x.RatPoints != nil:
-		return result.CurveText(x.RatPoints, (*big.Rat).RatString, ",")
-	case x.Kind == result.Curve:
-		return result.CurveText(x.Points, func(v float64) string { return sema.DoubleValue(v).String() }, ",")
-	case x.Rat != nil && v.Accuracy == result.Exact:
-		return x.Rat.RatString()
+		return "Error: " + verdict.Err.Message
+	case value.Kind == result.Boolean:
+		return strconv.FormatBool(value.Bool)
+	case value.Kind == result.Range:
+		return "[" + sema.DoubleValue(value.Num).String() + "," + sema.DoubleValue(value.Hi).String() + "]"
+	case value.Kind == result.Function:
+		return value.Formula
+	case value.RatPoints != nil:
+		return result.CurveText(value.RatPoints, (*big.Rat).RatString, ",")
+	case value.Kind == result.Curve:
+		return result.CurveText(value.Points, func(v float64) string { return sema.DoubleValue(v).String() }, ",")
+	case value.Rat != nil && verdict.Accuracy == result.Exact:
+		return value.Rat.RatString()
 	}
-	if name, special := result.SpecialNumber(x.Num); special {
+	if name, special := result.SpecialNumber(value.Num); special {
 		return name
 	}
-	return strconv.FormatFloat(x.Num+0, 'g', 12, 64) // -0 + 0 is 0
+	return strconv.FormatFloat(value.Num+0, 'g', 12, 64) // -0 + 0 is 0
 }

@@ -19,8 +19,8 @@ func EncodeResults(results []TestResult) ([]byte, error) {
 	for i := range results {
 		r := &results[i]
 		kept[i] = keptResult{testRecord: r.record(), Judged: r.Verdict != nil}
-		for _, c := range r.Constants {
-			kept[i].Values = append(kept[i].Values, c.Value)
+		for _, constant := range r.Constants {
+			kept[i].Values = append(kept[i].Values, constant.Value)
 		}
 	}
 	return json.Marshal(kept)
@@ -30,30 +30,30 @@ func EncodeResults(results []TestResult) ([]byte, error) {
 // original ones, except for bytes that are not UTF-8.
 func DecodeResults(text []byte) ([]TestResult, error) {
 	var kept []keptResult
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&kept); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&kept); err != nil {
 		return nil, err
 	}
-	out := make([]TestResult, len(kept))
+	results := make([]TestResult, len(kept))
 	for i := range kept {
-		k := &kept[i]
-		r, err := k.testResult()
+		keptOne := &kept[i]
+		r, err := keptOne.testResult()
 		if err != nil {
 			return nil, err
 		}
-		if len(k.Values) != len(r.Constants) {
-			return nil, fmt.Errorf("found %d values of %d constants", len(k.Values), len(r.Constants))
+		if len(keptOne.Values) != len(r.Constants) {
+			return nil, fmt.Errorf("found %d values of %d constants", len(keptOne.Values), len(r.Constants))
 		}
-		for j, value := range k.Values {
+		for j, value := range keptOne.Values {
 			r.Constants[j].Value = value
 		}
-		if r.Verdict = nil; k.Judged {
-			if r.Verdict, err = k.Record.Verdict(); err != nil {
+		if r.Verdict = nil; keptOne.Judged {
+			if r.Verdict, err = keptOne.Record.Verdict(); err != nil {
 				return nil, err
 			}
 		}
-		out[i] = *r
+		results[i] = *r
 	}
-	return out, nil
+	return results, nil
 }

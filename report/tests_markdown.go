@@ -26,18 +26,18 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	if title == "" {
 		title = "tilecheck test"
 	}
-	b := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
-	b.must("## " + inlineText(cut(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
+	text := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
+	text.must("## " + inlineText(cut(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
 	failures := rep.failures()
-	markdownFailures(b, failures)
-	markdownReruns(b, failures)
-	b.table("By folder", rep.folderTable())
-	b.table("What was not judged, and why", rep.reasonTable())
-	rep.markdownFindings(b)
+	markdownFailures(text, failures)
+	markdownReruns(text, failures)
+	text.table("By folder", rep.folderTable())
+	text.table("What was not judged, and why", rep.reasonTable())
+	rep.markdownFindings(text)
 	for _, note := range rep.Notes {
-		b.try("- " + inlineText(note) + "\n")
+		text.try("- " + inlineText(note) + "\n")
 	}
-	_, err := w.Write(b.text.Bytes())
+	_, err := w.Write(text.text.Bytes())
 	return err
 }
 
@@ -53,37 +53,37 @@ func (rep *TestReport) verdictMark(opt table.Options) string {
 }
 
 // markdownFailures writes the table of failures.
-func markdownFailures(b *budget, failures []failureRow) {
+func markdownFailures(text *budget, failures []failureRow) {
 	if len(failures) == 0 {
 		return
 	}
 	var rows []string
 	notShown := 0
-	for _, r := range failures {
+	for _, failure := range failures {
 		rows = append(rows, markdownRow(
-			r.Outcome.String(), codeCell(r.place()), codeCell(r.title())+markdownSetting(r.TestResult), inlineText(r.Engine),
-			codeCell(r.Expected), codeCell(r.Got), inlineText(cut(r.Reason, maxMarkdownCell)),
+			failure.Outcome.String(), codeCell(failure.place()), codeCell(failure.title())+markdownSetting(failure.TestResult), inlineText(failure.Engine),
+			codeCell(failure.Expected), codeCell(failure.Got), inlineText(cut(failure.Reason, maxMarkdownCell)),
 		))
-		notShown += r.More
+		notShown += failure.More
 	}
 	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
-	b.rows(head, rows, notShown, "failures")
+	text.rows(head, rows, notShown, "failures")
 }
 
 // markdownSetting returns the constants and switches of a result in a new line of its cell.
-func markdownSetting(r *TestResult) string {
-	if s := r.setting(); s != "" {
+func markdownSetting(test *TestResult) string {
+	if s := test.setting(); s != "" {
 		return "<br>" + codeCell(s)
 	}
 	return ""
 }
 
 // markdownReruns prints the commands that repeat the failures, one on a line.
-func markdownReruns(b *budget, failures []failureRow) {
+func markdownReruns(out *budget, failures []failureRow) {
 	var lines []string
 	seen := make(map[string]bool)
-	for _, r := range failures {
-		if line := strings.ReplaceAll(printable.Text(r.Rerun), "\n", " ") + "\n"; r.Rerun != "" && !seen[line] {
+	for _, failure := range failures {
+		if line := strings.ReplaceAll(printable.Text(failure.Rerun), "\n", " ") + "\n"; failure.Rerun != "" && !seen[line] {
 			seen[line] = true
 			lines = append(lines, line)
 		}
@@ -95,22 +95,22 @@ func markdownReruns(b *budget, failures []failureRow) {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	if !b.open("How to repeat the failures", len(fence)*2+20) {
+	if !out.open("How to repeat the failures", len(fence)*2+20) {
 		return
 	}
-	b.must(fence + "sh\n")
+	out.must(fence + "sh\n")
 	for i, line := range lines {
-		if !b.tryKeeping(line, len(fence)+100) {
-			b.must(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
+		if !out.tryKeeping(line, len(fence)+100) {
+			out.must(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
 			break
 		}
 	}
-	b.must(fence + "\n")
-	b.close()
+	out.must(fence + "\n")
+	out.close()
 }
 
 // markdownFindings writes the folded table of findings.
-func (rep *TestReport) markdownFindings(b *budget) {
+func (rep *TestReport) markdownFindings(text *budget) {
 	if len(rep.Findings) == 0 {
 		return
 	}
@@ -119,9 +119,9 @@ func (rep *TestReport) markdownFindings(b *budget) {
 		finding := &rep.Findings[i]
 		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(cut(finding.Message, maxMarkdownCell))))
 	}
-	if b.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
-		b.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
-		b.close()
+	if text.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
+		text.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
+		text.close()
 	}
 }
 
@@ -190,20 +190,20 @@ func (b *budget) close() { b.must(foldEnd) }
 
 // rows appends a table with as many rows as fit, and says how many are left out; left counts those that the caller left
 // out.
-func (b *budget) rows(head string, rows []string, left int, what string) {
+func (b *budget) rows(head string, rows []string, omitted int, noun string) {
 	if !b.tryKeeping(head, rowsLimit) {
-		b.must(fmt.Sprintf("%d %s are left out\n\n", len(rows)+left, what))
+		b.must(fmt.Sprintf("%d %s are left out\n\n", len(rows)+omitted, noun))
 		return
 	}
 	for i, row := range rows {
 		if !b.tryKeeping(row, rowsLimit+len(foldEnd)) {
-			left += len(rows) - i
+			omitted += len(rows) - i
 			break
 		}
 	}
 	b.must("\n")
-	if left > 0 {
-		b.must(fmt.Sprintf("%d more %s are left out here; `--format json` has them\n\n", left, what))
+	if omitted > 0 {
+		b.must(fmt.Sprintf("%d more %s are left out here; `--format json` has them\n\n", omitted, noun))
 	}
 }
 
@@ -211,9 +211,9 @@ func (b *budget) rows(head string, rows []string, left int, what string) {
 func (b *budget) table(summary string, t *table.Table) {
 	names := make([]string, len(t.Columns))
 	rule := "|"
-	for i, c := range t.Columns {
-		names[i] = inlineText(c.Name)
-		rule += [...]string{" :--- |", " ---: |", " :---: |"}[c.Align]
+	for i, column := range t.Columns {
+		names[i] = inlineText(column.Name)
+		rule += [...]string{" :--- |", " ---: |", " :---: |"}[column.Align]
 	}
 	head := markdownRow(names...) + rule + "\n"
 	if len(t.Rows) == 0 || !b.open(summary, len(head)+2*rowsLimit) {
@@ -222,8 +222,8 @@ func (b *budget) table(summary string, t *table.Table) {
 	rows := make([]string, len(t.Rows))
 	for i, row := range t.Rows {
 		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = inlineText(cut(c.Text, maxMarkdownCell))
+		for j, cell := range row {
+			cells[j] = inlineText(cut(cell.Text, maxMarkdownCell))
 		}
 		rows[i] = markdownRow(cells...)
 	}

@@ -142,17 +142,17 @@ func (in *linesReader) finding(line []byte) error {
 
 // summary reads the last line, and compares its counts with the results, so that a report with missing lines is an error.
 func (in *linesReader) summary(line []byte) error {
-	s := summaryLine{testCounts: testCounts{Seconds: -1}}
-	if err := unmarshal(line, &s); err != nil {
+	line0 := summaryLine{testCounts: testCounts{Seconds: -1}}
+	if err := unmarshal(line, &line0); err != nil {
 		return err
 	}
-	if !(s.Seconds >= 0 && s.Seconds < math.MaxInt64/1e9) {
-		return fmt.Errorf("seconds is %v, want a time", s.Seconds)
+	if !(line0.Seconds >= 0 && line0.Seconds < math.MaxInt64/1e9) {
+		return fmt.Errorf("seconds is %v, want a time", line0.Seconds)
 	}
-	in.rep.Notes, in.rep.Elapsed = s.Notes, time.Duration(math.Round(float64(s.Seconds)*1e9))
+	in.rep.Notes, in.rep.Elapsed = line0.Notes, time.Duration(math.Round(float64(line0.Seconds)*1e9))
 	counts := in.rep.counts()
-	counts.Seconds = s.Seconds
-	columns, stated, actual := table.Fields[testCounts](), table.FieldTexts(&s.testCounts), table.FieldTexts(&counts)
+	counts.Seconds = line0.Seconds
+	columns, stated, actual := table.Fields[testCounts](), table.FieldTexts(&line0.testCounts), table.FieldTexts(&counts)
 	for i := range columns {
 		if stated[i] != actual[i] {
 			return fmt.Errorf("the summary counts %s %s, but there are %s above", stated[i], columns[i], actual[i])
@@ -164,20 +164,20 @@ func (in *linesReader) summary(line []byte) error {
 
 // result reads the line of a result.
 func (in *linesReader) result(line []byte) error {
-	var r resultLine
-	if err := unmarshal(line, &r); err != nil {
+	var parsed resultLine
+	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
 	if in.schema == 1 {
-		if err := r.readOld(line); err != nil {
+		if err := parsed.readOld(line); err != nil {
 			return err
 		}
 	}
-	out, err := r.testResult()
+	test, err := parsed.testResult()
 	if err != nil {
 		return err
 	}
-	in.rep.Results = append(in.rep.Results, *out)
+	in.rep.Results = append(in.rep.Results, *test)
 	return nil
 }
 
@@ -207,23 +207,23 @@ func (r *testRecord) testResult() (*TestResult, error) {
 		return nil, fmt.Errorf("the place is %d:%d, expected at %d, in %v s, want positive numbers",
 			r.Line, r.Column, r.ExpectedLine, r.Seconds)
 	}
-	out := &TestResult{
+	test := &TestResult{
 		Model: r.Model, Props: r.Props, Args: r.Args, Engine: r.Engine,
 		Property: r.Property, Name: r.Name, Constants: r.Constants,
 		File: r.File, Line: r.Line, Col: r.Column, ExpectedLine: r.ExpectedLine,
 		Outcome: outcome, Expected: r.Expected, Got: r.Got, Reason: r.Reason,
 		Rerun: r.Rerun, Log: r.Log, Cached: r.Cached, Seconds: float64(r.Seconds), Run: float64(r.Run),
 	}
-	out.Verdict, err = r.verdict()
-	return out, err
+	test.Verdict, err = r.verdict()
+	return test, err
 }
 
 // parseOutcome returns the outcome with a name.
-func parseOutcome(word string) (TestOutcome, error) {
+func parseOutcome(name string) (TestOutcome, error) {
 	for _, outcome := range tallyOrder() {
-		if outcome.String() == word {
+		if outcome.String() == name {
 			return outcome, nil
 		}
 	}
-	return 0, fmt.Errorf("the outcome is %q, want pass, fail, disagree, error, limit, unsupported, unchecked or not tested", word)
+	return 0, fmt.Errorf("the outcome is %q, want pass, fail, disagree, error, limit, unsupported, unchecked or not tested", name)
 }

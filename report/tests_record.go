@@ -55,9 +55,9 @@ func (rep *TestReport) records() []testRecord {
 
 // verdict returns the verdict of a record; nil if it has none.
 func (r *testRecord) verdict() (*result.Verdict, error) {
-	rest := r.Record
-	rest.Property, rest.Name, rest.Constants, rest.Engine, rest.Seconds = "", "", nil, "", 0
-	if reflect.ValueOf(rest).IsZero() {
+	withoutTestFields := r.Record
+	withoutTestFields.Property, withoutTestFields.Name, withoutTestFields.Constants, withoutTestFields.Engine, withoutTestFields.Seconds = "", "", nil, "", 0
+	if reflect.ValueOf(withoutTestFields).IsZero() {
 		return nil, nil
 	}
 	return r.Verdict()
@@ -128,14 +128,14 @@ type testSummary struct {
 }
 
 // writeRecords writes the report in a machine-readable format.
-func (rep *TestReport) writeRecords(w io.Writer, f table.Format, opt table.Options) error {
-	s := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
+func (rep *TestReport) writeRecords(w io.Writer, format table.Format, opt table.Options) error {
+	summary := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
 	for i := range rep.Findings {
-		s.Annotations = append(s.Annotations, rep.Findings[i].record())
+		summary.Annotations = append(summary.Annotations, rep.Findings[i].record())
 	}
 	if rep.Baseline != nil {
 		changed := rep.Baseline.summary()
-		s.Baseline = &changed
+		summary.Baseline = &changed
 	}
-	return table.WriteRecords(w, f, opt, s, rep.records(), rep.Notes)
+	return table.WriteRecords(w, format, opt, summary, rep.records(), rep.Notes)
 }

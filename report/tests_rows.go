@@ -34,7 +34,7 @@ func (r *TestResult) parts() []part {
 		{"path", likeliestPath(r.Verdict), false},
 		{"re-run", r.Rerun, true},
 	}
-	return slices.DeleteFunc(all, func(p part) bool { return p.Text == "" })
+	return slices.DeleteFunc(all, func(part0 part) bool { return part0.Text == "" })
 }
 
 // expectedText is the expectation, with its line if that is not the line of the property.
@@ -59,21 +59,21 @@ type failureRow struct {
 
 // failures returns the failures to show, in the order of the suite.
 func (rep *TestReport) failures() []failureRow {
-	more := make(map[*TestResult]int) // after the last one that is shown
+	numHidden := make(map[*TestResult]int) // after the last one that is shown
 	hidden := make(map[*TestResult]bool)
-	for _, g := range rep.byReason() {
-		if g.reason == "" || len(g.results) <= maxAlike {
+	for _, group := range rep.byReason() {
+		if group.reason == "" || len(group.results) <= maxAlike {
 			continue
 		}
-		more[g.results[maxAlike-1]] = len(g.results) - maxAlike
-		for _, r := range g.results[maxAlike:] {
-			hidden[r] = true
+		numHidden[group.results[maxAlike-1]] = len(group.results) - maxAlike
+		for _, test := range group.results[maxAlike:] {
+			hidden[test] = true
 		}
 	}
 	var out []failureRow
 	for i := range rep.Results {
-		if r := &rep.Results[i]; r.Outcome.failing() && !hidden[r] {
-			out = append(out, failureRow{r, more[r]})
+		if test := &rep.Results[i]; test.Outcome.failing() && !hidden[test] {
+			out = append(out, failureRow{test, numHidden[test]})
 		}
 	}
 	return out
@@ -88,12 +88,12 @@ type reasonRow struct {
 
 // reasons returns why results were not judged, the gravest outcome first, then the most frequent reason.
 func (rep *TestReport) reasons() []reasonRow {
-	var out []reasonRow
-	for _, g := range rep.byReason() {
-		if g.outcome.failing() {
+	var rows []reasonRow
+	for _, group := range rep.byReason() {
+		if group.outcome.failing() {
 			continue
 		}
-		row := reasonRow{g.outcome, len(g.results), g.engine, g.reason, g.results[0].place()}
+		row := reasonRow{group.outcome, len(group.results), group.engine, group.reason, group.results[0].place()}
 		switch {
 		case row.Reason != "":
 		case row.Outcome == TestUnchecked:
@@ -101,9 +101,9 @@ func (rep *TestReport) reasons() []reasonRow {
 		default:
 			row.Reason = "no reason was given"
 		}
-		out = append(out, row)
+		rows = append(rows, row)
 	}
-	return out
+	return rows
 }
 
 // reasonGroup is the results with one outcome for one reason on one engine.
@@ -130,24 +130,24 @@ func (rep *TestReport) byReason() []*reasonGroup {
 	groups := make(map[key]*reasonGroup)
 	var order []*reasonGroup
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		if r.Outcome == TestPassed {
+		test := &rep.Results[i]
+		if test.Outcome == TestPassed {
 			continue
 		}
-		k := key{r.Outcome, r.Engine, r.generalReason()}
-		g := groups[k]
-		if g == nil {
-			g = &reasonGroup{outcome: r.Outcome, engine: r.Engine, reason: k.reason}
-			groups[k] = g
-			order = append(order, g)
+		groupKey := key{test.Outcome, test.Engine, test.generalReason()}
+		group := groups[groupKey]
+		if group == nil {
+			group = &reasonGroup{outcome: test.Outcome, engine: test.Engine, reason: groupKey.reason}
+			groups[groupKey] = group
+			order = append(order, group)
 		}
-		g.results = append(g.results, r)
+		group.results = append(group.results, test)
 	}
-	slices.SortStableFunc(order, func(a, b *reasonGroup) int {
-		if a.outcome != b.outcome {
-			return int(a.outcome) - int(b.outcome)
+	slices.SortStableFunc(order, func(first, second *reasonGroup) int {
+		if first.outcome != second.outcome {
+			return int(first.outcome) - int(second.outcome)
 		}
-		return len(b.results) - len(a.results)
+		return len(second.results) - len(first.results)
 	})
 	return order
 }
@@ -166,25 +166,25 @@ func (rep *TestReport) folders() []folderRow {
 	rows := make(map[string][]folderRow) // a folder has one for each engine, without a tally where it has no results
 	var folders []string
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		folder := r.folder()
+		test := &rep.Results[i]
+		folder := test.folder()
 		if rows[folder] == nil {
 			folders = append(folders, folder)
 			rows[folder] = make([]folderRow, len(engines))
 		}
-		row := &rows[folder][slices.Index(engines, r.Engine)]
+		row := &rows[folder][slices.Index(engines, test.Engine)]
 		if row.tally == nil {
-			*row = folderRow{Folder: folder, Engine: r.Engine, tally: new(tally)}
+			*row = folderRow{Folder: folder, Engine: test.Engine, tally: new(tally)}
 		}
-		row.count(r)
+		row.count(test)
 	}
-	var out []folderRow
+	var all []folderRow
 	for _, folder := range folders {
-		out = append(out, rows[folder]...)
+		all = append(all, rows[folder]...)
 	}
-	out = slices.DeleteFunc(out, func(row folderRow) bool { return row.tally == nil })
-	if len(out) > 1 {
-		out = append(out, folderRow{Folder: "total", Total: true, tally: tallyOf(rep.Results)})
+	all = slices.DeleteFunc(all, func(row folderRow) bool { return row.tally == nil })
+	if len(all) > 1 {
+		all = append(all, folderRow{Folder: "total", Total: true, tally: tallyOf(rep.Results)})
 	}
-	return out
+	return all
 }

@@ -24,64 +24,64 @@ const maxReasons = 40
 // The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
 //
 // The error is that of w.
-func WriteTests(w io.Writer, f table.Format, rep *TestReport, opt table.Options) error {
-	switch f {
+func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Options) error {
+	switch format {
 	case table.Text:
 		return rep.writeText(w, opt)
 	case table.JSON, table.CSV:
-		return rep.writeRecords(w, f, opt)
+		return rep.writeRecords(w, format, opt)
 	case table.Markdown:
 		return rep.writeMarkdown(w, opt)
 	}
-	return fmt.Errorf("unknown format %v", f)
+	return fmt.Errorf("unknown format %v", format)
 }
 
 // writeText prints the failures in detail, then the tables, findings and notes, and last the conclusion.
 func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
-	var b bytes.Buffer
+	var text bytes.Buffer
 	if rep.Title != "" {
-		table.Paragraph(&b, rep.Title, opt.Width)
-		b.WriteByte('\n')
+		table.Paragraph(&text, rep.Title, opt.Width)
+		text.WriteByte('\n')
 	}
-	for _, r := range rep.failures() {
-		r.writeDetail(&b, opt)
-		if r.More > 0 {
-			left := fmt.Sprintf("%d more results on %s for the same reason are not shown here, see --format json", r.More, r.Engine)
-			table.Paragraph(&b, left+"\n", opt.Width)
+	for _, failure := range rep.failures() {
+		failure.writeDetail(&text, opt)
+		if failure.More > 0 {
+			left := fmt.Sprintf("%d more results on %s for the same reason are not shown here, see --format json", failure.More, failure.Engine)
+			table.Paragraph(&text, left+"\n", opt.Width)
 		}
 	}
-	for _, t := range []*table.Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
-		if len(t.Rows) == 0 {
+	for _, part := range []*table.Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
+		if len(part.Rows) == 0 {
 			continue
 		}
-		if err := t.Write(&b, table.Text, opt); err != nil {
+		if err := part.Write(&text, table.Text, opt); err != nil {
 			return err
 		}
-		b.WriteByte('\n')
+		text.WriteByte('\n')
 	}
 	for i := range rep.Findings {
-		table.Paragraph(&b, rep.Findings[i].place()+": warning: "+rep.Findings[i].Message, opt.Width)
+		table.Paragraph(&text, rep.Findings[i].place()+": warning: "+rep.Findings[i].Message, opt.Width)
 	}
 	for _, note := range rep.Notes {
-		table.Paragraph(&b, note, opt.Width)
+		table.Paragraph(&text, note, opt.Width)
 	}
 	tone := table.Good
 	if !tallyOf(rep.Results).good() {
 		tone = table.Bad
 	}
-	b.WriteString(table.Paint(rep.conclusion(), tone, opt) + "\n")
-	_, err := w.Write(b.Bytes())
+	text.WriteString(table.Paint(rep.conclusion(), tone, opt) + "\n")
+	_, err := w.Write(text.Bytes())
 	return err
 }
 
 // writeDetail prints a result as a heading that editors can jump to and a block of lines. The heading and the command
 // are not wrapped, so that they can be copied.
-func (r *TestResult) writeDetail(b *bytes.Buffer, opt table.Options) {
-	b.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
+func (r *TestResult) writeDetail(out *bytes.Buffer, opt table.Options) {
+	out.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
-		b.WriteString(" (" + printable.Line(r.Engine) + ")")
+		out.WriteString(" (" + printable.Line(r.Engine) + ")")
 	}
-	b.WriteByte('\n')
+	out.WriteByte('\n')
 	const indent = "          "
 	for _, line := range r.parts() {
 		width := opt.Width - 2 - len(indent)
@@ -95,15 +95,15 @@ func (r *TestResult) writeDetail(b *bytes.Buffer, opt table.Options) {
 			if i == 0 {
 				head = line.Name + indent[len(line.Name):]
 			}
-			b.WriteString("  " + head + text + "\n")
+			out.WriteString("  " + head + text + "\n")
 		}
 	}
-	b.WriteByte('\n')
+	out.WriteByte('\n')
 }
 
 // reasonTable has the reasons of results that neither passed nor failed.
 func (rep *TestReport) reasonTable() *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "outcome"},
 		{Name: "count", Align: table.Right},
 		{Name: "engine"},
@@ -112,38 +112,38 @@ func (rep *TestReport) reasonTable() *table.Table {
 	}}
 	rows := rep.reasons()
 	shown := rows[:min(len(rows), maxReasons)]
-	for _, r := range shown {
-		t.Append(r.Outcome.String(), r.N, r.Engine, r.Reason, r.First)
+	for _, reason := range shown {
+		out.Append(reason.Outcome.String(), reason.N, reason.Engine, reason.Reason, reason.First)
 	}
-	if left := rows[len(shown):]; len(left) > 0 {
+	if omitted := rows[len(shown):]; len(omitted) > 0 {
 		results := 0
-		for _, r := range left {
-			results += r.N
+		for _, reason := range omitted {
+			results += reason.N
 		}
-		t.Notes = []string{fmt.Sprintf("%s, of %s, are not shown here, see --format json", noun.Count(len(left), "more reason"), noun.Count(results, "result"))}
+		out.Notes = []string{fmt.Sprintf("%s, of %s, are not shown here, see --format json", noun.Count(len(omitted), "more reason"), noun.Count(results, "result"))}
 	}
-	return t
+	return out
 }
 
 // folderTable has the counts by folder and engine, without the outcomes that do not occur.
 func (rep *TestReport) folderTable() *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
-	for _, o := range tallyOrder() {
-		t.Columns = append(t.Columns, table.Column{Name: o.String(), Align: table.Right})
+	out := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	for _, outcome := range tallyOrder() {
+		out.Columns = append(out.Columns, table.Column{Name: outcome.String(), Align: table.Right})
 	}
-	t.Columns = append(t.Columns, table.Column{Name: "time", Align: table.Right})
-	for _, f := range rep.folders() {
-		row := []table.Cell{{Text: f.Folder}, {Text: f.Engine}}
-		for _, o := range tallyOrder() {
-			c := table.Cell{Text: countText(int64(f.counts[o]))}
-			if o.failing() {
-				c.Tone = table.Bad
+	out.Columns = append(out.Columns, table.Column{Name: "time", Align: table.Right})
+	for _, folder := range rep.folders() {
+		row := []table.Cell{{Text: folder.Folder}, {Text: folder.Engine}}
+		for _, outcome := range tallyOrder() {
+			cell := table.Cell{Text: countText(int64(folder.counts[outcome]))}
+			if outcome.failing() {
+				cell.Tone = table.Bad
 			}
-			row = append(row, c)
+			row = append(row, cell)
 		}
-		t.Rows = append(t.Rows, append(row, table.Cell{Text: number.Duration(f.seconds)}))
+		out.Rows = append(out.Rows, append(row, table.Cell{Text: number.Duration(folder.seconds)}))
 	}
-	return t.DropEmpty()
+	return out.DropEmpty()
 }
 
 // fittingFolderTable is folderTable with fewer columns if it is wider than width.
@@ -156,10 +156,10 @@ func (rep *TestReport) fittingFolderTable(width int) *table.Table {
 	for _, name := range []string{"bad", "pass", "other", "time"} {
 		short.Columns = append(short.Columns, table.Column{Name: name, Align: table.Right})
 	}
-	for _, f := range rep.folders() {
-		bad, pass := f.failing(), f.counts[TestPassed]
-		text := func(n int) table.Cell { return table.Cell{Text: countText(int64(n))} }
-		short.Append(f.Folder, f.Engine, table.Cell{Text: countText(int64(bad)), Tone: table.Bad}, text(pass), text(f.total-bad-pass), number.Duration(f.seconds))
+	for _, folder := range rep.folders() {
+		failing, passed := folder.failing(), folder.counts[TestPassed]
+		text := func(count int) table.Cell { return table.Cell{Text: countText(int64(count))} }
+		short.Append(folder.Folder, folder.Engine, table.Cell{Text: countText(int64(failing)), Tone: table.Bad}, text(passed), text(folder.total-failing-passed), number.Duration(folder.seconds))
 	}
 	return short.DropEmpty()
 }

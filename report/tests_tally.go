@@ -53,13 +53,13 @@ func tallyOf(results []TestResult) *tally {
 }
 
 // count adds a result.
-func (t *tally) count(r *TestResult) {
-	t.counts[r.Outcome]++
+func (t *tally) count(test *TestResult) {
+	t.counts[test.Outcome]++
 	t.total++
-	if r.Cached {
+	if test.Cached {
 		t.cached++
 	}
-	t.seconds += r.seconds()
+	t.seconds += test.seconds()
 }
 
 // good reports whether something was checked and nothing failed.
@@ -67,13 +67,13 @@ func (t *tally) good() bool { return t.failing() == 0 && t.total > 0 }
 
 // failing returns the number of results with a failing outcome.
 func (t *tally) failing() int {
-	n := 0
+	total := 0
 	for o := range t.counts {
 		if TestOutcome(o).failing() {
-			n += t.counts[o]
+			total += t.counts[o]
 		}
 	}
-	return n
+	return total
 }
 
 // words returns the counts in one line: "2 failed, 1 error, 1990 passed".
@@ -82,25 +82,25 @@ func (t *tally) words() string {
 		return "nothing was checked"
 	}
 	var parts []string
-	for _, o := range tallyOrder() {
-		if n := t.counts[o]; n > 0 {
-			parts = append(parts, strconv.Itoa(n)+" "+o.counted(n))
+	for _, outcome := range tallyOrder() {
+		if count := t.counts[outcome]; count > 0 {
+			parts = append(parts, strconv.Itoa(count)+" "+outcome.counted(count))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 // counted returns the word for an outcome after a number.
-func (o TestOutcome) counted(n int) string {
+func (o TestOutcome) counted(count int) string {
 	switch o {
 	case TestError:
-		return plural(n, "error", "errors")
+		return plural(count, "error", "errors")
 	case TestLimit:
 		return "over a limit"
 	case TestFailed:
 		return "failed"
 	case TestDisagreed:
-		return plural(n, "disagreement", "disagreements")
+		return plural(count, "disagreement", "disagreements")
 	case TestPassed:
 		return "passed"
 	}
@@ -132,8 +132,8 @@ func (rep *TestReport) conclusion() string {
 func (rep *TestReport) engines() []string {
 	names := slices.Clone(rep.Engines)
 	for i := range rep.Results {
-		if e := rep.Results[i].Engine; !slices.Contains(names, e) {
-			names = append(names, e)
+		if engine := rep.Results[i].Engine; !slices.Contains(names, engine) {
+			names = append(names, engine)
 		}
 	}
 	return names
@@ -244,11 +244,11 @@ func (rep *TestReport) severalModels() map[string]bool {
 	first := make(map[string]string)
 	several := make(map[string]bool)
 	for i := range rep.Results {
-		r := &rep.Results[i]
-		if model, ok := first[r.source()]; ok && model != r.Model {
-			several[r.source()] = true
+		test := &rep.Results[i]
+		if model, ok := first[test.source()]; ok && model != test.Model {
+			several[test.source()] = true
 		} else {
-			first[r.source()] = r.Model
+			first[test.source()] = test.Model
 		}
 	}
 	return several

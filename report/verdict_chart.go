@@ -24,21 +24,21 @@ func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string,
 	if len(verdicts) == 0 {
 		return nil, nil, errNothingToPlot
 	}
-	axis := experimentConstant(valuations, 2)
-	if axis == "" || slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Value.Kind == result.Curve }) {
+	constant := experimentConstant(valuations, 2)
+	if constant == "" || slices.ContainsFunc(verdicts, func(verdict result.Verdict) bool { return verdict.Value.Kind == result.Curve }) {
 		return paretoChart(newVerdictChart("", varyingConstants(valuations), verdicts), verdicts)
 	}
-	b := newVerdictChart(axis, varyingConstants(valuations), verdicts)
+	builder := newVerdictChart(constant, varyingConstants(valuations), verdicts)
 	for i := range verdicts {
-		b.add(&verdicts[i])
+		builder.add(&verdicts[i])
 	}
-	if b.omitted > 0 {
-		notes = append(notes, fmt.Sprintf("results without a finite number, which are not in the plot: %d", b.omitted))
+	if builder.omitted > 0 {
+		notes = append(notes, fmt.Sprintf("results without a finite number, which are not in the plot: %d", builder.omitted))
 	}
-	for _, s := range b.chart.Series {
-		slices.SortStableFunc(s.Points, func(p, q plot.Point) int { return cmp.Compare(p.X, q.X) })
+	for _, series := range builder.chart.Series {
+		slices.SortStableFunc(series.Points, func(first, second plot.Point) int { return cmp.Compare(first.X, second.X) })
 	}
-	return b.chart, notes, nil
+	return builder.chart, notes, nil
 }
 
 var errNothingToPlot = errors.New("there is nothing to plot: want a constant with several values (--const p=0.1:0.1:0.9) or a Pareto curve of two objectives")
@@ -54,42 +54,42 @@ type verdictChart struct {
 	omitted    int      // verdicts without a finite number
 }
 
-func newVerdictChart(axis string, varying []string, verdicts []result.Verdict) *verdictChart {
-	b := &verdictChart{axis: axis, chart: &plot.Chart{X: axis, Y: "value", Probability: true}}
+func newVerdictChart(constant string, varying []string, verdicts []result.Verdict) *verdictChart {
+	builder := &verdictChart{axis: constant, chart: &plot.Chart{X: constant, Y: "value", Probability: true}}
 	first := &verdicts[0]
 	for i := range verdicts {
-		v := &verdicts[i]
-		b.properties = b.properties || verdictTitle(v) != verdictTitle(first)
-		b.engines = b.engines || v.Engine != first.Engine
-		b.chart.Probability = b.chart.Probability && strings.HasPrefix(v.Property, "P")
+		verdict := &verdicts[i]
+		builder.properties = builder.properties || verdictTitle(verdict) != verdictTitle(first)
+		builder.engines = builder.engines || verdict.Engine != first.Engine
+		builder.chart.Probability = builder.chart.Probability && strings.HasPrefix(verdict.Property, "P")
 	}
-	if !b.properties {
-		b.chart.Title = verdictTitle(first)
+	if !builder.properties {
+		builder.chart.Title = verdictTitle(first)
 	}
-	b.constants = slices.DeleteFunc(varying, func(name string) bool { return name == axis })
-	return b
+	builder.constants = slices.DeleteFunc(varying, func(name string) bool { return name == constant })
+	return builder
 }
 
 // verdictTitle returns the name of a property, or its text if it has no name.
-func verdictTitle(v *result.Verdict) string { return cmp.Or(v.Name, v.Property) }
+func verdictTitle(verdict *result.Verdict) string { return cmp.Or(verdict.Name, verdict.Property) }
 
 // add adds the value of a verdict to its series.
-func (b *verdictChart) add(v *result.Verdict) {
-	x, ok := constantNumber(v.Constants, b.axis)
-	_, special := result.SpecialNumber(v.Value.Num)
-	if !ok || v.Err != nil || special || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+func (b *verdictChart) add(verdict *result.Verdict) {
+	x, ok := constantNumber(verdict.Constants, b.axis)
+	_, special := result.SpecialNumber(verdict.Value.Num)
+	if !ok || verdict.Err != nil || special || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
 		b.omitted++
 		return
 	}
-	point := plot.Point{X: x, Y: v.Value.Num, Lo: v.Value.Num, Hi: v.Value.Num}
+	point := plot.Point{X: x, Y: verdict.Value.Num, Lo: verdict.Value.Num, Hi: verdict.Value.Num}
 	switch {
-	case v.Bound != nil:
-		point.Lo, point.Hi = v.Bound.Lo, v.Bound.Hi
-	case v.HalfWidth != nil:
-		point.Lo, point.Hi = point.Y-*v.HalfWidth, point.Y+*v.HalfWidth
+	case verdict.Bound != nil:
+		point.Lo, point.Hi = verdict.Bound.Lo, verdict.Bound.Hi
+	case verdict.HalfWidth != nil:
+		point.Lo, point.Hi = point.Y-*verdict.HalfWidth, point.Y+*verdict.HalfWidth
 	}
-	name := b.seriesName(v)
-	i := slices.IndexFunc(b.chart.Series, func(s plot.Series) bool { return s.Name == name })
+	name := b.seriesName(verdict)
+	i := slices.IndexFunc(b.chart.Series, func(series plot.Series) bool { return series.Name == name })
 	if i < 0 {
 		i = len(b.chart.Series)
 		b.chart.Series = append(b.chart.Series, plot.Series{Name: name, Band: true})
@@ -97,17 +97,17 @@ func (b *verdictChart) add(v *result.Verdict) {
 	b.chart.Series[i].Points = append(b.chart.Series[i].Points, point)
 }
 
-func (b *verdictChart) seriesName(v *result.Verdict) string {
+func (b *verdictChart) seriesName(verdict *result.Verdict) string {
 	var parts []string
 	if b.properties {
-		parts = append(parts, verdictTitle(v))
+		parts = append(parts, verdictTitle(verdict))
 	}
 	if b.engines || !b.properties && len(b.constants) == 0 {
-		parts = append(parts, v.Engine)
+		parts = append(parts, verdict.Engine)
 	}
-	for _, c := range v.Constants {
-		if slices.Contains(b.constants, c.Name) {
-			parts = append(parts, c.Name+"="+c.Value)
+	for _, constant := range verdict.Constants {
+		if slices.Contains(b.constants, constant.Name) {
+			parts = append(parts, constant.Name+"="+constant.Value)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -117,26 +117,26 @@ func (b *verdictChart) seriesName(v *result.Verdict) string {
 func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
 	chart = &plot.Chart{Title: names.chart.Title, X: firstObjective, Y: secondObjective}
 	for i := range verdicts {
-		v := &verdicts[i]
-		if v.Err != nil || v.Value.Kind != result.Curve || len(v.Value.Points) == 0 {
+		verdict := &verdicts[i]
+		if verdict.Err != nil || verdict.Value.Kind != result.Curve || len(verdict.Value.Points) == 0 {
 			continue
 		}
-		if n := len(v.Value.Points[0]); n != 2 {
-			notes = append(notes, fmt.Sprintf("%s: a curve of %d objectives is not in the plot, want 2", verdictTitle(v), n))
+		if objectives := len(verdict.Value.Points[0]); objectives != 2 {
+			notes = append(notes, fmt.Sprintf("%s: a curve of %d objectives is not in the plot, want 2", verdictTitle(verdict), objectives))
 			continue
 		}
-		series := plot.Series{Name: names.seriesName(v)}
-		for _, p := range v.Value.Points {
-			series.Points = append(series.Points, plot.Point{X: p[0], Y: p[1], Lo: p[1], Hi: p[1]})
+		series := plot.Series{Name: names.seriesName(verdict)}
+		for _, corner := range verdict.Value.Points {
+			series.Points = append(series.Points, plot.Point{X: corner[0], Y: corner[1], Lo: corner[1], Hi: corner[1]})
 		}
-		f := frontier.Of(v)
-		if f != nil {
-			series.Areas = areasOf(f)
+		curve := frontier.Of(verdict)
+		if curve != nil {
+			series.Areas = areasOf(curve)
 		}
-		if len(chart.Series) == 0 && f != nil {
-			chart.X, chart.Y = f.Objectives[0], f.Objectives[1]
+		if len(chart.Series) == 0 && curve != nil {
+			chart.X, chart.Y = curve.Objectives[0], curve.Objectives[1]
 		}
-		if len(chart.Series) > 0 && (f == nil || chart.X != f.Objectives[0] || chart.Y != f.Objectives[1]) {
+		if len(chart.Series) > 0 && (curve == nil || chart.X != curve.Objectives[0] || chart.Y != curve.Objectives[1]) {
 			chart.X, chart.Y = firstObjective, secondObjective
 		}
 		chart.Series = append(chart.Series, series)
@@ -151,9 +151,9 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 const firstObjective, secondObjective = "first objective", "second objective"
 
 // areasOf returns the achievable region up to the edges of the plot, and the limit of what may be achievable.
-func areasOf(f *frontier.Frontier) []plot.Area {
+func areasOf(curve *frontier.Frontier) []plot.Area {
 	worst := [2]float64{math.Inf(-1), math.Inf(-1)}
-	for i, direction := range f.Directions {
+	for i, direction := range curve.Directions {
 		if direction == "min" {
 			worst[i] = math.Inf(1)
 		}
@@ -161,14 +161,14 @@ func areasOf(f *frontier.Frontier) []plot.Area {
 	outline := func(points [][2]float64) [][2]float64 {
 		first, last := points[0], points[len(points)-1]
 		before, after := [2]float64{worst[0], first[1]}, [2]float64{last[0], worst[1]}
-		if f.Directions[0] == "min" {
+		if curve.Directions[0] == "min" {
 			before, after = [2]float64{first[0], worst[1]}, [2]float64{worst[0], last[1]}
 		}
 		return slices.Concat([][2]float64{before}, points, [][2]float64{after})
 	}
-	areas := []plot.Area{{Corners: append(outline(f.Under), worst)}}
-	if len(f.Over) > 0 {
-		areas = append(areas, plot.Area{Corners: outline(f.Over), Outline: true})
+	areas := []plot.Area{{Corners: append(outline(curve.Under), worst)}}
+	if len(curve.Over) > 0 {
+		areas = append(areas, plot.Area{Corners: outline(curve.Over), Outline: true})
 	}
 	return areas
 }

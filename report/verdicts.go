@@ -16,25 +16,25 @@ import (
 // Verdicts prints one row for each property and valuation of the constants, in the given order. Tables and Markdown
 // leave out empty columns, round numbers as the package comment says, and have the warnings below, each once, with
 // numbers. JSON and CSV have every digit; CSV has a column for each constant.
-func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
-	switch f {
+func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
+	switch format {
 	case table.JSON:
-		return table.WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
+		return table.WriteRecords(w, format, opt, nil, result.Records(verdicts), nil)
 	case table.CSV:
 		return table.WriteExperiment(w, result.Records(verdicts))
 	}
-	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
+	if err := verdictTable(verdicts, opt).Write(w, format, opt); err != nil {
 		return err
 	}
-	if err := writeListings(w, f, verdicts, opt); err != nil {
+	if err := writeListings(w, format, verdicts, opt); err != nil {
 		return err
 	}
-	return writeWitnesses(w, f, verdicts, opt)
+	return writeWitnesses(w, format, verdicts, opt)
 }
 
 // verdictTable is the table for people.
 func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "property", Min: 16, Code: true},
 		{Name: "constants", Min: 12, Code: true},
 		{Name: "engine"},
@@ -52,37 +52,37 @@ func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 	space, same := sameSpace(verdicts)
 	var notes table.Footnotes
 	for i := range verdicts {
-		v := &verdicts[i]
-		t.Append(
-			propertyText(v), result.Valuation(v.Constants).String(), v.Engine, v.Method,
-			valueCell(v, opt), intervalText(v, opt), confidenceText(v), countText(v.Samples),
-			accuracyText(v), resolutionText(v), statesText(v, same), number.Duration(v.Seconds), notes.Add(append(longFraction(v), Remarks(v)...)...),
+		verdict := &verdicts[i]
+		out.Append(
+			propertyText(verdict), result.Valuation(verdict.Constants).String(), verdict.Engine, verdict.Method,
+			valueCell(verdict, opt), intervalText(verdict, opt), confidenceText(verdict), countText(verdict.Samples),
+			accuracyText(verdict), resolutionText(verdict), statesText(verdict, same), number.Duration(verdict.Seconds), notes.Add(append(longFraction(verdict), Remarks(verdict)...)...),
 		)
 	}
-	t.Notes = slices.Concat(space, provenance(verdicts), notes.Paragraphs())
-	return t.DropEmpty()
+	out.Notes = slices.Concat(space, provenance(verdicts), notes.Paragraphs())
+	return out.DropEmpty()
 }
 
 // Remarks returns the doubt of a verdict's own engine and the warnings.
-func Remarks(v *result.Verdict) []string {
-	if v.Doubt == "" {
-		return v.Warnings
+func Remarks(verdict *result.Verdict) []string {
+	if verdict.Doubt == "" {
+		return verdict.Warnings
 	}
-	return append([]string{doubtText(v)}, v.Warnings...)
+	return append([]string{doubtText(verdict)}, verdict.Warnings...)
 }
 
 // doubtText says that the engine doubts its value, and why.
-func doubtText(v *result.Verdict) string {
-	return strings.TrimSpace(v.Engine+" itself casts doubt on the value") + ": " + v.Doubt
+func doubtText(verdict *result.Verdict) string {
+	return strings.TrimSpace(verdict.Engine+" itself casts doubt on the value") + ": " + verdict.Doubt
 }
 
 // longFraction returns a note with a fraction that is too long for its cell.
-func longFraction(v *result.Verdict) []string {
+func longFraction(verdict *result.Verdict) []string {
 	const longest = 400
-	if v.Value.Rat == nil {
+	if verdict.Value.Rat == nil {
 		return nil
 	}
-	switch fraction := v.Value.Rat.RatString(); {
+	switch fraction := verdict.Value.Rat.RatString(); {
 	case len(fraction) <= number.MaxFraction:
 		return nil
 	case len(fraction) <= longest:
@@ -93,11 +93,11 @@ func longFraction(v *result.Verdict) []string {
 }
 
 // sameSpace returns a note about the state space if all verdicts with one have the same.
-func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
+func sameSpace(verdicts []result.Verdict) (note []string, isSame bool) {
 	var notes []string
 	for i := range verdicts {
-		if v := &verdicts[i]; v.States > 0 {
-			notes = append(notes, "state space: "+spaceText(v))
+		if verdict := &verdicts[i]; verdict.States > 0 {
+			notes = append(notes, "state space: "+spaceText(verdict))
 		}
 	}
 	notes = distinct(notes)
@@ -108,11 +108,11 @@ func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
 }
 
 // statesText is empty if a note has the number of states.
-func statesText(v *result.Verdict, noted bool) string {
+func statesText(verdict *result.Verdict, noted bool) string {
 	if noted {
 		return ""
 	}
-	return countText(v.States)
+	return countText(verdict.States)
 }
 
 // provenance returns the notes about intervals, once for each engine and method, and about the seeds that repeat the
@@ -120,32 +120,32 @@ func statesText(v *result.Verdict, noted bool) string {
 func provenance(verdicts []result.Verdict) []string {
 	var tools, methods, seeds []string
 	for i := range verdicts {
-		v := &verdicts[i]
-		if v.Tool != "" {
-			tools = append(tools, v.Engine+": "+v.Tool)
+		verdict := &verdicts[i]
+		if verdict.Tool != "" {
+			tools = append(tools, verdict.Engine+": "+verdict.Tool)
 		}
-		if v.Bound != nil && v.BoundMethod != "" {
-			whose := strings.TrimSpace(v.Engine + " " + v.Method)
+		if verdict.Bound != nil && verdict.BoundMethod != "" {
+			whose := strings.TrimSpace(verdict.Engine + " " + verdict.Method)
 			if whose != "" {
 				whose = " of " + whose
 			}
-			methods = append(methods, "intervals"+whose+": "+v.BoundMethod+confidenceNote(v))
+			methods = append(methods, "intervals"+whose+": "+verdict.BoundMethod+confidenceNote(verdict))
 		}
-		if v.Seed != nil {
-			seeds = append(seeds, seedText(verdicts, v))
+		if verdict.Seed != nil {
+			seeds = append(seeds, seedText(verdicts, verdict))
 		}
 	}
 	return distinct(slices.Concat(tools, methods, seeds, seedless(verdicts)))
 }
 
 // seedText says that a seed repeats the numbers of its engine. It names the engine if there are others.
-func seedText(verdicts []result.Verdict, v *result.Verdict) string {
+func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	numbers := "every number"
-	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine != v.Engine }) {
-		numbers += " of " + v.Engine
+	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine != verdict.Engine }) {
+		numbers += " of " + verdict.Engine
 	}
-	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *v.Seed, numbers)
-	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine == v.Engine && w.SampledInPart() }) {
+	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *verdict.Seed, numbers)
+	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine == verdict.Engine && other.SampledInPart() }) {
 		text += ", but not those that a time limit or an interruption cut short"
 	}
 	return text
@@ -159,38 +159,38 @@ func seedless(verdicts []result.Verdict) []string {
 			seeded[verdicts[i].Engine] = true
 		}
 	}
-	var out []string
+	var notes []string
 	for i := range verdicts {
-		if v := &verdicts[i]; len(seeded) > 0 && v.Samples > 0 && !seeded[v.Engine] {
-			out = append(out, v.Engine+" draws a seed of its own, which nobody knows: its samples are others in every run")
+		if verdict := &verdicts[i]; len(seeded) > 0 && verdict.Samples > 0 && !seeded[verdict.Engine] {
+			notes = append(notes, verdict.Engine+" draws a seed of its own, which nobody knows: its samples are others in every run")
 		}
 	}
-	return out
+	return notes
 }
 
 // distinct returns the first of equal strings, in order.
-func distinct(all []string) []string {
-	var out []string
-	for _, s := range all {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+func distinct(texts []string) []string {
+	var first []string
+	for _, text := range texts {
+		if !slices.Contains(first, text) {
+			first = append(first, text)
 		}
 	}
-	return out
+	return first
 }
 
 // propertyText is the property with its name, as in a properties file.
-func propertyText(v *result.Verdict) string {
-	if v.Name == "" {
-		return v.Property
+func propertyText(verdict *result.Verdict) string {
+	if verdict.Name == "" {
+		return verdict.Property
 	}
-	return strconv.Quote(v.Name) + ": " + v.Property
+	return strconv.Quote(verdict.Name) + ": " + verdict.Property
 }
 
 // valueCell is the value, or the reason why there is none, or both if the value is incomplete.
-func valueCell(v *result.Verdict, opt table.Options) table.Cell {
-	text := valueText(v, opt)
-	if v.Err == nil {
+func valueCell(verdict *result.Verdict, opt table.Options) table.Cell {
+	text := valueText(verdict, opt)
+	if verdict.Err == nil {
 		if text == "" {
 			text = "no value"
 		}
@@ -199,7 +199,7 @@ func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	if text != "" {
 		text += "\n"
 	}
-	return table.Cell{Text: text + failureText(v.Err), Tone: table.Bad}
+	return table.Cell{Text: text + failureText(verdict.Err), Tone: table.Bad}
 }
 
 // failureText is the message with its place. Without a place, the class comes first, unless the message begins with it.
@@ -212,30 +212,30 @@ func failureText(f *result.Failure) string {
 }
 
 // valueText returns the value of a verdict with the digits that its interval justifies.
-func valueText(v *result.Verdict, opt table.Options) string {
-	x := v.Value
-	switch x.Kind {
+func valueText(verdict *result.Verdict, opt table.Options) string {
+	value := verdict.Value
+	switch value.Kind {
 	case result.NoValue:
 		return ""
 	case result.Boolean:
-		return strconv.FormatBool(x.Bool)
+		return strconv.FormatBool(value.Bool)
 	case result.Range:
-		return number.Of(0, 0).Interval(x.Num, x.Hi)
+		return number.Of(0, 0).Interval(value.Num, value.Hi)
 	case result.Function:
-		return x.Formula
+		return value.Formula
 	case result.Curve:
-		if x.RatPoints != nil {
-			return result.CurveText(x.RatPoints, number.Exact, ", ")
+		if value.RatPoints != nil {
+			return result.CurveText(value.RatPoints, number.Exact, ", ")
 		}
-		return result.CurveText(x.Points, func(v float64) string { return number.Of(v, 0).Format(v, 0) }, ", ")
+		return result.CurveText(value.Points, func(coordinate float64) string { return number.Of(coordinate, 0).Format(coordinate, 0) }, ", ")
 	}
-	if x.Rat != nil {
-		return number.Exact(x.Rat)
+	if value.Rat != nil {
+		return number.Exact(value.Rat)
 	}
-	if x.Kind == result.Integer {
-		return x.Text()
+	if value.Kind == result.Integer {
+		return value.Text()
 	}
-	return estimateText(x.Num, v.HalfWidth, verdictScale(v, opt), opt)
+	return estimateText(value.Num, verdict.HalfWidth, verdictScale(verdict, opt), opt)
 }
 
 // estimateText returns a value with its half-width: "0.444 +/- 0.041". Without a half-width it is "0.444", and also where all samples were
@@ -249,43 +249,43 @@ func estimateText(x float64, half *float64, s number.Scale, opt table.Options) s
 }
 
 // verdictScale returns the digits that the interval of a verdict justifies; without an interval, those that its half-width justifies.
-func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
+func verdictScale(verdict *result.Verdict, opt table.Options) number.Scale {
 	half := math.NaN()
-	if v.Bound != nil {
-		half = (v.Bound.Hi - v.Bound.Lo) / 2
+	if verdict.Bound != nil {
+		half = (verdict.Bound.Hi - verdict.Bound.Lo) / 2
 	}
-	if !(half > 0 && !math.IsInf(half, 1)) && v.HalfWidth != nil {
-		half = *v.HalfWidth
+	if !(half > 0 && !math.IsInf(half, 1)) && verdict.HalfWidth != nil {
+		half = *verdict.HalfWidth
 	}
-	return number.To(v.Value.Num, half, opt.MaxDigits())
+	return number.To(verdict.Value.Num, half, opt.MaxDigits())
 }
 
 // intervalText returns the interval of a verdict; empty without one, or for a fraction. The width of an interval around a
 // range of values says nothing about the accuracy of its ends.
-func intervalText(v *result.Verdict, opt table.Options) string {
-	if v.Bound == nil || v.Value.Rat != nil {
+func intervalText(verdict *result.Verdict, opt table.Options) string {
+	if verdict.Bound == nil || verdict.Value.Rat != nil {
 		return ""
 	}
-	if v.Value.Kind == result.Range {
-		return number.Scale{Trim: true}.Interval(v.Bound.Lo, v.Bound.Hi)
+	if verdict.Value.Kind == result.Range {
+		return number.Scale{Trim: true}.Interval(verdict.Bound.Lo, verdict.Bound.Hi)
 	}
-	return verdictScale(v, opt).Interval(v.Bound.Lo, v.Bound.Hi)
+	return verdictScale(verdict, opt).Interval(verdict.Bound.Lo, verdict.Bound.Hi)
 }
 
 // confidenceText returns the confidence of a verdict in percent; empty if it has none.
-func confidenceText(v *result.Verdict) string {
-	if v.Confidence == 0 {
+func confidenceText(verdict *result.Verdict) string {
+	if verdict.Confidence == 0 {
 		return ""
 	}
-	return number.Percent(v.Confidence)
+	return number.Percent(verdict.Confidence)
 }
 
 // confidenceNote names the confidence of an interval in a note.
-func confidenceNote(v *result.Verdict) string {
-	if v.Confidence == 0 {
+func confidenceNote(verdict *result.Verdict) string {
+	if verdict.Confidence == 0 {
 		return ""
 	}
-	return ", " + number.Percent(v.Confidence) + " confidence"
+	return ", " + number.Percent(verdict.Confidence) + " confidence"
 }
 
 // countText returns a number; empty for 0, which means unknown.
@@ -297,20 +297,20 @@ func countText(n int64) string {
 }
 
 // accuracyText returns the accuracy of a value in words; empty without a value.
-func accuracyText(v *result.Verdict) string {
-	if v.Value.Kind == result.NoValue {
+func accuracyText(verdict *result.Verdict) string {
+	if verdict.Value.Kind == result.NoValue {
 		return ""
 	}
-	if v.Doubt != "" {
-		return v.Accuracy.String() + ", doubtful"
+	if verdict.Doubt != "" {
+		return verdict.Accuracy.String() + ", doubtful"
 	}
-	return v.Accuracy.String()
+	return verdict.Accuracy.String()
 }
 
 // resolutionText returns how nondeterminism was resolved; empty if that is unknown.
-func resolutionText(v *result.Verdict) string {
-	if v.Resolution == result.ResolutionUnknown {
+func resolutionText(verdict *result.Verdict) string {
+	if verdict.Resolution == result.ResolutionUnknown {
 		return ""
 	}
-	return v.Resolution.String()
+	return verdict.Resolution.String()
 }
