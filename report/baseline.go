@@ -102,7 +102,7 @@ func CompareBaseline(old, now *TestReport) *Baseline {
 	return baseline
 }
 
-// keysOf returns for every result a text that identifies its test in any run.
+// keysOf returns a key for each result of a report. A test has the same key in each run, and the keys of a run are distinct.
 func keysOf(rep *TestReport) []string {
 	seen := make(map[string]int)
 	keys := make([]string, len(rep.Results))
@@ -110,7 +110,7 @@ func keysOf(rep *TestReport) []string {
 		test := &rep.Results[i]
 		property := test.Property
 		if test.Name != "" {
-			property = "\x00" + test.Name
+			property = "\x00" + test.Name // the zero byte avoids equality with the text of a property
 		}
 		// In JSON the constants 0.5 and .5 have the same text.
 		valuation, err := result.Valuation(test.Constants).MarshalJSON()
@@ -118,15 +118,15 @@ func keysOf(rep *TestReport) []string {
 			valuation = []byte(result.Valuation(test.Constants).String())
 		}
 		parts := append([]string{test.Engine, test.File, test.Model, test.Props, property, string(valuation)}, test.Args...)
-		text, _ := json.Marshal(parts) // strings always have a JSON
+		text, _ := json.Marshal(parts) // the encoding of strings cannot fail
 		key := string(text)
-		keys[i] = key + strconv.Itoa(seen[key])
+		keys[i] = key + strconv.Itoa(seen[key]) // equal tests of a run are numbered
 		seen[key]++
 	}
 	return keys
 }
 
-// changes returns the aspects in which a result changed, the most serious first. Without an old result there are none.
+// changes returns the aspects in which a result changed, the most serious first. It returns nil if there is no old result.
 func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if old == nil {
 		return nil
@@ -158,7 +158,7 @@ func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	return aspects
 }
 
-// statesChanged compares the sizes of state spaces, if both are known.
+// statesChanged reports whether a known number of states, choices or transitions changed. The number 0 means unknown.
 func statesChanged(old, now *result.Verdict) bool {
 	if old == nil || now == nil {
 		return false
@@ -171,14 +171,14 @@ func statesChanged(old, now *result.Verdict) bool {
 	return false
 }
 
-// valueChanged reports whether the value changed. Results without values are not compared.
+// valueChanged reports whether the value of a result changed, and counts the comparison in the baseline. It does not count two results without values.
 func (b *Baseline) valueChanged(old, now *TestResult) bool {
-	if !old.valued() && !now.valued() {
+	if !old.hasValue() && !now.hasValue() {
 		return false
 	}
-	outcome := compared(old, "the old run", now, "the new run")
+	outcome := compareVerdicts(old, "the old run", now, "the new run")
 	b.Compared.Add(outcome)
-	if outcome.Relation == agree.Unknown && old.valued() && now.valued() && valueKey(old.Verdict) == valueKey(now.Verdict) {
+	if outcome.Relation == agree.Unknown && old.hasValue() && now.hasValue() && valueKey(old.Verdict) == valueKey(now.Verdict) {
 		b.Identical++
 	}
 	return outcome.Relation == agree.Different
@@ -187,22 +187,23 @@ func (b *Baseline) valueChanged(old, now *TestResult) bool {
 // HasCompared reports whether any value was compared with its old value.
 func (b *Baseline) HasCompared() bool { return b.Compared.Compared()+b.Identical > 0 }
 
-// valueKey returns a text with everything that a verdict says about its value, for the comparison of two verdicts.
+// valueKey returns the value of a verdict, with its accuracy, interval and samples, as text. Equal texts mean equal values.
 func valueKey(verdict *result.Verdict) string {
 	record := result.NewRecord(&result.Verdict{
 		Value: verdict.Value, Accuracy: verdict.Accuracy, Bound: verdict.Bound, BoundMethod: verdict.BoundMethod, HalfWidth: verdict.HalfWidth,
 		Confidence: verdict.Confidence, Samples: verdict.Samples, Resolution: verdict.Resolution, Doubt: verdict.Doubt,
 	})
 	record.Kind = ""                // old reports do not have it
-	text, _ := table.Encode(record) // numbers and words, which always have a JSON
+	text, _ := table.Encode(record) // the encoding of numbers and texts cannot fail
 	return string(text)
 }
 
-// valued reports whether the result has a value.
-func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
+// hasValue reports whether the result has a value.
+func (r *TestResult) hasValue() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
 
-// compared compares the verdicts of two results for one property. A missing verdict has no value.
-func compared(first *TestResult, firstName string, second *TestResult, secondName string) agree.Outcome {
+// compareVerdicts compares the values of two results for one property. A result without a verdict counts as a result without a value. The names are
+// for the message.
+func compareVerdicts(first *TestResult, firstName string, second *TestResult, secondName string) agree.Outcome {
 	firstVerdict, secondVerdict := first.Verdict, second.Verdict
 	if firstVerdict == nil {
 		firstVerdict = new(result.Verdict)
@@ -213,12 +214,12 @@ func compared(first *TestResult, firstName string, second *TestResult, secondNam
 	return agree.Verdicts(firstName, firstVerdict, secondName, secondVerdict, agree.Ask(second.Property, second.Constants), agree.Options{})
 }
 
-// words returns the numbers of changes in one line: "2 broken, 1 slower, 40 the same".
-func (b *Baseline) words() string {
+// countsLine returns the numbers of changes in one line, such as "2 broken, 1 slower, 40 the same".
+func (b *Baseline) countsLine() string {
 	var parts []string
 	for aspect := Broken; aspect <= Added; aspect++ {
 		if count := b.Count(aspect); count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.counted(count)))
+			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.nameFor(count)))
 		}
 	}
 	text := strings.Join(append(parts, fmt.Sprintf("%d the same", b.Same)), ", ")
@@ -228,8 +229,8 @@ func (b *Baseline) words() string {
 	return text
 }
 
-// counted returns the words for an aspect after a number.
-func (a Aspect) counted(count int) string {
+// nameFor returns the name of an aspect behind a number, in the singular or the plural.
+func (a Aspect) nameFor(count int) string {
 	switch a {
 	case ValueChanged:
 		return plural(count, "other value", "other values")

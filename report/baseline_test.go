@@ -57,7 +57,7 @@ func TestCompareBaseline(t *testing.T) {
 	b := CompareBaseline(before, after)
 	var got []string
 	for _, c := range b.Changes {
-		got = append(got, fmt.Sprintf("%s: %s", c.result().Name, strings.Join(words(c.Aspects), " ")))
+		got = append(got, fmt.Sprintf("%s: %s", c.result().Name, strings.Join(aspectNames(c.Aspects), " ")))
 	}
 	want := []string{
 		"broken: broken value states", "value: value", "states: states", "outcome: outcome", "slower: slower",
@@ -71,10 +71,10 @@ func TestCompareBaseline(t *testing.T) {
 		t.Errorf("%d the same, want 6", b.Same)
 	}
 	if b := CompareBaseline(after, after); len(b.Changes) > 0 || b.Same != len(after.Results) {
-		t.Errorf("compared with itself: %s", b.words())
+		t.Errorf("compared with itself: %s", b.countsLine())
 	}
 	if b := CompareBaseline(new(TestReport), after); b.Count(Added) != len(after.Results) {
-		t.Errorf("compared with nothing: %s", b.words())
+		t.Errorf("compared with nothing: %s", b.countsLine())
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 // maxBaselineRows is the number of rows in Markdown. The other formats have all rows.
 const maxBaselineRows = 100
 
-// Write prints a table with a row for each changed result, the gravest changes first. Markdown has at most maxBaselineRows rows. JSON is the member
-// "baseline" of [WriteTests].
+// Write prints a table with a row for each changed result, the most serious changes first. Markdown has at most maxBaselineRows rows. JSON is the
+// same object as the member "baseline" of [WriteTests].
 func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) error {
 	if format == table.JSON {
 		return table.WriteJSON(w, b.summary())
 	}
 	if len(b.Changes) == 0 && format != table.CSV {
-		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.words()+"\n")
+		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.countsLine()+"\n")
 		return err
 	}
 	changes := b.table(opt)
@@ -47,12 +47,12 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 			{Name: "was", Min: 12, Max: 40},
 			{Name: "is", Min: 12, Max: 40},
 		},
-		Notes: []string{b.words()},
+		Notes: []string{b.countsLine()},
 	}
 	for i := range b.Changes {
 		change := &b.Changes[i]
 		shown := change.result()
-		out.Append(change.cell(), shown.place(), shown.title(), shown.setting(), shown.Engine, change.sideText(change.Old, opt), change.sideText(change.New, opt))
+		out.Append(change.cell(), shown.place(), shown.title(), shown.setting(), shown.Engine, change.sideCell(change.Old, opt), change.sideCell(change.New, opt))
 	}
 	return out
 }
@@ -74,11 +74,11 @@ func (c *BaselineChange) cell() table.Cell {
 	case Mended:
 		tone = table.Good
 	}
-	return table.Cell{Text: strings.Join(words(c.Aspects), ", "), Tone: tone}
+	return table.Cell{Text: strings.Join(aspectNames(c.Aspects), ", "), Tone: tone}
 }
 
-// words returns the names of aspects.
-func words(aspects []Aspect) []string {
+// aspectNames returns the names of aspects.
+func aspectNames(aspects []Aspect) []string {
 	names := make([]string, len(aspects))
 	for i, aspect := range aspects {
 		names[i] = aspect.String()
@@ -86,8 +86,8 @@ func words(aspects []Aspect) []string {
 	return names
 }
 
-// sideText describes the changed aspects of the old or the new result, one line for each.
-func (c *BaselineChange) sideText(test *TestResult, opt table.Options) string {
+// sideCell returns the text of the column "was" or "is": a line for each changed aspect. test is the old or the new result; nil gives an empty text.
+func (c *BaselineChange) sideCell(test *TestResult, opt table.Options) string {
 	if test == nil {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (c *BaselineChange) sideText(test *TestResult, opt table.Options) string {
 	for _, aspect := range c.Aspects {
 		switch aspect {
 		case ValueChanged:
-			lines = append(lines, knownText(test.Verdict, opt))
+			lines = append(lines, valueAndInterval(test.Verdict, opt))
 		case StatesChanged:
 			lines = append(lines, spaceText(test.Verdict))
 		case Slower, Faster:
@@ -107,8 +107,8 @@ func (c *BaselineChange) sideText(test *TestResult, opt table.Options) string {
 	return strings.Join(lines, "\n")
 }
 
-// knownText returns the value of a verdict with its interval.
-func knownText(verdict *result.Verdict, opt table.Options) string {
+// valueAndInterval returns the value of a verdict with its interval, if it has one.
+func valueAndInterval(verdict *result.Verdict, opt table.Options) string {
 	text := valueText(verdict, opt)
 	if interval := intervalText(verdict, opt); interval != "" {
 		text += " " + interval
@@ -116,13 +116,14 @@ func knownText(verdict *result.Verdict, opt table.Options) string {
 	return text
 }
 
-// spaceText returns the size of the state space as far as it is known: "13 states, 20 transitions".
+// spaceText returns the known sizes of a state space, such as "13 states, 20 transitions".
 func spaceText(verdict *result.Verdict) string {
 	var parts []string
-	for _, size := range []struct {
+	sizes := []struct {
 		count int64
 		name  string
-	}{{verdict.States, "states"}, {verdict.Choices, "choices"}, {verdict.Transitions, "transitions"}} {
+	}{{verdict.States, "states"}, {verdict.Choices, "choices"}, {verdict.Transitions, "transitions"}}
+	for _, size := range sizes {
 		if size.count > 0 {
 			parts = append(parts, countText(size.count)+" "+size.name)
 		}
@@ -154,7 +155,7 @@ type changeRecord struct {
 	New     *testRecord `json:"new,omitempty"`
 }
 
-// summary returns the baseline as it is encoded in JSON.
+// summary returns the struct that is the JSON of the baseline.
 func (b *Baseline) summary() baselineSummary {
 	summary := baselineSummary{
 		Broken: b.Count(Broken), Value: b.Count(ValueChanged), States: b.Count(StatesChanged), Outcome: b.Count(OutcomeChanged),
@@ -163,13 +164,13 @@ func (b *Baseline) summary() baselineSummary {
 	}
 	for i := range b.Changes {
 		change := &b.Changes[i]
-		summary.Changes = append(summary.Changes, changeRecord{words(change.Aspects), sideRecord(change.Old), sideRecord(change.New)})
+		summary.Changes = append(summary.Changes, changeRecord{aspectNames(change.Aspects), recordOrNil(change.Old), recordOrNil(change.New)})
 	}
 	return summary
 }
 
-// sideRecord returns the record of the old or the new result of a change; nil if there is none.
-func sideRecord(test *TestResult) *testRecord {
+// recordOrNil returns the struct that is the JSON of a result, without its log. It returns nil for nil.
+func recordOrNil(test *TestResult) *testRecord {
 	if test == nil {
 		return nil
 	}

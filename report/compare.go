@@ -54,7 +54,7 @@ const (
 	Incompatible
 )
 
-// outcome describes how a cell compares with the published number; empty if they cannot be compared.
+// outcome says how our value compares with the published one: as published, higher, lower, or differs. It returns "" if they cannot be compared.
 func (c *ComparisonCell) outcome() string {
 	ours := c.Verdict.Value
 	switch {
@@ -70,7 +70,7 @@ func (c *ComparisonCell) outcome() string {
 	return "differs"
 }
 
-// outcomeCell returns the outcome of a cell, coloured.
+// outcomeCell returns the outcome as a table cell: green if the values are compatible, and red if they are not.
 func (c *ComparisonCell) outcomeCell(opt table.Options) table.Cell {
 	switch word := c.outcome(); {
 	case word == "":
@@ -132,8 +132,8 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 	return grid, nil
 }
 
-// at returns the cell of a strategy, updates and MAX; nil if there is none.
-func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
+// cell returns the cell of a strategy, a kind of updates and a MAX; nil if there is none.
+func (g *cellGrid) cell(strategy, updates string, maximum int) *ComparisonCell {
 	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool {
 		return c.Strategy == strategy && c.Updates == updates && c.Max == maximum
 	})
@@ -159,7 +159,7 @@ type publishedRecord struct {
 	HalfWidth *result.JSONNumber `json:"half_width,omitempty"`
 }
 
-// newCellRecord returns a cell as it is encoded in JSON and CSV.
+// newCellRecord returns the struct that is the JSON and the CSV of a cell.
 func newCellRecord(cell *ComparisonCell) cellRecord {
 	record := cellRecord{Strategy: cell.Strategy, Updates: cell.Updates, Max: cell.Max, Record: result.NewRecord(&cell.Verdict)}
 	if published := cell.Published; published != nil {
@@ -174,7 +174,7 @@ func newCellRecord(cell *ComparisonCell) cellRecord {
 // cellTexts are the texts of a cell in a table.
 type cellTexts struct{ estimate, interval, published, outcome, notes table.Cell }
 
-// textsOf returns the texts of a cell. Remarks go to the footnotes.
+// textsOf returns the texts of a cell. It adds the remarks on the verdict to the footnotes, and puts their numbers into the texts.
 func textsOf(cell *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
 	verdict := &cell.Verdict
 	texts := cellTexts{
@@ -189,12 +189,12 @@ func textsOf(cell *ComparisonCell, notes *table.Footnotes, opt table.Options) ce
 	return texts
 }
 
-// publishedText returns a published number with the digits that its half-width justifies, without trailing zeros.
+// publishedText returns a published number with the digits that its half-width justifies, without trailing zeros, such as "0.5 ± 0.012".
 func publishedText(published *Published, opt table.Options) string {
 	if published.HalfWidth == nil {
-		return number.Of(published.Value, 0).Format(published.Value, 0)
+		return number.Text(published.Value)
 	}
-	scale := number.Of(published.Value, *published.HalfWidth)
+	scale := number.ScaleOf(published.Value, *published.HalfWidth)
 	trimmed := scale
 	trimmed.Trim = true
 	return trimmed.Format(published.Value, 0) + opt.PlusMinus() + scale.Format(*published.HalfWidth, 0)
@@ -271,7 +271,7 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 		var tables []*table.Table
 		var notes table.Footnotes
 		fits := true
-		for _, strategies := range split(g.strategies, parts) {
+		for _, strategies := range splitEvenly(g.strategies, parts) {
 			part := g.modelsTable(strategies, opt)
 			if len(g.updates()) <= 1 {
 				part = g.wideTable(strategies, &notes, opt)
@@ -286,8 +286,8 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 	return nil, nil
 }
 
-// split splits s into parts whose lengths differ by at most one.
-func split(list []string, parts int) [][]string {
+// splitEvenly splits a list into parts whose lengths differ by at most one.
+func splitEvenly(list []string, parts int) [][]string {
 	lists := make([][]string, parts)
 	for i := range lists {
 		lists[i] = list[i*len(list)/parts : (i+1)*len(list)/parts]
@@ -307,7 +307,7 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 		}
 		texts := make([]cellTexts, len(strategies))
 		for column, strategy := range strategies {
-			if cell := g.at(strategy, g.updates()[0], maximum); cell != nil {
+			if cell := g.cell(strategy, g.updates()[0], maximum); cell != nil {
 				texts[column] = textsOf(cell, notes, opt)
 			}
 		}
@@ -316,10 +316,11 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 	return out
 }
 
-// valueName returns the name of the row of values: "estimate" if some value has no bounds.
+// valueName returns the name of the row of values: "estimate" if some value has no proven bounds, otherwise "value".
 func (g *cellGrid) valueName() string {
 	isEstimate := func(cell ComparisonCell) bool {
-		return cell.Verdict.Accuracy != result.Exact && cell.Verdict.Accuracy != result.Bounded && cell.Verdict.Err == nil
+		hasBounds := cell.Verdict.Accuracy == result.Exact || cell.Verdict.Accuracy == result.Bounded
+		return !hasBounds && cell.Verdict.Err == nil
 	}
 	if slices.ContainsFunc(g.cells, isEstimate) {
 		return "estimate"
@@ -327,7 +328,8 @@ func (g *cellGrid) valueName() string {
 	return "value"
 }
 
-// appendLines adds the rows of one MAX. Only the first row has the number. It omits other rows without texts.
+// appendLines adds the rows of one MAX to a table: values, intervals, published numbers, outcomes and notes. texts has an element for each strategy.
+// MAX stands in the first row only. appendLines omits the other rows if they have no text.
 func appendLines(out *table.Table, maximumText, valueLabel string, texts []cellTexts) {
 	lines := []struct {
 		label string
@@ -384,7 +386,8 @@ func (c *Comparison) Chart() (*plot.Chart, error) {
 	return chart, nil
 }
 
-// series returns the line of a strategy. With several models, only the last model has the published points.
+// series returns the values of a strategy as a line of the chart, with a gap where a value is missing. If there are several kinds of updates, only
+// the last kind gets the published points: otherwise the chart would repeat them.
 func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Series, error) {
 	allUpdates := g.updates()
 	line := plot.Series{Name: strategy}
@@ -393,7 +396,7 @@ func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Ser
 	}
 	hasGap := false
 	for i, maximum := range g.maxima {
-		cell := g.at(strategy, updates, maximum)
+		cell := g.cell(strategy, updates, maximum)
 		if cell == nil {
 			hasGap = true
 			continue
@@ -406,7 +409,7 @@ func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Ser
 		hasGap = !hasNumber
 		var published plot.Point
 		if cell.Published != nil && updates == allUpdates[len(allUpdates)-1] {
-			published = barred(cell.Published.Value, cell.Published.HalfWidth)
+			published = pointWithBar(cell.Published.Value, cell.Published.HalfWidth)
 			published.X = point.X
 			line.Published = append(line.Published, published)
 		}
@@ -419,23 +422,23 @@ func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Ser
 	return line, nil
 }
 
-// verdictPoint returns the value of a verdict with its interval. ok is false if the verdict has no number.
+// verdictPoint returns the value of a verdict as a point, with its interval restricted to [0, 1]. ok is false if the verdict has no number.
 func verdictPoint(verdict *result.Verdict) (point plot.Point, ok bool) {
 	if verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
 		return point, false
 	}
-	point = barred(verdict.Value.Num, verdict.HalfWidth)
+	point = pointWithBar(verdict.Value.Num, verdict.HalfWidth)
 	if bound := verdict.Bound; bound != nil && bound.Lo <= bound.Hi {
 		point.Lo, point.Hi = max(bound.Lo, 0), min(bound.Hi, 1)
 	}
 	return point, true
 }
 
-// barred returns a point with a bar of this half-width inside [0, 1]; nil means no bar.
-func barred(y float64, half *float64) plot.Point {
-	p := plot.Point{Y: y, Lo: y, Hi: y}
-	if half != nil {
-		p.Lo, p.Hi = max(y-*half, 0), min(y+*half, 1)
+// pointWithBar returns a point with a bar of this half-width, restricted to [0, 1]. It has no bar if halfWidth is nil.
+func pointWithBar(y float64, halfWidth *float64) plot.Point {
+	point := plot.Point{Y: y, Lo: y, Hi: y}
+	if halfWidth != nil {
+		point.Lo, point.Hi = max(y-*halfWidth, 0), min(y+*halfWidth, 1)
 	}
-	return p
+	return point
 }

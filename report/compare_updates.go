@@ -19,7 +19,7 @@ func updatesLabel(updates string) string {
 	return updates
 }
 
-// updates lists the updates of the cells, in order of first appearance.
+// updates returns the kinds of updates in the cells, in order of first appearance.
 func (g *cellGrid) updates() []string {
 	var all []string
 	for i := range g.cells {
@@ -47,7 +47,8 @@ func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Ta
 	return out
 }
 
-// modelRows returns the rows of one MAX, without its number. The row of published numbers is missing if there are none.
+// modelRows returns the rows of one MAX: the published numbers, then the values of each model. It omits the first row if nothing was published. The
+// caller fills in MAX.
 func (g *cellGrid) modelRows(strategies []string, maximum int, opt table.Options) [][]table.Cell {
 	var rows [][]table.Cell
 	published, hasNumber := []table.Cell{{}, {Text: "thesis"}}, false
@@ -63,7 +64,7 @@ func (g *cellGrid) modelRows(strategies []string, maximum int, opt table.Options
 		row := []table.Cell{{}, {Text: updatesLabel(updates)}}
 		for _, strategy := range strategies {
 			var cell table.Cell
-			if found := g.at(strategy, updates, maximum); found != nil {
+			if found := g.cell(strategy, updates, maximum); found != nil {
 				cell = found.modelCell(opt)
 			}
 			row = append(row, cell)
@@ -76,7 +77,7 @@ func (g *cellGrid) modelRows(strategies []string, maximum int, opt table.Options
 // publishedDecimals returns the published number of a strategy with three decimals, as in Table 3.6; empty if there is none.
 func (g *cellGrid) publishedDecimals(strategy string, maximum int, opt table.Options) (text string) {
 	for _, updates := range g.updates() {
-		cell := g.at(strategy, updates, maximum)
+		cell := g.cell(strategy, updates, maximum)
 		if cell == nil || cell.Published == nil {
 			continue
 		}
@@ -91,8 +92,8 @@ func (g *cellGrid) publishedDecimals(strategy string, maximum int, opt table.Opt
 // decimals returns a number with three decimals.
 func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
-// apartMark marks a number that contradicts the published one.
-const apartMark = "*"
+// contradictionMark marks a number that contradicts the published one.
+const contradictionMark = "*"
 
 // modelCell returns the value and the interval of a cell, with a mark if it contradicts the published number. The interval is rounded outward.
 func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
@@ -100,9 +101,11 @@ func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	cell := valueCell(verdict, opt)
 	mark := ""
 	if c.Compatible == Incompatible {
-		mark, cell.Tone = apartMark, table.Bad
+		mark, cell.Tone = contradictionMark, table.Bad
 	}
-	if (verdict.Err == nil || verdict.SampledInPart()) && verdict.Value.Kind == result.Number && verdict.Bound != nil && verdict.Accuracy == result.Probable {
+	hasValue := verdict.Value.Kind == result.Number && (verdict.Err == nil || verdict.SampledInPart())
+	hasSampledInterval := verdict.Bound != nil && verdict.Accuracy == result.Probable
+	if hasValue && hasSampledInterval {
 		low, high := math.Floor(verdict.Bound.Lo*1000)/1000, math.Ceil(verdict.Bound.Hi*1000)/1000
 		cell.Text = fmt.Sprintf("%s [%s,%s]%s", decimals(verdict.Value.Num), decimals(low), decimals(high), mark)
 		if verdict.Err != nil {

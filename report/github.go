@@ -39,7 +39,7 @@ type annotation struct {
 	lines     []string
 }
 
-// annotations returns one annotation for all failing results at one place with one outcome. Wrong results come before errors.
+// annotations returns one annotation for each place and outcome of failing results. Failures come before errors.
 func (rep *TestReport) annotations() []*annotation {
 	type key struct {
 		file      string
@@ -56,7 +56,7 @@ func (rep *TestReport) annotations() []*annotation {
 		place := key{test.source(), test.Line, test.Col, test.Outcome}
 		shared := byPlace[place]
 		if shared == nil {
-			shared = &annotation{file: place.file, line: place.line, col: place.col, title: test.Outcome.String() + ": " + cut(test.title(), 100)}
+			shared = &annotation{file: place.file, line: place.line, col: place.col, title: test.Outcome.String() + ": " + shorten(test.title(), 100)}
 			byPlace[place] = shared
 			if test.Outcome == TestFailed || test.Outcome == TestDisagreed {
 				failed = append(failed, shared)
@@ -69,11 +69,11 @@ func (rep *TestReport) annotations() []*annotation {
 	return slices.Concat(failed, others)
 }
 
-// annotationLine returns the line about a result in an annotation.
+// annotationLine returns the text about a result in an annotation: engine, constants, expectation, value, reason and the command that repeats it.
 func (r *TestResult) annotationLine() string {
 	line := strings.TrimSpace(r.Engine+" "+r.setting()) + ": "
 	if r.Expected != "" && r.Got != "" {
-		line += r.contrast()
+		line += r.expectedAndGot()
 		if r.Reason != "" {
 			line += "; "
 		}
@@ -102,7 +102,7 @@ func (a *annotation) command(level string) string {
 		add("col", strconv.Itoa(a.col))
 	}
 	add("title", a.title)
-	message := middleOut(strings.Join(a.lines, "\n"), maxAnnotation)
+	message := omitMiddle(strings.Join(a.lines, "\n"), maxAnnotation)
 	return fmt.Sprintf("::%s %s::%s\n", level, strings.Join(parts, ","), githubData(message))
 }
 

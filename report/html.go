@@ -27,21 +27,11 @@ var (
 	htmlScript string
 )
 
-// WriteHTML prints a run of a test suite as one HTML page that needs nothing
-// else: no network, no fonts, and no script but for its filters. It has what
-// failed, the reasons of what was not judged, counts by folder, plots of
-// experiments, every result with the engines side by side, and the logs.
+// WriteHTML writes a run of a test suite to w as a self-contained HTML page. The page lists the failures, the results that were not judged, the
+// counts by folder, plots of experiments, all results with the engines side by side, and the logs.
 //
-// Results are side by side when they differ in nothing but the engine. Engines
-// differ when one of them was found to disagree, or when package agree calls
-// their values different.
-//
-// The page asks browsers to refuse everything that is not in it (by a content
-// security policy with the digests of its style and its script), so text from
-// models and tools that looks like markup could do nothing even if it were not
-// escaped.
-//
-// The error is that of w.
+// The content security policy of the page allows only its own style and script. So markup in the text of models and tools has no effect, even if
+// it were not escaped.
 func WriteHTML(w io.Writer, rep *TestReport, opt table.Options) error {
 	page, err := template.New("page").Parse(htmlTemplate)
 	if err != nil {
@@ -51,7 +41,7 @@ func WriteHTML(w io.Writer, rep *TestReport, opt table.Options) error {
 	if err := page.Execute(&text, newHTMLPage(rep, opt)); err != nil {
 		return err
 	}
-	// What the page has of its own is printable, or a tab.
+	// Make control characters visible, except for the tabs, which the script of the page needs.
 	parts := strings.Split(text.String(), "\t")
 	for i := range parts {
 		parts[i] = printable.Text(parts[i])
@@ -128,7 +118,7 @@ type htmlFolderRow struct {
 	Cells    []part
 }
 
-// newHTMLPage returns the data of the page of a report.
+// newHTMLPage returns the data for the template of the page.
 func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	opt.Unicode = true
 	total := tallyOf(rep.Results)
@@ -160,7 +150,7 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	return page
 }
 
-// headline returns the conclusion of the report in a few words.
+// headline returns the conclusion of the report, such as "2 of 40 results failed".
 func (t *tally) headline() string {
 	results := strconv.Itoa(t.total) + plural(t.total, " result", " results")
 	switch failing, passed := t.failing(), t.counts[TestPassed]; {
@@ -187,7 +177,7 @@ func contentPolicy() string {
 		"; base-uri 'none'; form-action 'none'"
 }
 
-// htmlCounts returns the outcomes that occur, as parts of a bar.
+// htmlCounts returns the outcomes that occur, with their numbers of results. Each has a segment of a bar that is 1000 units wide.
 func htmlCounts(t *tally) []htmlCount {
 	var out []htmlCount
 	offset := 0.0
@@ -201,7 +191,7 @@ func htmlCounts(t *tally) []htmlCount {
 	return out
 }
 
-// htmlMeta returns the facts about the run at the top of the page.
+// htmlMeta returns the facts at the top of the page: the engines, the start, the duration and the number of results.
 func (rep *TestReport) htmlMeta() []part {
 	var out []part
 	add := func(name, text string) {
@@ -221,7 +211,7 @@ func (rep *TestReport) htmlMeta() []part {
 // maxCards is the number of failures that a page has in detail.
 const maxCards = 200
 
-// htmlFailures returns the first failures in detail, and the number of the others, which only the suites list.
+// htmlFailures returns the first failures in detail, and the number of omitted failures. The section "Suites" lists all of them.
 func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, omitted int) {
 	failures := rep.failures()
 	omitted = max(len(failures)-maxCards, 0)
@@ -231,7 +221,7 @@ func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, omitte
 	return cards, omitted
 }
 
-// htmlFolders returns the heads and rows of the table of counts by folder.
+// htmlFolders returns the column heads and the rows of the table with the number of results of each outcome in each folder.
 func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 	all := tallyOf(rep.Results)
 	var used []TestOutcome

@@ -24,7 +24,7 @@ const (
 // The size of a picture and of the margins of its axes.
 const (
 	figureWidth, figureHeight                = 560.0, 300.0
-	marginLeft, marginRight, marginTop, foot = 62.0, 14.0, 12.0, 46.0
+	marginLeft, marginRight, marginTop, marginBottom = 62.0, 14.0, 12.0, 46.0
 )
 
 // experiment is a property over a range of a constant.
@@ -89,7 +89,7 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 	}
 	e := &experiment{first: results[0], constant: constant}
 	varying := varyingConstants(valuations)
-	fixed := result.Valuation(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
+	fixed := result.Valuation(selectConstants(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
 	e.setting = strings.TrimSpace(fixed.String() + switches)
 	for _, test := range results {
@@ -101,7 +101,7 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 			e.addExpected(x, test.Expected)
 		}
 		if point, ok := experimentPoint(test, x, opt); ok {
-			others := result.Valuation(pick(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
+			others := result.Valuation(selectConstants(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
 			e.addPoint(strings.TrimSpace(test.Engine+" "+others.String()), point)
 		}
 	}
@@ -109,7 +109,7 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 }
 
 // pick returns the constants of a result with the wanted names.
-func pick(test *TestResult, wanted func(name string) bool) []result.Constant {
+func selectConstants(test *TestResult, wanted func(name string) bool) []result.Constant {
 	var out []result.Constant
 	for _, constant := range test.Constants {
 		if wanted(constant.Name) {
@@ -215,15 +215,15 @@ func constantNumber(valuation []result.Constant, name string) (float64, bool) {
 // show.
 func plainNumber(text string) (float64, bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "~"))
-	if x, err := strconv.ParseFloat(text, 64); err == nil {
-		return x, math.Abs(x) < 1e300
+	if number0, err := strconv.ParseFloat(text, 64); err == nil {
+		return number0, math.Abs(number0) < 1e300
 	}
 	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return 0, false
 	}
-	x, _ := fraction.Float64()
-	return x, math.Abs(x) < 1e300
+	number0, _ := fraction.Float64()
+	return number0, math.Abs(number0) < 1e300
 }
 
 // experimentPoint returns the value of a result with its interval and a text.
@@ -243,7 +243,7 @@ func experimentPoint(test *TestResult, x float64, opt table.Options) (point labe
 		bounds = result.Interval{Lo: verdict.Value.Num, Hi: verdict.Value.Num}
 	}
 	point.dot = dot{x: x, y: verdict.Value.Num, low: min(bounds.Lo, verdict.Value.Num), high: max(bounds.Hi, verdict.Value.Num)}
-	point.text = result.Valuation(test.Constants).String() + ": " + knownText(verdict, opt) + ", " + test.Engine + ", " + test.Outcome.String()
+	point.text = result.Valuation(test.Constants).String() + ": " + valueAndInterval(verdict, opt) + ", " + test.Engine + ", " + test.Outcome.String()
 	return point, true
 }
 
@@ -360,7 +360,7 @@ func (e *experiment) axes() (xValues []float64, xAxis, yAxis axis) {
 	}
 	// The names of ticks have six digits: what differs by less is a flat line.
 	pad = max(pad, math.Abs(high)*1e-5, math.Abs(low)*1e-5)
-	yAxis = axis{low: low - pad, high: high + pad, from: figureHeight - foot, to: marginTop}
+	yAxis = axis{low: low - pad, high: high + pad, from: figureHeight - marginBottom, to: marginTop}
 	if low >= 0 && yAxis.low < 0 {
 		yAxis.low = 0
 	}
@@ -422,7 +422,7 @@ func niceStep(minStep float64) float64 {
 }
 
 // tickText returns the text of a tick.
-func tickText(x float64) string { return number.Of(x, 0).Format(x, 0) }
+func tickText(x float64) string { return number.Text(x) }
 
 // svgPoint returns the coordinates of a point in a path.
 func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }

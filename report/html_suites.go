@@ -169,7 +169,7 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 		meta = append(meta, "cached")
 	}
 	cell.Meta = strings.Join(meta, " · ")
-	cell.Details = r.htmlMore()
+	cell.Details = r.htmlDetails()
 	if r.Outcome == TestPassed {
 		cell.Summary = "more"
 	}
@@ -177,7 +177,7 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 }
 
 // htmlMore returns the folded details of a cell: only warnings if the result passed.
-func (r *TestResult) htmlMore() []part {
+func (r *TestResult) htmlDetails() []part {
 	var details []part
 	add := func(name, text string, code bool) {
 		if text != "" {
@@ -224,7 +224,7 @@ func agreement(results []*TestResult) (word, class string) {
 	someAgree := false
 	for i, first := range answers {
 		for _, second := range answers[:i] {
-			switch compared(first, first.Engine, second, second.Engine).Relation {
+			switch compareVerdicts(first, first.Engine, second, second.Engine).Relation {
 			case agree.Different:
 				return "≠ differ", "differ"
 			case agree.Same:
@@ -268,7 +268,7 @@ func newHTMLLogs(rep *TestReport) *htmlLogs {
 		}
 		log, known := logs.at[test.Log]
 		if !known {
-			text := middleOut(test.Log, maxHTMLLog)
+			text := omitMiddle(test.Log, maxHTMLLog)
 			if size+len(text) > maxHTMLLogs {
 				logs.left++
 			} else {

@@ -216,7 +216,7 @@ func TestExperiments(t *testing.T) {
 			for _, s := range e.series {
 				for _, p := range s.points {
 					x, low, high := ax.at(p.x), ay.at(p.low), ay.at(p.high)
-					if x < marginLeft || x > figureWidth || high < 0 || low > figureHeight-foot+1e-9 {
+					if x < marginLeft || x > figureWidth || high < 0 || low > figureHeight-marginBottom+1e-9 {
 						t.Errorf("%d: %v is at %g, %g to %g", n, p.dot, x, low, high)
 					}
 				}

@@ -94,7 +94,7 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 	}
 	low, high = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high*1.01)))
 	xAxis := axis{low: low, high: high, from: marginLeft, to: figureWidth - marginRight, log: true}
-	yAxis := axis{low: low, high: high, from: figureHeight - foot, to: marginTop, log: true}
+	yAxis := axis{low: low, high: high, from: figureHeight - marginBottom, to: marginTop, log: true}
 	var decades []float64
 	for decade := low; decade <= high*1.01; decade *= 10 {
 		decades = append(decades, decade)

@@ -203,7 +203,7 @@ func (r *TestResult) junitCase() junitCase {
 		testCase.Out = &junitText{printable.Text(doubtText(r.Verdict))}
 	}
 	if r.Log != "" && r.Outcome != TestPassed {
-		testCase.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
+		testCase.Out = &junitText{printable.Text(omitMiddle(r.Log, maxJUnitLog))}
 	}
 	return testCase
 }
@@ -225,7 +225,7 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	if message == "" {
 		message = r.Outcome.String()
 		if r.Outcome == TestFailed {
-			message = r.contrast()
+			message = r.expectedAndGot()
 		}
 	}
 	var body strings.Builder
@@ -267,7 +267,7 @@ func xmlText(text string) string {
 }
 
 // middleOut shortens a long text to about limit bytes: it replaces the middle by the number of bytes left out.
-func middleOut(text string, limit int) string {
+func omitMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}

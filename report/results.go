@@ -96,13 +96,13 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 		group.verdicts = append(group.verdicts, verdict)
 	}
 	for _, group := range order {
-		group.vary()
+		group.setVarying()
 	}
 	return order
 }
 
 // vary sets the constants that have several values.
-func (g *resultGroup) vary() {
+func (g *resultGroup) setVarying() {
 	first := g.verdicts[0]
 	for _, constant := range first.Constants {
 		differs := func(verdict *result.Verdict) bool { return result.Valuation(verdict.Constants).Text(constant.Name) != constant.Value }

@@ -27,7 +27,7 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 		title = "tilecheck test"
 	}
 	text := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
-	text.must("## " + inlineText(cut(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
+	text.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
 	failures := rep.failures()
 	markdownFailures(text, failures)
 	markdownReruns(text, failures)
@@ -35,7 +35,7 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	text.table("What was not judged, and why", rep.reasonTable())
 	rep.markdownFindings(text)
 	for _, note := range rep.Notes {
-		text.try("- " + inlineText(note) + "\n")
+		text.appendIfFits("- " + inlineText(note) + "\n")
 	}
 	_, err := w.Write(text.text.Bytes())
 	return err
@@ -62,7 +62,7 @@ func markdownFailures(text *budget, failures []failureRow) {
 	for _, failure := range failures {
 		rows = append(rows, markdownRow(
 			failure.Outcome.String(), codeCell(failure.place()), codeCell(failure.title())+markdownSetting(failure.TestResult), inlineText(failure.Engine),
-			codeCell(failure.Expected), codeCell(failure.Got), inlineText(cut(failure.Reason, maxMarkdownCell)),
+			codeCell(failure.Expected), codeCell(failure.Got), inlineText(shorten(failure.Reason, maxMarkdownCell)),
 		))
 		notShown += failure.More
 	}
@@ -98,14 +98,14 @@ func markdownReruns(out *budget, failures []failureRow) {
 	if !out.open("How to repeat the failures", len(fence)*2+20) {
 		return
 	}
-	out.must(fence + "sh\n")
+	out.append(fence + "sh\n")
 	for i, line := range lines {
-		if !out.tryKeeping(line, len(fence)+100) {
-			out.must(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
+		if !out.appendKeeping(line, len(fence)+100) {
+			out.append(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
 			break
 		}
 	}
-	out.must(fence + "\n")
+	out.append(fence + "\n")
 	out.close()
 }
 
@@ -117,7 +117,7 @@ func (rep *TestReport) markdownFindings(text *budget) {
 	var rows []string
 	for i := range rep.Findings {
 		finding := &rep.Findings[i]
-		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(cut(finding.Message, maxMarkdownCell))))
+		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(shorten(finding.Message, maxMarkdownCell))))
 	}
 	if text.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
 		text.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
@@ -134,10 +134,10 @@ func inlineText(text string) string {
 }
 
 // codeCell returns a cell with a text in code style.
-func codeCell(text string) string { return table.MarkdownCode(cut(text, maxMarkdownCell)) }
+func codeCell(text string) string { return table.MarkdownCode(shorten(text, maxMarkdownCell)) }
 
 // cut shortens text to about limit bytes by leaving out its middle.
-func cut(text string, limit int) string {
+func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -158,20 +158,20 @@ type budget struct {
 }
 
 // must appends a small part without checking the budget.
-func (b *budget) must(s string) {
+func (b *budget) append(s string) {
 	b.text.WriteString(s)
 	b.left -= len(s)
 }
 
 // try appends s if it fits.
-func (b *budget) try(s string) bool { return b.tryKeeping(s, 0) }
+func (b *budget) appendIfFits(s string) bool { return b.appendKeeping(s, 0) }
 
 // tryKeeping appends s if at least keep bytes are left after it.
-func (b *budget) tryKeeping(s string, keep int) bool {
+func (b *budget) appendKeeping(s string, keep int) bool {
 	if len(s)+keep > b.left {
 		return false
 	}
-	b.must(s)
+	b.append(s)
 	return true
 }
 
@@ -182,28 +182,28 @@ const (
 
 // open begins a folded part if there is room for it and keep bytes more.
 func (b *budget) open(summary string, keep int) bool {
-	return b.tryKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
+	return b.appendKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
 }
 
 // close ends a folded part.
-func (b *budget) close() { b.must(foldEnd) }
+func (b *budget) close() { b.append(foldEnd) }
 
 // rows appends a table with as many rows as fit, and says how many are left out; left counts those that the caller left
 // out.
 func (b *budget) rows(head string, rows []string, omitted int, noun string) {
-	if !b.tryKeeping(head, rowsLimit) {
-		b.must(fmt.Sprintf("%d %s are left out\n\n", len(rows)+omitted, noun))
+	if !b.appendKeeping(head, rowsLimit) {
+		b.append(fmt.Sprintf("%d %s are left out\n\n", len(rows)+omitted, noun))
 		return
 	}
 	for i, row := range rows {
-		if !b.tryKeeping(row, rowsLimit+len(foldEnd)) {
+		if !b.appendKeeping(row, rowsLimit+len(foldEnd)) {
 			omitted += len(rows) - i
 			break
 		}
 	}
-	b.must("\n")
+	b.append("\n")
 	if omitted > 0 {
-		b.must(fmt.Sprintf("%d more %s are left out here; `--format json` has them\n\n", omitted, noun))
+		b.append(fmt.Sprintf("%d more %s are left out here; `--format json` has them\n\n", omitted, noun))
 	}
 }
 
@@ -223,13 +223,13 @@ func (b *budget) table(summary string, t *table.Table) {
 	for i, row := range t.Rows {
 		cells := make([]string, len(row))
 		for j, cell := range row {
-			cells[j] = inlineText(cut(cell.Text, maxMarkdownCell))
+			cells[j] = inlineText(shorten(cell.Text, maxMarkdownCell))
 		}
 		rows[i] = markdownRow(cells...)
 	}
 	b.rows(head, rows, 0, "rows")
 	for _, note := range t.Notes {
-		b.try(inlineText(note) + "\n")
+		b.appendIfFits(inlineText(note) + "\n")
 	}
 	b.close()
 }

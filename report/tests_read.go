@@ -169,7 +169,7 @@ func (in *linesReader) result(line []byte) error {
 		return err
 	}
 	if in.schema == 1 {
-		if err := parsed.readOld(line); err != nil {
+		if err := parsed.readSchema1(line); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func (in *linesReader) result(line []byte) error {
 }
 
 // readOld reads a verdict of schema 1, in which it is the object "verdict".
-func (r *testRecord) readOld(line []byte) error {
+func (r *testRecord) readSchema1(line []byte) error {
 	own := r.Record
 	var old struct {
 		Verdict *result.Record `json:"verdict"`

@@ -46,7 +46,7 @@ func (r *TestResult) expectedText() string {
 }
 
 // contrast is "expected X, got Y".
-func (r *TestResult) contrast() string { return "expected " + r.Expected + ", got " + r.Got }
+func (r *TestResult) expectedAndGot() string { return "expected " + r.Expected + ", got " + r.Got }
 
 // maxAlike is how many failures with the same reason on the same engine are shown.
 const maxAlike = 5

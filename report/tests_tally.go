@@ -77,21 +77,21 @@ func (t *tally) failing() int {
 }
 
 // words returns the counts in one line: "2 failed, 1 error, 1990 passed".
-func (t *tally) words() string {
+func (t *tally) countsLine() string {
 	if t.total == 0 {
 		return "nothing was checked"
 	}
 	var parts []string
 	for _, outcome := range tallyOrder() {
 		if count := t.counts[outcome]; count > 0 {
-			parts = append(parts, strconv.Itoa(count)+" "+outcome.counted(count))
+			parts = append(parts, strconv.Itoa(count)+" "+outcome.nameFor(count))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 // counted returns the word for an outcome after a number.
-func (o TestOutcome) counted(count int) string {
+func (o TestOutcome) nameFor(count int) string {
 	switch o {
 	case TestError:
 		return plural(count, "error", "errors")
@@ -118,7 +118,7 @@ func plural(n int, one, many string) string {
 // conclusion returns the last line of a report: the counts, the time, the cache.
 func (rep *TestReport) conclusion() string {
 	t := tallyOf(rep.Results)
-	text := t.words()
+	text := t.countsLine()
 	if elapsed := number.Duration(rep.Elapsed.Seconds()); elapsed != "" {
 		text += " in " + elapsed
 	}

@@ -215,7 +215,7 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 			t.Errorf("%s: read and written again:\n%s\nwant:\n%s", name, again, text)
 		}
 		if b := CompareBaseline(rep, back); len(b.Changes) > 0 || b.Same != len(rep.Results) {
-			t.Errorf("%s: %s, want all the same", name, b.words())
+			t.Errorf("%s: %s, want all the same", name, b.countsLine())
 		}
 	}
 	back, err := ReadJSONLines(strings.NewReader(written(t, func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{}) })), "")
@@ -247,7 +247,7 @@ func TestJSONLinesOfSchema1(t *testing.T) {
 	}
 	b := CompareBaseline(old, testReport())
 	if len(b.Changes) > 0 || b.Same != len(testReport().Results) || b.Compared.Unknown > b.Identical {
-		t.Errorf("%s; %+v", b.words(), b.Changes)
+		t.Errorf("%s; %+v", b.countsLine(), b.Changes)
 	}
 }
 

@@ -129,7 +129,7 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 		for _, corner := range verdict.Value.Points {
 			series.Points = append(series.Points, plot.Point{X: corner[0], Y: corner[1], Lo: corner[1], Hi: corner[1]})
 		}
-		curve := frontier.Of(verdict)
+		curve := frontier.FromVerdict(verdict)
 		if curve != nil {
 			series.Areas = areasOf(curve)
 		}

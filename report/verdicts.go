@@ -220,14 +220,14 @@ func valueText(verdict *result.Verdict, opt table.Options) string {
 	case result.Boolean:
 		return strconv.FormatBool(value.Bool)
 	case result.Range:
-		return number.Of(0, 0).Interval(value.Num, value.Hi)
+		return number.ScaleOf(0, 0).Interval(value.Num, value.Hi)
 	case result.Function:
 		return value.Formula
 	case result.Curve:
 		if value.RatPoints != nil {
 			return result.CurveText(value.RatPoints, number.Exact, ", ")
 		}
-		return result.CurveText(value.Points, func(coordinate float64) string { return number.Of(coordinate, 0).Format(coordinate, 0) }, ", ")
+		return result.CurveText(value.Points, func(coordinate float64) string { return number.Text(coordinate) }, ", ")
 	}
 	if value.Rat != nil {
 		return number.Exact(value.Rat)
@@ -257,7 +257,7 @@ func verdictScale(verdict *result.Verdict, opt table.Options) number.Scale {
 	if !(half > 0 && !math.IsInf(half, 1)) && verdict.HalfWidth != nil {
 		half = *verdict.HalfWidth
 	}
-	return number.To(verdict.Value.Num, half, opt.MaxDigits())
+	return number.ScaleWithin(verdict.Value.Num, half, opt.MaxDigits())
 }
 
 // intervalText returns the interval of a verdict; empty without one, or for a fraction. The width of an interval around a

@@ -45,7 +45,7 @@ func writeWitness(w io.Writer, format table.Format, x *result.Witness, opt table
 	if err := writePaths(w, format, x, opt); err != nil {
 		return err
 	}
-	return writePart(w, format, x.Part, opt)
+	return writeSubsystem(w, format, x.Part, opt)
 }
 
 // witnessText describes the paths of a witness: their number and probability, and what they show about the bound.
@@ -61,7 +61,7 @@ func witnessText(witness *result.Witness) string {
 	if witness.Count == 0 {
 		return upperFirst(under + "there is no path " + pathsThat + ".")
 	}
-	sum := number.Of(float64(witness.Sum), 0).Format(float64(witness.Sum), 0)
+	sum := number.Text(float64(witness.Sum))
 	if bound, ok := strings.CutPrefix(witness.Wanted, ">="); ok && sum == bound && !witness.Enough && !witness.Shown {
 		sum = "just under " + sum // as it is printed
 	}
@@ -101,17 +101,17 @@ func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // writePaths prints paths as tables of states.
 func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
-	shown, fixed := changing(witness.Paths)
+	shown, fixed := splitVariables(witness.Paths)
 	sum := 0.0
 	for i := range witness.Paths {
 		path := &witness.Paths[i]
 		sum += float64(path.Probability)
-		text := number.Of(float64(path.Probability), 0).Format(float64(path.Probability), 0)
+		text := number.Text(float64(path.Probability))
 		if path.Fraction != "" && path.Fraction != text && len(path.Fraction) <= number.MaxFraction {
 			text = path.Fraction + " = " + text
 		}
 		if i > 0 {
-			text += ", with the paths above " + number.Of(sum, 0).Format(sum, 0)
+			text += ", with the paths above " + number.Text(sum)
 		}
 		fmt.Fprintf(w, "\nPath %d of %d: %s, probability %s\n", i+1, witness.Count, noun.Count(len(path.Steps)-1, "step"), text)
 		if format == table.Markdown {
@@ -126,7 +126,7 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 
 // changing returns the variables with several values on some paths, by their index in a state, and the other ones as
 // texts.
-func changing(paths []result.WitnessPath) (shown []int, fixed []string) {
+func splitVariables(paths []result.WitnessPath) (shown []int, fixed []string) {
 	if len(paths) == 0 || len(paths[0].Steps) == 0 {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func pathTable(path *result.WitnessPath, columns int, shown []int, fixed []strin
 			}
 			continue
 		}
-		row := []any{k, step.Action, number.Of(float64(step.Probability), 0).Format(float64(step.Probability), 0)}
+		row := []any{k, step.Action, number.Text(float64(step.Probability))}
 		if k == 0 {
 			row[2] = ""
 		}
@@ -221,11 +221,11 @@ func boardText(state result.Valuation, cells []int, cols int) string {
 }
 
 // writePart prints the critical subsystem.
-func writePart(w io.Writer, format table.Format, part *result.WitnessPart, opt table.Options) error {
+func writeSubsystem(w io.Writer, format table.Format, part *result.WitnessPart, opt table.Options) error {
 	if part == nil {
 		return nil
 	}
-	bound := func(probability result.JSONNumber) string { return "at least " + number.Of(float64(probability), 0).Format(float64(probability), -1) }
+	bound := func(probability result.JSONNumber) string { return "at least " + number.ScaleOf(float64(probability), 0).Format(float64(probability), -1) }
 	minimality := func(minimal bool, kind string) string {
 		if minimal {
 			return "; none of these " + kind + "s can be left out"
@@ -256,9 +256,9 @@ func likeliestPath(verdict *result.Verdict) string {
 	witness := &verdict.Witnesses[0]
 	path := &witness.Paths[0]
 	what := map[bool]string{true: "holds", false: "does not hold"}[witness.Holds]
-	first := fmt.Sprintf("the formula %s on the likeliest path, which has probability %s", what, number.Of(float64(path.Probability), 0).Format(float64(path.Probability), 0))
+	first := fmt.Sprintf("the formula %s on the likeliest path, which has probability %s", what, number.Text(float64(path.Probability)))
 	if witness.Enough && witness.Count > 1 {
-		first += fmt.Sprintf("; %d paths have %s together, which is %s", witness.Count, number.Of(float64(witness.Sum), 0).Format(float64(witness.Sum), 0), wantedText(witness.Wanted))
+		first += fmt.Sprintf("; %d paths have %s together, which is %s", witness.Count, number.Text(float64(witness.Sum)), wantedText(witness.Wanted))
 	}
 	steps := path.Steps[1:]
 	var names []string

@@ -39,7 +39,7 @@ const maxDigits = 17
 
 // verdict returns the verdict of instance i.
 func (r *run) verdict(i int, v *result.Verdict) verdict {
-	out := verdict{Record: result.NewRecord(v), Frontier: frontier.Of(v)}
+	out := verdict{Record: result.NewRecord(v), Frontier: frontier.FromVerdict(v)}
 	if v.Seconds > 0 {
 		out.Time = number.Duration(v.Seconds)
 	}
@@ -71,16 +71,16 @@ func digitsOf(v *result.Verdict, limit int) *digits {
 		lo, hi = x.Num-half, x.Num+half
 	}
 	if math.IsInf(half, 0) || math.IsNaN(half) || half == 0 {
-		return &digits{Value: number.Of(x.Num, 0).Format(x.Num, 0)}
+		return &digits{Value: number.Text(x.Num)}
 	}
-	s := number.To(x.Num, half, limit)
+	s := number.ScaleWithin(x.Num, half, limit)
 	out := &digits{Value: s.Format(x.Num, 0), Interval: s.Interval(lo, hi)}
 	shown, err := strconv.ParseFloat(out.Value, 64)
 	if err != nil {
 		return out
 	}
 	if far := max(hi-shown, shown-lo); far > 0 {
-		out.Half = number.To(far, far, 2).Format(far, 1)
+		out.Half = number.ScaleWithin(far, far, 2).Format(far, 1)
 	}
 	return out
 }

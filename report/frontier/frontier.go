@@ -21,8 +21,8 @@ type Frontier struct {
 	Over [][2]float64 `json:"over,omitempty"`
 }
 
-// Of returns the Pareto curve of a verdict; nil if the verdict has no curve of two objectives.
-func Of(verdict *result.Verdict) *Frontier {
+// FromVerdict returns the Pareto curve of a verdict; nil if the verdict has no curve of two objectives.
+func FromVerdict(verdict *result.Verdict) *Frontier {
 	if verdict.Err != nil || verdict.Value.Kind != result.Curve || len(verdict.Value.Points) == 0 || len(verdict.Value.Points[0]) != 2 {
 		return nil
 	}
@@ -44,7 +44,8 @@ func Of(verdict *result.Verdict) *Frontier {
 	return frontier
 }
 
-// setObjectives sets the objectives that ask for a value, and their directions. It returns false unless there are two of them.
+// setObjectives sets the objectives and their directions, max or min, from the operands of multi(...). It ignores operands with a bound. It returns
+// false unless exactly two operands remain.
 func (f *Frontier) setObjectives(operands []syntax.Expr) bool {
 	count := 0
 	for _, operand := range operands {
@@ -64,13 +65,13 @@ func (f *Frontier) setObjectives(operands []syntax.Expr) bool {
 	return count == len(f.Objectives)
 }
 
-// shift moves a coordinate of objective i by a distance in the better direction. It rounds the result in this direction.
-func (f *Frontier) shift(i int, x, distance float64) float64 {
+// shift returns a coordinate moved by a distance in the direction in which the objective improves. It rounds in the same direction.
+func (f *Frontier) shift(objective int, coordinate, distance float64) float64 {
 	if distance == 0 {
-		return x
+		return coordinate
 	}
-	if f.Directions[i] == "min" {
-		return math.Nextafter(x-distance, math.Inf(-1))
+	if f.Directions[objective] == "min" {
+		return math.Nextafter(coordinate-distance, math.Inf(-1))
 	}
-	return math.Nextafter(x+distance, math.Inf(1))
+	return math.Nextafter(coordinate+distance, math.Inf(1))
 }

@@ -15,7 +15,7 @@ func TestOf(t *testing.T) {
 		Property: `multi(Pmax=? [ F a ], R{"r"}min=? [ C ], P>=0.5 [ F b ])`,
 		Value:    result.Value{Kind: result.Curve, Num: 0.125, Points: [][]float64{{0.25, 1}, {0.5, 2}}},
 	}
-	f := frontier.Of(v)
+	f := frontier.FromVerdict(v)
 	if f == nil || f.Objectives != [2]string{"Pmax=? [ F a ]", `R{"r"}min=? [ C ]`} || f.Directions != [2]string{"max", "min"} || len(f.Under) != 2 {
 		t.Fatalf("found %+v", f)
 	}
@@ -23,15 +23,15 @@ func TestOf(t *testing.T) {
 		t.Errorf("found %v, want the point (0.5, 2) moved by a little more than 0.125 to a greater and to a smaller number", over)
 	}
 	v.Value.Num = 0
-	if f := frontier.Of(v); !reflect.DeepEqual(f.Over, f.Under) {
+	if f := frontier.FromVerdict(v); !reflect.DeepEqual(f.Over, f.Under) {
 		t.Errorf("the exact curve %v is beyond %v", f.Over, f.Under)
 	}
 	v.Value.Num = math.NaN()
-	if f := frontier.Of(v); f == nil || f.Over != nil {
+	if f := frontier.FromVerdict(v); f == nil || f.Over != nil {
 		t.Errorf("found %+v, want no over-approximation where nothing is known of one", f)
 	}
 	v.Property = "multi(Pmax=? [ F a ], Pmax=? [ F b ], Pmax=? [ F c ])"
-	if f := frontier.Of(v); f != nil {
+	if f := frontier.FromVerdict(v); f != nil {
 		t.Errorf("found %+v for three objectives", f)
 	}
 }

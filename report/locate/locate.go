@@ -7,34 +7,36 @@ import (
 	"tilecheck/result"
 )
 
-// Places returns the places that an error names, none if it names none.
+// Places returns the positions in source text that an error, or an error in it, has. It returns nil if there is none.
 func Places(err error) []result.Place {
-	at := func(file string, line, column int, message string) []result.Place {
-		if line == 0 {
-			return nil
-		}
-		return []result.Place{{File: file, Line: line, Column: column, Message: message}}
-	}
 	switch e := err.(type) {
 	case *syntax.Error:
-		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Msg)
+		return placeAt(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Msg)
 	case *result.Failure:
-		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Message)
+		return placeAt(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Message)
 	case *play.ReadError:
-		return at(e.File, e.Line, e.Col, e.Msg)
+		return placeAt(e.File, e.Line, e.Col, e.Msg)
 	}
-	var out []result.Place
+	var places []result.Place
 	switch e := err.(type) {
 	case syntax.ErrorList:
-		for _, x := range e {
-			out = append(out, Places(x)...)
+		for _, listed := range e {
+			places = append(places, Places(listed)...)
 		}
 	case interface{ Unwrap() []error }:
-		for _, x := range e.Unwrap() {
-			out = append(out, Places(x)...)
+		for _, wrapped := range e.Unwrap() {
+			places = append(places, Places(wrapped)...)
 		}
 	case interface{ Unwrap() error }:
-		out = Places(e.Unwrap())
+		places = Places(e.Unwrap())
 	}
-	return out
+	return places
+}
+
+// placeAt returns a slice with one place; nil if the line is 0, which means that it is unknown.
+func placeAt(file string, line, column int, message string) []result.Place {
+	if line == 0 {
+		return nil
+	}
+	return []result.Place{{File: file, Line: line, Column: column, Message: message}}
 }

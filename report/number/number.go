@@ -21,8 +21,8 @@ const (
 // exponent returns the decimal exponent of a finite x rounded to a number of significant digits; 0 for 0.
 func exponent(x float64, digits int) int {
 	_, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', digits-1, 64), "e")
-	n, _ := strconv.Atoi(exp) // FormatFloat wrote it
-	return n
+	power, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	return power
 }
 
 // Scale is the last decimal place with which a number and the ends of its interval
@@ -41,71 +41,74 @@ type Scale struct {
 	capped bool
 }
 
-// Of returns the scale for x with this half-width, which is ignored unless it is positive and finite.
-func Of(x, half float64) Scale { return To(x, half, MaxDigits) }
+// Text returns x with six significant digits, without trailing zeros.
+func Text(x float64) string { return ScaleOf(x, 0).Format(x, 0) }
 
-// To is Of with at most this number of significant digits.
-func To(x, half float64, digits int) Scale {
+// ScaleOf returns the scale for x and the half-width of its interval. A half-width that is not positive and finite is ignored.
+func ScaleOf(x, halfWidth float64) Scale { return ScaleWithin(x, halfWidth, MaxDigits) }
+
+// ScaleWithin returns the scale of [ScaleOf], restricted to maxDigits significant digits.
+func ScaleWithin(x, halfWidth float64, maxDigits int) Scale {
 	if _, special := result.SpecialNumber(x); special {
 		return Scale{Trim: true}
 	}
-	var s Scale
+	var scale Scale
 	size := math.Abs(x)
-	if half > 0 && !math.IsInf(half, 1) {
-		size = max(size, half)
-		most := digits - 1 - exponent(size, digits)
-		s.place = min(1-exponent(half, 2), most)
-		s.capped = s.place == most
+	if halfWidth > 0 && !math.IsInf(halfWidth, 1) {
+		size = max(size, halfWidth)
+		maxPlace := maxDigits - 1 - exponent(size, maxDigits)
+		scale.place = min(1-exponent(halfWidth, 2), maxPlace)
+		scale.capped = scale.place == maxPlace
 	} else {
-		s.place = plainDigits - 1 - exponent(size, plainDigits)
-		s.Trim = true
+		scale.place = plainDigits - 1 - exponent(size, plainDigits)
+		scale.Trim = true
 	}
-	s.sci = size != 0 && (size < 1e-4 || size >= 1e7)
-	if !s.sci {
-		s.place = max(s.place, 0)
+	scale.sci = size != 0 && (size < 1e-4 || size >= 1e7)
+	if !scale.sci {
+		scale.place = max(scale.place, 0)
 	}
-	return s
+	return scale
 }
 
-// Format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of an interval are rounded outwards, so
-// that the printed interval contains the given one.
-func (s Scale) Format(x float64, dir int) string {
+// Format returns x as text in the scale. direction is 0 to round to nearest, -1 to round down and +1 to round up. A caller rounds the lower end of an
+// interval down and the upper end up: then the printed interval contains the given one.
+func (s Scale) Format(x float64, direction int) string {
 	if name, special := result.SpecialNumber(x); special {
 		return name
 	}
 	text := s.digits(x)
 	shown, _ := strconv.ParseFloat(text, 64) // digits wrote it
-	if (x-shown)*float64(dir) > 0 {
-		next := x + float64(dir)*math.Pow10(-s.place)
-		if next == x { // the last place counts less than doubles tell apart
-			next = math.Nextafter(x, math.Inf(dir))
+	if (x-shown)*float64(direction) > 0 {
+		next := x + float64(direction)*math.Pow10(-s.place)
+		if next == x { // the last place is finer than the distance of neighbouring float64 numbers
+			next = math.Nextafter(x, math.Inf(direction))
 		}
 		text = s.digits(next)
 	}
 	if !s.Trim && !s.capped {
 		return text
 	}
-	mantissa, exp, sci := strings.Cut(text, "e")
+	mantissa, power, hasPower := strings.Cut(text, "e")
 	if strings.Contains(mantissa, ".") {
 		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
 	}
-	if sci {
-		return mantissa + "e" + exp
+	if hasPower {
+		return mantissa + "e" + power
 	}
 	return mantissa
 }
 
-// Interval writes an interval with its ends rounded outwards. If the scale has no decimal place that the width
-// justifies, each end has a scale of its own.
-func (s Scale) Interval(lo, hi float64) string {
-	low, high := s, s
+// Interval returns an interval as text, with its ends rounded outwards. A scale without a half-width says nothing about the ends: then each end has
+// six significant digits.
+func (s Scale) Interval(lower, upper float64) string {
+	lowerScale, upperScale := s, s
 	if s.Trim {
-		low, high = Of(lo, 0), Of(hi, 0)
+		lowerScale, upperScale = ScaleOf(lower, 0), ScaleOf(upper, 0)
 	}
-	return "[" + low.Format(lo, -1) + ", " + high.Format(hi, +1) + "]"
+	return "[" + lowerScale.Format(lower, -1) + ", " + upperScale.Format(upper, +1) + "]"
 }
 
-// digits returns a number with the digits of the scale. A number that rounds to 0 has no sign.
+// digits returns x rounded to nearest in the scale, with trailing zeros. A number that rounds to 0 has no sign.
 func (s Scale) digits(x float64) string {
 	switch {
 	case !s.sci:
@@ -120,48 +123,51 @@ func (s Scale) digits(x float64) string {
 	return strconv.FormatFloat(x, 'e', max(s.place+exponent(x, plainDigits), 0), 64)
 }
 
-// Exact writes a rational for people: the fraction if it is short, and its decimal expansion, marked "~" if that is
-// rounded.
-func Exact(r *big.Rat) string {
-	if text := r.RatString(); r.IsInt() && len(text) <= MaxFraction {
-		return text
+// Exact returns a rational number as text: 1/6 (~0.166667). It omits a fraction that is too long. The mark "~" stands before a rounded decimal.
+func Exact(value *big.Rat) string {
+	fraction := value.RatString()
+	isShort := len(fraction) <= MaxFraction
+	if value.IsInt() && isShort {
+		return fraction
 	}
 	var decimal string
-	x, _ := r.Float64()
-	switch n, finite := r.FloatPrec(); {
-	case math.IsInf(x, 0) || x == 0 && r.Sign() != 0: // beyond what doubles can be
-		decimal = "~" + new(big.Float).SetRat(r).Text('g', 7)
-	case finite && n <= exactDecimals && !r.IsInt():
-		decimal = r.FloatString(n)
+	nearest, _ := value.Float64()
+	overflows := math.IsInf(nearest, 0)
+	underflows := nearest == 0 && value.Sign() != 0
+	switch decimals, isFinite := value.FloatPrec(); {
+	case overflows || underflows:
+		decimal = "~" + new(big.Float).SetRat(value).Text('g', 7)
+	case isFinite && decimals <= exactDecimals && !value.IsInt():
+		decimal = value.FloatString(decimals)
 	default:
-		decimal = "~" + Of(x, 0).Format(x, 0)
+		decimal = "~" + Text(nearest)
 	}
-	if fraction := r.RatString(); len(fraction) <= MaxFraction {
-		return fraction + " (" + decimal + ")"
+	if !isShort {
+		return decimal
 	}
-	return decimal
+	return fraction + " (" + decimal + ")"
 }
 
-// Percent writes a share of 1 as a percentage without rounding: 0.999 is 99.9%.
+// Percent returns a share as a percentage without rounding: 0.999 becomes 99.9%.
 func Percent(share float64) string {
 	if name, special := result.SpecialNumber(share); special {
 		return name
 	}
-	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(share, 'e', -1, 64), "e")
-	n, _ := strconv.Atoi(exp) // FormatFloat wrote it
-	// Moving the point in the text keeps the digits; 100*0.57 is not 57.
-	x, _ := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(n+2), 64)
-	return strconv.FormatFloat(x, 'f', -1, 64) + "%"
+	mantissa, powerText, _ := strings.Cut(strconv.FormatFloat(share, 'e', -1, 64), "e")
+	power, _ := strconv.Atoi(powerText) // FormatFloat wrote it
+	// Increasing the exponent in the text keeps the digits. In float64, 100*0.57 is not 57.
+	percentage, _ := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(power+2), 64)
+	return strconv.FormatFloat(percentage, 'f', -1, 64) + "%"
 }
 
-// Duration writes seconds with three significant digits in a suitable unit; it is empty for 0.
+// Duration returns a number of seconds as text, such as 1.23ms: three significant digits with a suitable unit. It returns "" for 0.
 func Duration(seconds float64) string {
 	switch {
 	case !(seconds > 0):
 		return ""
 	case seconds < 0.001:
 		return "<1ms"
-	case seconds >= 1e9: // more than time.Duration holds is near
+	case seconds >= 1e9: // time.Duration would overflow soon
 		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"
 	}
 	unit := time.Second

@@ -47,7 +47,7 @@ func TestDigitsFollowTheInterval(t *testing.T) {
 		{math.Inf(-1), 0, "-Infinity"},
 	}
 	for _, test := range tests {
-		if got := Of(test.x, test.half).Format(test.x, 0); got != test.want {
+		if got := ScaleOf(test.x, test.half).Format(test.x, 0); got != test.want {
 			t.Errorf("%v with half-width %v: %s, want %s", test.x, test.half, got, test.want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestEndsOfIntervals(t *testing.T) {
 		{0.1, 0.3, "0.10", "0.30"}, // the float64 0.3 is below 0.3, 0.1 above: no extra step
 	}
 	for _, test := range tests {
-		s := Of((test.lo+test.hi)/2, (test.hi-test.lo)/2)
+		s := ScaleOf((test.lo+test.hi)/2, (test.hi-test.lo)/2)
 		if down, up := s.Format(test.lo, -1), s.Format(test.hi, +1); down != test.down || up != test.upto {
 			t.Errorf("[%v, %v] is printed [%s, %s], want [%s, %s]", test.lo, test.hi, down, up, test.down, test.upto)
 		}
@@ -80,7 +80,7 @@ func TestIntervalsAreRoundedOutwards(t *testing.T) {
 		half := math.Pow(10, -6*r.Float64()) / 2
 		lo := r.Float64()*math.Pow(10, 8*r.Float64()-4) - half
 		hi := lo + 2*half
-		s := Of(lo+half, half)
+		s := ScaleOf(lo+half, half)
 		down, err1 := strconv.ParseFloat(s.Format(lo, -1), 64)
 		up, err2 := strconv.ParseFloat(s.Format(hi, +1), 64)
 		if err1 != nil || err2 != nil || down > lo || up < hi {
@@ -108,14 +108,14 @@ func TestIntervalContains(t *testing.T) {
 		hi := lo + lo*math.Pow(10, -18*r.Float64())
 		value := lo + (hi-lo)*r.Float64()
 		value = min(max(value, lo), hi)
-		for _, s := range []Scale{To(value, (hi-lo)/2, 2+r.IntN(16)), Of(0, 0)} {
+		for _, s := range []Scale{ScaleWithin(value, (hi-lo)/2, 2+r.IntN(16)), ScaleOf(0, 0)} {
 			text := s.Interval(lo, hi)
 			down, up, _ := strings.Cut(strings.Trim(text, "[]"), ", ")
 			if least, most := read(down), read(up); least > lo || most < hi {
 				t.Fatalf("[%v, %v] is printed %s", lo, hi, text)
 			}
 		}
-		s := To(value, (hi-lo)/2, 2+r.IntN(16))
+		s := ScaleWithin(value, (hi-lo)/2, 2+r.IntN(16))
 		down, up, _ := strings.Cut(strings.Trim(s.Interval(lo, hi), "[]"), ", ")
 		if v := read(s.Format(value, 0)); v < read(down) || v > read(up) {
 			t.Fatalf("%v in [%v, %v] is printed %s in %s", value, lo, hi, s.Format(value, 0), s.Interval(lo, hi))

@@ -90,9 +90,9 @@ func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 		value = table.Cell{Text: rounded(j.Value), Value: j.Value}
 		switch {
 		case !math.IsInf(hi, 0):
-			interval.Text = "predicted " + number.Of(0, 0).Interval(lo, hi)
+			interval.Text = "predicted " + number.ScaleOf(0, 0).Interval(lo, hi)
 		case !math.IsInf(lo, 0):
-			interval.Text = "predicted at least " + number.Of(lo, 0).Format(lo, -1)
+			interval.Text = "predicted at least " + number.ScaleOf(lo, 0).Format(lo, -1)
 		}
 		return value, interval
 	case hi > lo:

@@ -15,9 +15,9 @@ import (
 func Estimate(value, lo, hi float64) (text, interval Cell) {
 	half := (hi - lo) / 2
 	if math.IsInf(half, 0) || math.IsNaN(half) {
-		return Cell{Text: number.Of(value, 0).Format(value, 0), Value: value}, Cell{}
+		return Cell{Text: number.Text(value), Value: value}, Cell{}
 	}
-	s := number.Of(value, half)
+	s := number.ScaleOf(value, half)
 	return Cell{Text: s.Format(value, 0), Value: value}, Cell{Text: s.Interval(lo, hi)}
 }
 

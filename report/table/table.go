@@ -91,7 +91,7 @@ func cellOf(value any) Cell {
 	case string:
 		return Cell{Text: x}
 	case float64:
-		return Cell{Text: number.Of(x, 0).Format(x, 0), Value: x}
+		return Cell{Text: number.Text(x), Value: x}
 	}
 	return Cell{Text: fmt.Sprint(value), Value: value}
 }
