@@ -199,7 +199,9 @@ func valueKey(verdict *result.Verdict) string {
 }
 
 // hasValue reports whether the result has a value.
-func (r *TestResult) hasValue() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
+func (r *TestResult) hasValue() bool {
+	return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue
+}
 
 // compareVerdicts compares the values of two results for one property. A result without a verdict counts as a result without a value. The names are
 // for the message.

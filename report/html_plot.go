@@ -23,7 +23,7 @@ const (
 
 // The size of a picture and of the margins of its axes.
 const (
-	figureWidth, figureHeight                = 560.0, 300.0
+	figureWidth, figureHeight                        = 560.0, 300.0
 	marginLeft, marginRight, marginTop, marginBottom = 62.0, 14.0, 12.0, 46.0
 )
 
@@ -34,7 +34,7 @@ type experiment struct {
 	setting  string
 	series   []curve
 	expected []dot
-	left     int // series that are not drawn
+	omitted  int // number of series that are not drawn
 }
 
 // curve is the values of one engine under one valuation of the other constants.
@@ -53,7 +53,8 @@ type labelled struct {
 // dot is a point with the ends of its bar.
 type dot struct{ x, y, low, high float64 }
 
-// experiments collects the experiments to draw, in the order of the suite.
+// experiments returns the experiments to draw, in the order of the suite. An experiment has the results of one property for several values of a
+// constant.
 func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	groups := make(map[string][]*TestResult)
 	var order []string
@@ -70,14 +71,15 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	}
 	var out []*experiment
 	for _, key := range order {
-		if drawn := newExperiment(groups[key], rep.engines(), opt); drawn != nil {
-			out = append(out, drawn)
+		if experiment := newExperiment(groups[key], rep.engines(), opt); experiment != nil {
+			out = append(out, experiment)
 		}
 	}
 	return out
 }
 
-// newExperiment returns the experiment that the results of one property form; nil if they are not enough for a figure.
+// newExperiment returns the experiment of the results of one property; nil if they are too few for a figure. It has a series for each engine and each
+// valuation of the constants that are not on the x axis.
 func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
 	var valuations [][]result.Constant
 	for _, test := range results {
@@ -87,28 +89,28 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 	if constant == "" {
 		return nil
 	}
-	e := &experiment{first: results[0], constant: constant}
+	drawn := &experiment{first: results[0], constant: constant}
 	varying := varyingConstants(valuations)
 	fixed := result.Valuation(selectConstants(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
-	e.setting = strings.TrimSpace(fixed.String() + switches)
+	drawn.setting = strings.TrimSpace(fixed.String() + switches)
 	for _, test := range results {
 		x, ok := constantNumber(test.Constants, constant)
 		if !ok {
 			continue
 		}
-		if len(varying) == 1 { // with several constants, one x could have several expectations
-			e.addExpected(x, test.Expected)
+		if len(varying) == 1 { // if several constants vary, one value of x can have several expectations
+			drawn.addExpected(x, test.Expected)
 		}
 		if point, ok := experimentPoint(test, x, opt); ok {
 			others := result.Valuation(selectConstants(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			e.addPoint(strings.TrimSpace(test.Engine+" "+others.String()), point)
+			drawn.addPoint(strings.TrimSpace(test.Engine+" "+others.String()), point)
 		}
 	}
-	return e.finish(engines)
+	return drawn.finish(engines)
 }
 
-// pick returns the constants of a result with the wanted names.
+// selectConstants returns the constants of a result whose names are wanted.
 func selectConstants(test *TestResult, wanted func(name string) bool) []result.Constant {
 	var out []result.Constant
 	for _, constant := range test.Constants {
@@ -137,18 +139,19 @@ func (e *experiment) addExpected(x float64, text string) {
 	}
 }
 
-// finish sorts the points and assigns the looks of the series. It returns nil if there are not enough points for a figure.
+// finish removes the series with too few points, limits their number, sorts the points by x, and assigns a look to each series. It returns nil if no
+// series remains.
 func (e *experiment) finish(engines []string) *experiment {
 	e.series = slices.DeleteFunc(e.series, func(series curve) bool { return len(series.points) < minExperiment })
 	if len(e.series) == 0 {
 		return nil
 	}
 	if len(e.series) > maxSeries {
-		e.left = len(e.series) - maxSeries
+		e.omitted = len(e.series) - maxSeries
 		e.series = e.series[:maxSeries]
 	}
 	byX := func(first, second dot) int { return cmp.Compare(first.x, second.x) }
-	seriesAreEngines := true // the series are engines
+	seriesAreEngines := true // each series is named after an engine, whose look is the same in all figures
 	for i := range e.series {
 		slices.SortStableFunc(e.series[i].points, func(first, second labelled) int { return byX(first.dot, second.dot) })
 		seriesAreEngines = seriesAreEngines && slices.Contains(engines, e.series[i].name)
@@ -163,7 +166,7 @@ func (e *experiment) finish(engines []string) *experiment {
 	return e
 }
 
-// varyingConstants lists the constants that have several values.
+// varyingConstants returns the names of the constants that have several values.
 func varyingConstants(valuations [][]result.Constant) []string {
 	var names []string
 	for _, constant := range valuations[0] {
@@ -174,7 +177,7 @@ func varyingConstants(valuations [][]result.Constant) []string {
 	return names
 }
 
-// constantValues returns the set of values of a constant.
+// constantValues returns the set of values that a constant has in the valuations.
 func constantValues(valuations [][]result.Constant, name string) map[string]bool {
 	values := make(map[string]bool)
 	for _, valuation := range valuations {
@@ -187,7 +190,7 @@ func constantValues(valuations [][]result.Constant, name string) map[string]bool
 	return values
 }
 
-// experimentConstant returns the constant with the most values, if these are numbers and at least fewest; "" if there is none.
+// experimentConstant returns the name of the constant with the most values. It returns "" if no constant with numbers has at least minValues values.
 func experimentConstant(valuations [][]result.Constant, minValues int) string {
 	best, maxValues := "", minValues-1
 	for _, constant := range valuations[0] {
@@ -201,7 +204,7 @@ func experimentConstant(valuations [][]result.Constant, minValues int) string {
 	return best
 }
 
-// constantNumber returns the value of a constant, if it is a number.
+// constantNumber returns the value of a constant; false if it is not a number or there is no such constant.
 func constantNumber(valuation []result.Constant, name string) (float64, bool) {
 	for _, constant := range valuation {
 		if constant.Name == name {
@@ -211,8 +214,8 @@ func constantNumber(valuation []result.Constant, name string) (float64, bool) {
 	return 0, false
 }
 
-// plainNumber reads a number, perhaps with "~" before it, or a fraction. It refuses huge numbers, which no axis can
-// show.
+// plainNumber parses a number or a fraction; a "~" before it is ignored. It returns false for other texts, and for numbers from 1e300 on, for which
+// the arithmetic of axes could overflow.
 func plainNumber(text string) (float64, bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "~"))
 	if number0, err := strconv.ParseFloat(text, 64); err == nil {
@@ -226,7 +229,8 @@ func plainNumber(text string) (float64, bool) {
 	return number0, math.Abs(number0) < 1e300
 }
 
-// experimentPoint returns the value of a result with its interval and a text.
+// experimentPoint returns the value of a result as a point at x, with the bar of its interval and a text that the page shows for the point. It returns
+// false if the result has no number, or a number from 1e300 on.
 func experimentPoint(test *TestResult, x float64, opt table.Options) (point labelled, ok bool) {
 	verdict := test.Verdict
 	if verdict == nil || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
@@ -293,8 +297,8 @@ type axis struct {
 	log       bool
 }
 
-// at returns the coordinate of a number.
-func (a axis) at(x float64) float64 {
+// position returns the coordinate of a number.
+func (a axis) position(x float64) float64 {
 	low, high := a.low, a.high
 	if a.log {
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
@@ -302,7 +306,7 @@ func (a axis) at(x float64) float64 {
 	return a.from + (x-low)/(high-low)*(a.to-a.from)
 }
 
-// newFigure returns an empty picture with ticks at some numbers of its axes.
+// newFigure returns a figure without series, with ticks at the given numbers of its axes.
 func newFigure(xAxis, yAxis axis, xValues, yValues []float64) htmlFigure {
 	return htmlFigure{
 		Width: svgNumber(figureWidth), Height: svgNumber(figureHeight),
@@ -318,8 +322,8 @@ func (e *experiment) figure() htmlFigure {
 	drawn := newFigure(xAxis, yAxis, xValues, roundNumbers(yAxis))
 	drawn.Property, drawn.Place, drawn.Setting, drawn.Constant = e.first.title(), e.first.place(), e.setting, e.constant
 	drawn.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xValues[0], xValues[len(xValues)-1], len(e.series))
-	if e.left > 0 {
-		drawn.Note = fmt.Sprintf("%d more series are not drawn.", e.left)
+	if e.omitted > 0 {
+		drawn.Note = fmt.Sprintf("%d more series are not drawn.", e.omitted)
 	}
 	if len(e.expected) > 0 {
 		drawn.addExpected(e.expected, xAxis, yAxis)
@@ -331,9 +335,15 @@ func (e *experiment) figure() htmlFigure {
 	return drawn
 }
 
-// axes returns the values of the constant in order, and the axes.
+// axes returns the values of the constant in ascending order, and the two axes of the figure.
 func (e *experiment) axes() (xValues []float64, xAxis, yAxis axis) {
-	low, high := math.Inf(1), math.Inf(-1)
+	xValues, low, high := e.ranges()
+	return xValues, constantAxis(xValues[0], xValues[len(xValues)-1]), e.valueAxis(low, high)
+}
+
+// ranges returns the values of the constant in ascending order, and the range of all results, intervals and expectations.
+func (e *experiment) ranges() (xValues []float64, low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
 	include := func(point dot) {
 		xValues = append(xValues, point.x)
 		low, high = min(low, point.low), max(high, point.high)
@@ -347,38 +357,47 @@ func (e *experiment) axes() (xValues []float64, xAxis, yAxis axis) {
 		include(point)
 	}
 	slices.Sort(xValues)
-	xValues = slices.Compact(xValues)
-	const spread = 50 // from this ratio on the axis is logarithmic
-	first, last := xValues[0], xValues[len(xValues)-1]
-	xAxis = axis{low: first, high: last, from: marginLeft + 18, to: figureWidth - marginRight - 18, log: first > 0 && last/first >= spread}
+	return slices.Compact(xValues), low, high
+}
+
+// constantAxis returns the horizontal axis for the values of a constant from first to last. It is logarithmic if their ratio is large.
+func constantAxis(first, last float64) axis {
+	const minLogRatio = 50
+	xAxis := axis{low: first, high: last, from: marginLeft + 18, to: figureWidth - marginRight - 18, log: first > 0 && last/first >= minLogRatio}
 	if first == last {
 		xAxis.low, xAxis.high = first-1, last+1
 	}
+	return xAxis
+}
+
+// valueAxis returns the vertical axis for values from low to high, with some space below and above them. The axis does not leave [0, 1] if the values
+// are probabilities, and has no negative part if they are not negative.
+func (e *experiment) valueAxis(low, high float64) axis {
 	pad := (high - low) * 0.06
 	if pad == 0 {
 		pad = max(math.Abs(high)*0.1, 1e-3)
 	}
-	// The names of ticks have six digits: what differs by less is a flat line.
+	// The labels of ticks have six digits. So values that differ by less are drawn as a flat line.
 	pad = max(pad, math.Abs(high)*1e-5, math.Abs(low)*1e-5)
-	yAxis = axis{low: low - pad, high: high + pad, from: figureHeight - marginBottom, to: marginTop}
+	yAxis := axis{low: low - pad, high: high + pad, from: figureHeight - marginBottom, to: marginTop}
 	if low >= 0 && yAxis.low < 0 {
 		yAxis.low = 0
 	}
 	if strings.HasPrefix(e.first.Property, "P") && high <= 1 && yAxis.high > 1 {
 		yAxis.high = 1
 	}
-	return xValues, xAxis, yAxis
+	return yAxis
 }
 
-// xTicks labels the values of the constant if there is room.
+// xTicks returns a tick for each value of the constant. A tick has a label if there is room for it.
 func xTicks(xAxis, yAxis axis, values []float64) []htmlTick {
-	const room = 38
+	const minDistance = 38 // between labels
 	var ticks []htmlTick
 	lastLabel := math.Inf(-1)
 	for _, value := range values {
-		position := xAxis.at(value)
+		position := xAxis.position(value)
 		tick := htmlTick{Path: "M" + svgPoint(position, yAxis.from) + "v4", X: svgNumber(position), Y: svgNumber(yAxis.from + 18)}
-		if position-lastLabel >= room {
+		if position-lastLabel >= minDistance {
 			tick.Text = tickText(value)
 			lastLabel = position
 		}
@@ -387,11 +406,11 @@ func xTicks(xAxis, yAxis axis, values []float64) []htmlTick {
 	return ticks
 }
 
-// yTicks returns the ticks of the vertical axis, with lines across the figure.
+// yTicks returns a tick of the vertical axis for each value. Each is a line across the figure with a label.
 func yTicks(yAxis axis, values []float64) []htmlTick {
 	var ticks []htmlTick
 	for _, value := range values {
-		position := yAxis.at(value)
+		position := yAxis.position(value)
 		ticks = append(ticks, htmlTick{
 			Path: "M" + svgPoint(marginLeft, position) + "H" + svgNumber(figureWidth-marginRight),
 			X:    svgNumber(marginLeft - 7), Y: svgNumber(position), Text: tickText(value),
@@ -400,17 +419,17 @@ func yTicks(yAxis axis, values []float64) []htmlTick {
 	return ticks
 }
 
-// roundNumbers returns about five round numbers of an axis.
+// roundNumbers returns about five round numbers in the range of an axis, in ascending order.
 func roundNumbers(yAxis axis) []float64 {
 	step := niceStep((yAxis.high - yAxis.low) / 5)
 	var numbers []float64
 	for multiple := math.Ceil(yAxis.low/step - 1e-9); multiple*step <= yAxis.high+step*1e-9; multiple++ {
-		numbers = append(numbers, multiple*step+0) // no negative zero
+		numbers = append(numbers, multiple*step+0) // -0 + 0 is 0
 	}
 	return numbers
 }
 
-// niceStep returns the smallest number 1, 2 or 5 times a power of ten that is at least x.
+// niceStep returns the smallest number of at least minStep that is 1, 2 or 5 times a power of ten.
 func niceStep(minStep float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(minStep)))
 	for _, factor := range []float64{1, 2, 5} {
@@ -427,16 +446,20 @@ func tickText(x float64) string { return number.Text(x) }
 // svgPoint returns the coordinates of a point in a path.
 func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
 
-// addSeries draws a series as a line with marks and the bars of its intervals. shift moves it sideways, so that bars of several series are
-// apart.
+// addSeries adds a series to the figure, as a line with marks and the bars of its intervals. shift moves it sideways, to separate the bars of several
+// series.
 func (f *htmlFigure) addSeries(series curve, xAxis, yAxis axis, shift float64) {
 	drawn := htmlSeries{Class: "s" + strconv.Itoa(series.look%7)}
 	var line, bars strings.Builder
 	for i, point := range series.points {
-		x, y := xAxis.at(point.x)+shift, yAxis.at(point.y)
-		line.WriteString([...]string{"M", "L"}[min(i, 1)] + svgPoint(x, y))
+		x, y := xAxis.position(point.x)+shift, yAxis.position(point.y)
+		moveOrLine := "L"
+		if i == 0 {
+			moveOrLine = "M"
+		}
+		line.WriteString(moveOrLine + svgPoint(x, y))
 		if point.low < point.high {
-			low, high := yAxis.at(max(point.low, yAxis.low)), yAxis.at(min(point.high, yAxis.high))
+			low, high := yAxis.position(max(point.low, yAxis.low)), yAxis.position(min(point.high, yAxis.high))
 			fmt.Fprintf(&bars, "M%sV%sM%sh6M%sh6", svgPoint(x, low), svgNumber(high), svgPoint(x-3, low), svgPoint(x-3, high))
 		}
 		drawn.Points = append(drawn.Points, htmlPoint{"dot", markPath(series.look, x, y, 3.6), point.text})
@@ -446,19 +469,19 @@ func (f *htmlFigure) addSeries(series curve, xAxis, yAxis axis, shift float64) {
 	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: series.name, Mark: "dot", Path: markPath(series.look, 14, 7, 4), Line: true})
 }
 
-// addExpected draws crosses at the expectations.
+// addExpected adds the expected values to the figure, as crosses.
 func (f *htmlFigure) addExpected(points []dot, xAxis, yAxis axis) {
 	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
 	drawn := htmlSeries{Class: "expected"}
 	for _, point := range points {
 		text := "expected " + tickText(point.y)
-		drawn.Points = append(drawn.Points, htmlPoint{"cross", cross(xAxis.at(point.x), yAxis.at(point.y)), text})
+		drawn.Points = append(drawn.Points, htmlPoint{"cross", cross(xAxis.position(point.x), yAxis.position(point.y)), text})
 	}
 	f.Series = append(f.Series, drawn)
 	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
 }
 
-// markPath returns the path of the i-th shape at a point: a circle, square, triangle or diamond.
+// markPath returns the SVG path of a mark at a point. shape modulo 4 is 0 for a circle, 1 for a square, 2 for a triangle and 3 for a diamond.
 func markPath(shape int, x, y, radius float64) string {
 	switch shape % 4 {
 	case 0:

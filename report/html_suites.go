@@ -52,7 +52,8 @@ type htmlCell struct {
 // maxOpenResults is the largest number of results with which every file is unfolded.
 const maxOpenResults = 60
 
-// htmlSuites returns the results by folder, file and property.
+// htmlSuites returns a section for each folder. It has a table for each properties file, with a row for each property and valuation and a column for
+// each engine.
 func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite {
 	engines := rep.engines()
 	var suites []htmlSuite
@@ -88,8 +89,8 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite
 	return suites
 }
 
-// addResult adds a result to the row of its property and valuation, or to a new row if the engine has the same property
-// twice.
+// addResult adds a result to the row of its property and valuation, and returns the row. It makes a new row if there is none, or if its cell of this
+// engine is already taken. rows has the last row of each property and valuation.
 func (f *htmlFile) addResult(test *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
 	f.results = append(f.results, *test)
 	engine := slices.Index(f.Engines, test.Engine)
@@ -119,7 +120,7 @@ func (r *TestResult) question() string {
 	return strings.Join([]string{r.source(), r.Model, r.Props, strings.Join(r.Args, "\n"), r.title(), strconv.Itoa(r.Line)}, "\x00")
 }
 
-// finish sets the fields that need the complete file.
+// finish sets the fields that depend on all results of the file.
 func (f *htmlFile) finish() {
 	tally := tallyOf(f.results)
 	f.Counts = htmlCounts(tally)
@@ -143,7 +144,7 @@ func (f *htmlFile) finish() {
 	}
 }
 
-// htmlCell returns the cell of a result: its value, interval, size and time, and the folded details.
+// htmlCell returns the table cell of a result: its value and interval, a line with sizes and times, and the folded details.
 func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 	cell := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.id(r)}
 	var meta []string
@@ -176,7 +177,8 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 	return cell
 }
 
-// htmlMore returns the folded details of a cell: only warnings if the result passed.
+// htmlDetails returns the folded details of a cell. If the result passed, these are the warnings. If it also has a log and no warning, they are the
+// command that repeats it.
 func (r *TestResult) htmlDetails() []part {
 	var details []part
 	add := func(name, text string, code bool) {
@@ -204,7 +206,7 @@ func (r *TestResult) htmlDetails() []part {
 	return details
 }
 
-// agreement returns a word that says whether the answers of the engines to one property agree, and its class.
+// agreement says whether the answers of the engines to one property agree. It returns a text and the CSS class of the text.
 func agreement(results []*TestResult) (word, class string) {
 	var answers []*TestResult
 	for _, test := range results {
@@ -252,32 +254,32 @@ type htmlLog struct {
 
 // htmlLogs has every text once.
 type htmlLogs struct {
-	list []*htmlLog
-	at   map[string]*htmlLog
-	left int // logs that are left out
+	list    []*htmlLog
+	byText  map[string]*htmlLog
+	omitted int // logs that are left out
 }
 
-// newHTMLLogs collects the logs of a report, each text once, up to maxHTMLLogs bytes.
+// newHTMLLogs returns the logs of a report, each text once, up to maxHTMLLogs bytes. It counts the logs that it omits.
 func newHTMLLogs(rep *TestReport) *htmlLogs {
-	logs := &htmlLogs{at: make(map[string]*htmlLog)}
+	logs := &htmlLogs{byText: make(map[string]*htmlLog)}
 	size := 0
 	for i := range rep.Results {
 		test := &rep.Results[i]
 		if test.Log == "" {
 			continue
 		}
-		log, known := logs.at[test.Log]
-		if !known {
+		log, isKnown := logs.byText[test.Log]
+		if !isKnown {
 			text := omitMiddle(test.Log, maxHTMLLog)
 			if size+len(text) > maxHTMLLogs {
-				logs.left++
+				logs.omitted++
 			} else {
 				size += len(text)
 				title := strings.TrimSpace(test.Engine + " " + test.source())
 				log = &htmlLog{ID: htmlID("log", len(logs.list)), Title: title, Text: htmlClean(text)}
 				logs.list = append(logs.list, log)
 			}
-			logs.at[test.Log] = log
+			logs.byText[test.Log] = log
 		}
 		if log != nil {
 			log.N++
@@ -288,7 +290,7 @@ func newHTMLLogs(rep *TestReport) *htmlLogs {
 
 // id returns the identifier of the log of a result, empty when it has none.
 func (l *htmlLogs) id(test *TestResult) string {
-	if log := l.at[test.Log]; log != nil {
+	if log := l.byText[test.Log]; log != nil {
 		return log.ID
 	}
 	return ""
@@ -296,10 +298,10 @@ func (l *htmlLogs) id(test *TestResult) string {
 
 // more returns a note if logs were left out.
 func (l *htmlLogs) more() string {
-	if l.left == 0 {
+	if l.omitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d more logs are left out: a page has at most %d MiB of them.", l.left, maxHTMLLogs>>20)
+	return fmt.Sprintf("%d more logs are left out: a page has at most %d MiB of them.", l.omitted, maxHTMLLogs>>20)
 }
 
 // htmlClean makes control characters visible, as [xmlText] does.

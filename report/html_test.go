@@ -215,7 +215,7 @@ func TestExperiments(t *testing.T) {
 			_, ax, ay := e.axes()
 			for _, s := range e.series {
 				for _, p := range s.points {
-					x, low, high := ax.at(p.x), ay.at(p.low), ay.at(p.high)
+					x, low, high := ax.position(p.x), ay.position(p.low), ay.position(p.high)
 					if x < marginLeft || x > figureWidth || high < 0 || low > figureHeight-marginBottom+1e-9 {
 						t.Errorf("%d: %v is at %g, %g to %g", n, p.dot, x, low, high)
 					}

@@ -21,7 +21,7 @@ type timedRun struct {
 // timedMarks are the outcomes of a run on two engines, the gravest last.
 var timedMarks = [...]string{"both as expected", "a limit of time or memory", "not as expected"}
 
-// htmlTimes draws the times of the same runs, for the first engine and each other one, on logarithmic axes.
+// htmlTimes returns figures that compare the running times of the first engine with those of each other engine. It omits engines with too few runs.
 func (rep *TestReport) htmlTimes() []htmlFigure {
 	var figures []htmlFigure
 	engines := rep.engines()
@@ -33,8 +33,8 @@ func (rep *TestReport) htmlTimes() []htmlFigure {
 	return figures
 }
 
-// timedRuns pairs the runs of two engines, in the order of the suite. A run without a time is left out: one that an
-// engine does not support, or a cached one.
+// timedRuns returns the pairs of runs of two engines on the same model and properties, in the order of the suite. It omits runs without a time: the
+// engine does not support them, or the answer came from the cache.
 func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	type run struct {
 		seconds float64
@@ -70,7 +70,8 @@ func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	return pairs
 }
 
-// timedMark returns the mark of an outcome in the figure of times; false if the run did not end by itself or at a limit.
+// timedMark returns the index of the mark that the figure of times has for an outcome. It returns false if the time of the run means nothing, because
+// the run ended with an error or did not take place.
 func timedMark(outcome TestOutcome) (mark int, ended bool) {
 	switch outcome {
 	case TestPassed, TestUnchecked, TestNotTested:
@@ -83,7 +84,8 @@ func timedMark(outcome TestOutcome) (mark int, ended bool) {
 	return 0, false
 }
 
-// timesFigure draws the times of the runs of two engines against each other, on logarithmic axes.
+// timesFigure returns a scatter plot of the running times of two engines, on logarithmic axes. x is the time of the first engine, and y the time of
+// the second one.
 func timesFigure(first, second string, points []timedRun) htmlFigure {
 	low, high, faster := math.Inf(1), 0.0, 0
 	for _, point := range points {
@@ -103,12 +105,12 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 	drawn.Property, drawn.Constant = second+" against "+first, "seconds of "+first
 	drawn.Place = fmt.Sprintf("%s; %s took less time for %d of them", noun.Count(len(points), "run"), first, faster)
 	drawn.Label = fmt.Sprintf("seconds of %s over seconds of %s for %s; above the line %s took less time, in %s", second, first, noun.Count(len(points), "run"), first, noun.Count(faster, "run"))
-	drawn.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(xAxis.at(low), yAxis.at(low)) + "L" + svgPoint(xAxis.at(high), yAxis.at(high))}}
+	drawn.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(xAxis.position(low), yAxis.position(low)) + "L" + svgPoint(xAxis.position(high), yAxis.position(high))}}
 	for i, name := range timedMarks {
 		series := htmlSeries{Class: fmt.Sprintf("s%d", i)}
 		for _, point := range points {
 			if point.marks == i {
-				series.Points = append(series.Points, htmlPoint{"dot", markPath(i, xAxis.at(point.x), yAxis.at(point.y), 3.6), point.text})
+				series.Points = append(series.Points, htmlPoint{"dot", markPath(i, xAxis.position(point.x), yAxis.position(point.y), 3.6), point.text})
 			}
 		}
 		if len(series.Points) > 0 {

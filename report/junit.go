@@ -16,20 +16,14 @@ import (
 // maxJUnitLog is the size in bytes after which a log in JUnit XML is cut.
 const maxJUnitLog = 16 << 10
 
-// WriteJUnit prints a run of a test suite as JUnit XML. A properties file is a
-// test suite, and a property under one valuation on one engine is a test case.
+// WriteJUnit writes a run of a test suite to w as JUnit XML. A properties file becomes a test suite. A property under one valuation on one engine
+// becomes a test case.
 //
-// fail and disagree are failures, error and limit are errors, unsupported,
-// unchecked and not tested are skipped, each with its reason; an unknown time
-// is left out. The class name of a test case is its engine and its file with
-// dots for slashes; no two test cases have the same class name and name. What
-// is wrong with annotations is the system-err of their suite. Logs of what did
-// not pass are there up to 16 KiB, head and tail.
+// The outcomes fail and disagree become failures, error and limit become errors, and the others except pass become skipped. Each has its reason. The
+// class name of a test case is its engine and its file, with dots for slashes. The pair of class name and name is unique. Findings about annotations
+// are in the system-err of their suite. A result that did not pass has the head and the tail of its log, up to 16 KiB.
 //
-// Pages of servers show the text as it is, so it is printable; only the attribute
-// file, by which programs find the file, keeps what XML can hold.
-//
-// The error is that of w.
+// Control characters are visible in all texts, because servers show them unchanged. The exception is the attribute file: programs open this file.
 //
 // Source: the schema of the Jenkins xUnit plugin, junit-10.xsd, with the
 // attributes file and line of a test case that GitLab and GitHub's actions read.
@@ -105,10 +99,10 @@ type junitText struct {
 	Text string `xml:",cdata"`
 }
 
-// junit returns the report in the structure of JUnit XML.
+// junit returns the structs whose XML is the report.
 func (rep *TestReport) junit() *junitSuites {
 	total := tallyOf(rep.Results)
-	suites0 := &junitSuites{
+	all := &junitSuites{
 		Name: printable.Text(rep.Title), Tests: total.total, Time: seconds(rep.Elapsed.Seconds()),
 		Failures: total.counts[TestFailed] + total.counts[TestDisagreed], Errors: total.counts[TestError] + total.counts[TestLimit],
 	}
@@ -116,7 +110,7 @@ func (rep *TestReport) junit() *junitSuites {
 	suiteOf := func(file string) *junitSuite {
 		if suites[file] == nil {
 			suites[file] = rep.newSuite(file)
-			suites0.Suites = append(suites0.Suites, suites[file])
+			all.Suites = append(all.Suites, suites[file])
 		}
 		return suites[file]
 	}
@@ -140,10 +134,10 @@ func (rep *TestReport) junit() *junitSuites {
 		finding := &rep.Findings[i]
 		suiteOf(finding.File).warn(finding.place() + ": " + finding.Message)
 	}
-	for _, suite := range suites0.Suites {
+	for _, suite := range all.Suites {
 		suite.count()
 	}
-	return suites0
+	return all
 }
 
 // newSuite returns the test suite of a properties file, without cases.
@@ -161,7 +155,7 @@ func (rep *TestReport) newSuite(file string) *junitSuite {
 	return suite
 }
 
-// count sets the attributes of a complete suite.
+// count sets the numbers in the attributes of a suite that has all its cases.
 func (s *junitSuite) count() {
 	t := &s.tally
 	s.Tests = t.total
@@ -196,7 +190,7 @@ func (r *TestResult) junitCase() junitCase {
 	case r.Outcome.failing():
 		testCase.Error = outcome
 	default:
-		outcome.Text = "" // a reason is enough
+		outcome.Text = "" // the reason in the attribute message is enough
 		testCase.Skipped = outcome
 	}
 	if r.Verdict != nil && r.Verdict.Doubt != "" {
@@ -216,7 +210,7 @@ func (r *TestResult) className() string {
 	return strings.Trim(strings.ReplaceAll(r.Engine, ".", "_")+"."+file, ".")
 }
 
-// junitOutcome returns the outcome of a test case with its reason; nil for a result that passed.
+// junitOutcome returns the XML element with the outcome and the reason of a test case; nil for a result that passed.
 func (r *TestResult) junitOutcome() *junitOutcome {
 	if r.Outcome == TestPassed {
 		return nil
@@ -244,8 +238,8 @@ func seconds(x float64) string {
 	return strconv.FormatFloat(max(x, 0.001), 'f', 3, 64)
 }
 
-// xmlText returns the text with visible escapes, "\x1b" or "\ufffe", for characters that XML 1.0 does not allow and for bytes that are not
-// UTF-8. The encoder would replace them all by U+FFFD.
+// xmlText returns a text that XML 1.0 can hold. Characters that XML does not allow, and bytes that are not UTF-8, become escapes such as \x1b or
+// \ufffe. The encoder would replace all of them by U+FFFD.
 //
 // Source: XML 1.0 (Fifth Edition), production Char.
 func xmlText(text string) string {
@@ -254,7 +248,7 @@ func xmlText(text string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&escaped, `\x%02x`, text[i])
-		case r == '\r': // parsers make a newline of it
+		case r == '\r': // omitted, because XML parsers would read it as a newline
 		case r < 0x20 && r != '\t' && r != '\n' || r == 0x7f:
 			fmt.Fprintf(&escaped, `\x%02x`, r)
 		case r == 0xfffe || r == 0xffff:
@@ -266,7 +260,7 @@ func xmlText(text string) string {
 	return escaped.String()
 }
 
-// middleOut shortens a long text to about limit bytes: it replaces the middle by the number of bytes left out.
+// omitMiddle shortens a text to about limit bytes. It replaces the middle by a line with the number of omitted bytes, and does not split characters.
 func omitMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -11,7 +11,7 @@ import (
 	"tilecheck/result"
 )
 
-// writeListings prints the states of filter(print, ...), one on a line as PRISM does: number:(valuation)=value.
+// writeListings prints the states that filter(print, ...) lists. Like PRISM, it prints a line number:(valuation)=value for each state.
 func writeListings(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
 	var text bytes.Buffer
 	for i := range verdicts {
@@ -42,7 +42,7 @@ func writeListings(w io.Writer, format table.Format, verdicts []result.Verdict, 
 	return err
 }
 
-// writeRegions prints the regions of the parameters in which a property was decided, one on a line as PRISM prints values by region.
+// writeRegions prints the regions of parameter values in which a property was checked, with the answer in each: true, false, or ? for unknown.
 func writeRegions(text *bytes.Buffer, format table.Format, verdict *result.Verdict) {
 	if len(verdict.Regions) == 0 {
 		return

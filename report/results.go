@@ -29,7 +29,7 @@ const (
 	ResultsComment   ResultsStyle = "comment"
 )
 
-// ParseResultsStyle returns the style with a name; empty is list, as in PRISM.
+// ParseResultsStyle returns the style with the given name. The empty name means list, as in PRISM.
 func ParseResultsStyle(name string) (ResultsStyle, error) {
 	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsMatrix, ResultsMatrixCSV, ResultsDataFrame, ResultsComment}
 	switch s := ResultsStyle(name); {
@@ -75,8 +75,8 @@ type resultGroup struct {
 	varying  []string // constants with several values, in order
 }
 
-// groupResults groups the verdicts by property. Engines order them by the valuation of the model's constants first. A
-// property that occurs twice has every valuation twice.
+// groupResults groups the verdicts by property, in the order of their first verdicts. A property that occurs twice gives two groups: the second
+// verdict for the same valuation belongs to the second group.
 func groupResults(verdicts []result.Verdict) []*resultGroup {
 	var order []*resultGroup
 	groups := make(map[string]*resultGroup)
@@ -101,11 +101,13 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 	return order
 }
 
-// vary sets the constants that have several values.
+// setVarying sets the names of the constants that have several values in the group.
 func (g *resultGroup) setVarying() {
 	first := g.verdicts[0]
 	for _, constant := range first.Constants {
-		differs := func(verdict *result.Verdict) bool { return result.Valuation(verdict.Constants).Text(constant.Name) != constant.Value }
+		differs := func(verdict *result.Verdict) bool {
+			return result.Valuation(verdict.Constants).Text(constant.Name) != constant.Value
+		}
 		if slices.ContainsFunc(g.verdicts, differs) {
 			g.varying = append(g.varying, constant.Name)
 		}
@@ -135,7 +137,7 @@ func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 	return nil
 }
 
-// exportTitle separates properties and names the next one, if there are several.
+// exportTitle writes the property of a group as a heading, with a blank line before all groups but the first. A single group gets no heading.
 func exportTitle(w io.Writer, groups []*resultGroup, index int, separator string) {
 	if index > 0 {
 		fmt.Fprintln(w)
@@ -152,7 +154,7 @@ func exportTitle(w io.Writer, groups []*resultGroup, index int, separator string
 	fmt.Fprintln(w, title)
 }
 
-// exportMatrices writes matrices of results. A cell without a verdict is empty.
+// exportMatrices writes the results of each property as matrices. A cell without a verdict is empty.
 func exportMatrices(w io.Writer, groups []*resultGroup, separator string) error {
 	for i, group := range groups {
 		exportTitle(w, groups, i, separator)
@@ -161,9 +163,9 @@ func exportMatrices(w io.Writer, groups []*resultGroup, separator string) error 
 		for _, v := range group.verdicts {
 			cells := row(v, group.varying)
 			matrix.cells[strings.Join(cells[:len(group.varying)], ",")] = cells[len(group.varying)]
-			for k := range group.varying {
-				if !slices.Contains(matrix.values[k], cells[k]) {
-					matrix.values[k] = append(matrix.values[k], cells[k])
+			for index := range group.varying {
+				if !slices.Contains(matrix.values[index], cells[index]) {
+					matrix.values[index] = append(matrix.values[index], cells[index])
 				}
 			}
 		}
@@ -183,10 +185,11 @@ type resultMatrix struct {
 	cells     map[string]string // by the values of those constants
 }
 
-// write writes the matrices for values of the first constants.
+// write writes a matrix for each combination of values of the varying constants, except for the last two, which are the rows and columns. fixed has
+// the values that the callers have selected for the first constants.
 func (m *resultMatrix) write(fixed []string) error {
-	remaining := len(m.varying) - len(fixed)
-	if remaining <= 2 {
+	free := len(m.varying) - len(fixed)
+	if free <= 2 {
 		return m.matrix(fixed)
 	}
 	for i, value := range m.values[len(fixed)] {
@@ -200,12 +203,12 @@ func (m *resultMatrix) write(fixed []string) error {
 	return nil
 }
 
-// matrix writes one matrix: its title, the values of the last constant, and the rows. With a single constant, it has one
-// row without a value before it; without constants, one cell.
+// matrix writes one matrix: a title with the fixed values, a line with the values of the last constant, and a row for each value of the constant
+// before it. A single constant gives one row. Without varying constants, there is one cell.
 func (m *resultMatrix) matrix(fixed []string) error {
 	var title []string
-	for k, value := range fixed {
-		title = append(title, m.varying[k]+"="+value)
+	for index, value := range fixed {
+		title = append(title, m.varying[index]+"="+value)
 	}
 	numVarying := len(m.varying)
 	corner := strings.Join(title, ",")
@@ -232,8 +235,8 @@ func (m *resultMatrix) matrix(fixed []string) error {
 		return err
 	}
 	for _, value := range m.values[numVarying-2] {
-		fixedAndValue := append(slices.Clone(fixed), value)
-		if err := m.line(append([]string{value}, m.cellsOf(fixedAndValue, columns)...)...); err != nil {
+		valuesBefore := append(slices.Clone(fixed), value)
+		if err := m.line(append([]string{value}, m.cellsOf(valuesBefore, columns)...)...); err != nil {
 			return err
 		}
 	}
@@ -255,7 +258,7 @@ func (m *resultMatrix) line(cells ...string) error {
 	return err
 }
 
-// exportDataFrame writes one table for all properties, with a column for each varying constant.
+// exportDataFrame writes the results of all properties as one CSV table, with a column for each varying constant.
 func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 	var names []string
 	for _, group := range groups {
@@ -286,14 +289,14 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 	return nil
 }
 
-// exportComments writes the results as RESULT annotations.
+// exportComments writes the results as RESULT annotations, each a comment line that PRISM's test mode reads.
 func exportComments(w io.Writer, groups []*resultGroup) error {
 	for i, group := range groups {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		for _, v := range group.verdicts {
-			// Constants that do not vary come first.
+			// Put the constants that do not vary first.
 			var fixed, varying result.Valuation
 			for _, constant := range v.Constants {
 				if slices.Contains(group.varying, constant.Name) {

@@ -17,9 +17,9 @@ type keptResult struct {
 func EncodeResults(results []TestResult) ([]byte, error) {
 	kept := make([]keptResult, len(results))
 	for i := range results {
-		r := &results[i]
-		kept[i] = keptResult{testRecord: r.record(), Judged: r.Verdict != nil}
-		for _, constant := range r.Constants {
+		test := &results[i]
+		kept[i] = keptResult{testRecord: test.record(), Judged: test.Verdict != nil}
+		for _, constant := range test.Constants {
 			kept[i].Values = append(kept[i].Values, constant.Value)
 		}
 	}
@@ -37,23 +37,23 @@ func DecodeResults(text []byte) ([]TestResult, error) {
 	}
 	results := make([]TestResult, len(kept))
 	for i := range kept {
-		keptOne := &kept[i]
-		r, err := keptOne.testResult()
+		stored := &kept[i]
+		test, err := stored.testResult()
 		if err != nil {
 			return nil, err
 		}
-		if len(keptOne.Values) != len(r.Constants) {
-			return nil, fmt.Errorf("found %d values of %d constants", len(keptOne.Values), len(r.Constants))
+		if len(stored.Values) != len(test.Constants) {
+			return nil, fmt.Errorf("found %d values of %d constants", len(stored.Values), len(test.Constants))
 		}
-		for j, value := range keptOne.Values {
-			r.Constants[j].Value = value
+		for index, value := range stored.Values {
+			test.Constants[index].Value = value
 		}
-		if r.Verdict = nil; keptOne.Judged {
-			if r.Verdict, err = keptOne.Record.Verdict(); err != nil {
+		if test.Verdict = nil; stored.Judged {
+			if test.Verdict, err = stored.Record.Verdict(); err != nil {
 				return nil, err
 			}
 		}
-		results[i] = *r
+		results[i] = *test
 	}
 	return results, nil
 }

@@ -19,29 +19,28 @@ const MaxTestsMarkdown = 60_000
 // maxMarkdownCell is the length in bytes after which a cell is cut.
 const maxMarkdownCell = 300
 
-// writeMarkdown prints the counts, a table of failures, and folded parts. When the budget is used up, it leaves out rows
-// and says how many.
+// writeMarkdown prints the counts, a table of failures, and folded parts. It omits rows that exceed MaxTestsMarkdown bytes, and prints their number.
 func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	title := rep.Title
 	if title == "" {
 		title = "tilecheck test"
 	}
-	text := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
-	text.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
+	out := &limitedText{remaining: MaxTestsMarkdown - 2000} // the other bytes are for the lines about omitted rows
+	out.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
 	failures := rep.failures()
-	markdownFailures(text, failures)
-	markdownReruns(text, failures)
-	text.table("By folder", rep.folderTable())
-	text.table("What was not judged, and why", rep.reasonTable())
-	rep.markdownFindings(text)
+	markdownFailures(out, failures)
+	markdownReruns(out, failures)
+	out.table("By folder", rep.folderTable())
+	out.table("What was not judged, and why", rep.reasonTable())
+	rep.markdownFindings(out)
 	for _, note := range rep.Notes {
-		text.appendIfFits("- " + inlineText(note) + "\n")
+		out.appendIfFits("- " + inlineText(note) + "\n")
 	}
-	_, err := w.Write(text.text.Bytes())
+	_, err := w.Write(out.text.Bytes())
 	return err
 }
 
-// verdictMark returns the mark of success or failure in front of the conclusion.
+// verdictMark returns the mark of success or failure that stands before the conclusion; "" without Unicode.
 func (rep *TestReport) verdictMark(opt table.Options) string {
 	switch {
 	case !opt.Unicode:
@@ -53,7 +52,7 @@ func (rep *TestReport) verdictMark(opt table.Options) string {
 }
 
 // markdownFailures writes the table of failures.
-func markdownFailures(text *budget, failures []failureRow) {
+func markdownFailures(out *limitedText, failures []failureRow) {
 	if len(failures) == 0 {
 		return
 	}
@@ -67,7 +66,7 @@ func markdownFailures(text *budget, failures []failureRow) {
 		notShown += failure.More
 	}
 	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
-	text.rows(head, rows, notShown, "failures")
+	out.rows(head, rows, notShown, "failures")
 }
 
 // markdownSetting returns the constants and switches of a result in a new line of its cell.
@@ -79,7 +78,7 @@ func markdownSetting(test *TestResult) string {
 }
 
 // markdownReruns prints the commands that repeat the failures, one on a line.
-func markdownReruns(out *budget, failures []failureRow) {
+func markdownReruns(out *limitedText, failures []failureRow) {
 	var lines []string
 	seen := make(map[string]bool)
 	for _, failure := range failures {
@@ -110,7 +109,7 @@ func markdownReruns(out *budget, failures []failureRow) {
 }
 
 // markdownFindings writes the folded table of findings.
-func (rep *TestReport) markdownFindings(text *budget) {
+func (rep *TestReport) markdownFindings(out *limitedText) {
 	if len(rep.Findings) == 0 {
 		return
 	}
@@ -119,9 +118,9 @@ func (rep *TestReport) markdownFindings(text *budget) {
 		finding := &rep.Findings[i]
 		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(shorten(finding.Message, maxMarkdownCell))))
 	}
-	if text.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
-		text.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
-		text.close()
+	if out.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
+		out.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
+		out.close()
 	}
 }
 
@@ -136,7 +135,7 @@ func inlineText(text string) string {
 // codeCell returns a cell with a text in code style.
 func codeCell(text string) string { return table.MarkdownCode(shorten(text, maxMarkdownCell)) }
 
-// cut shortens text to about limit bytes by leaving out its middle.
+// shorten returns a text of about limit bytes. It replaces the middle of a longer text by " ... ", and does not split characters.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -151,27 +150,27 @@ func shorten(text string, limit int) string {
 	return text[:head] + " ... " + text[tail:]
 }
 
-// budget is a text with a limited number of bytes.
-type budget struct {
-	text bytes.Buffer
-	left int
+// limitedText is a text with a limited number of bytes.
+type limitedText struct {
+	text      bytes.Buffer
+	remaining int
 }
 
-// must appends a small part without checking the budget.
-func (b *budget) append(s string) {
-	b.text.WriteString(s)
-	b.left -= len(s)
+// append appends a short text without checking the limit.
+func (b *limitedText) append(text string) {
+	b.text.WriteString(text)
+	b.remaining -= len(text)
 }
 
-// try appends s if it fits.
-func (b *budget) appendIfFits(s string) bool { return b.appendKeeping(s, 0) }
+// appendIfFits appends a text if it fits, and reports whether it did.
+func (b *limitedText) appendIfFits(text string) bool { return b.appendKeeping(text, 0) }
 
-// tryKeeping appends s if at least keep bytes are left after it.
-func (b *budget) appendKeeping(s string, keep int) bool {
-	if len(s)+keep > b.left {
+// appendKeeping appends a text if at least reserve bytes remain after it, and reports whether it did.
+func (b *limitedText) appendKeeping(text string, reserve int) bool {
+	if len(text)+reserve > b.remaining {
 		return false
 	}
-	b.append(s)
+	b.append(text)
 	return true
 }
 
@@ -180,17 +179,17 @@ const (
 	rowsLimit = 120 // bytes that the line about rows left out takes
 )
 
-// open begins a folded part if there is room for it and keep bytes more.
-func (b *budget) open(summary string, keep int) bool {
-	return b.appendKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
+// open begins a folded part if there is room for it and for reserve more bytes. It reports whether it did.
+func (b *limitedText) open(summary string, reserve int) bool {
+	return b.appendKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", reserve+len(foldEnd))
 }
 
 // close ends a folded part.
-func (b *budget) close() { b.append(foldEnd) }
+func (b *limitedText) close() { b.append(foldEnd) }
 
-// rows appends a table with as many rows as fit, and says how many are left out; left counts those that the caller left
-// out.
-func (b *budget) rows(head string, rows []string, omitted int, noun string) {
+// rows appends a table with as many rows as fit, and a line with the number of omitted rows. omitted is the number of rows that the caller has already
+// omitted. noun names the rows in that line, in the plural.
+func (b *limitedText) rows(head string, rows []string, omitted int, noun string) {
 	if !b.appendKeeping(head, rowsLimit) {
 		b.append(fmt.Sprintf("%d %s are left out\n\n", len(rows)+omitted, noun))
 		return
@@ -207,20 +206,20 @@ func (b *budget) rows(head string, rows []string, omitted int, noun string) {
 	}
 }
 
-// table appends a folded table and its notes.
-func (b *budget) table(summary string, t *table.Table) {
-	names := make([]string, len(t.Columns))
+// table appends a folded table and its notes, if the table has rows and there is room for it.
+func (b *limitedText) table(summary string, rowsTable *table.Table) {
+	names := make([]string, len(rowsTable.Columns))
 	rule := "|"
-	for i, column := range t.Columns {
+	for i, column := range rowsTable.Columns {
 		names[i] = inlineText(column.Name)
 		rule += [...]string{" :--- |", " ---: |", " :---: |"}[column.Align]
 	}
 	head := markdownRow(names...) + rule + "\n"
-	if len(t.Rows) == 0 || !b.open(summary, len(head)+2*rowsLimit) {
+	if len(rowsTable.Rows) == 0 || !b.open(summary, len(head)+2*rowsLimit) {
 		return
 	}
-	rows := make([]string, len(t.Rows))
-	for i, row := range t.Rows {
+	rows := make([]string, len(rowsTable.Rows))
+	for i, row := range rowsTable.Rows {
 		cells := make([]string, len(row))
 		for j, cell := range row {
 			cells[j] = inlineText(shorten(cell.Text, maxMarkdownCell))
@@ -228,7 +227,7 @@ func (b *budget) table(summary string, t *table.Table) {
 		rows[i] = markdownRow(cells...)
 	}
 	b.rows(head, rows, 0, "rows")
-	for _, note := range t.Notes {
+	for _, note := range rowsTable.Notes {
 		b.appendIfFits(inlineText(note) + "\n")
 	}
 	b.close()

@@ -15,25 +15,24 @@ import (
 	"tilecheck/result"
 )
 
-// ReadJSONLines reads the output of [WriteJSONLines]. It ignores members that it does not know.
+// ReadJSONLines reads a report that [WriteJSONLines] wrote. It ignores members that it does not know. file is the name of the file for messages.
 //
-// An incomplete report is an error: one without header or with another schema, a line that is longer than 16 MB, is not
-// an object or has a member of the wrong type, and a missing summary or one that counts other results. The error is a
-// [*syntax.Error] with the file and the line, or that of r.
+// It returns an error if the header or the summary is missing, the schema is unknown, the counts in the summary differ from the results, or a line is
+// too long, is not an object or has a member of the wrong type. The error is a [*syntax.Error] with the line, or an error of r.
 func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
-	in := &linesReader{rep: new(TestReport)}
-	text := bufio.NewScanner(r)
-	text.Buffer(nil, maxLine)
+	reader := &linesReader{rep: new(TestReport)}
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, maxLine)
 	var err error
-	for err == nil && text.Scan() {
-		in.line++
-		err = in.read(text.Bytes())
+	for err == nil && scanner.Scan() {
+		reader.line++
+		err = reader.read(scanner.Bytes())
 	}
 	if err == nil {
-		in.line++
-		switch err = text.Err(); {
+		reader.line++
+		switch err = scanner.Err(); {
 		case err == nil:
-			err = in.end()
+			err = reader.end()
 		case errors.Is(err, bufio.ErrTooLong):
 			err = fmt.Errorf("the line is longer than %d MB", maxLine>>20)
 		default:
@@ -41,9 +40,9 @@ func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
 		}
 	}
 	if err != nil {
-		return nil, &syntax.Error{File: file, Pos: syntax.Pos{Line: int32(in.line), Col: 1}, Msg: err.Error()}
+		return nil, &syntax.Error{File: file, Pos: syntax.Pos{Line: int32(reader.line), Col: 1}, Msg: err.Error()}
 	}
-	return in.rep, nil
+	return reader.rep, nil
 }
 
 // maxLine is longer than any line of WriteJSONLines: a result has at most 64 kB of a log.
@@ -58,15 +57,15 @@ type linesReader struct {
 }
 
 // end checks that the report is complete.
-func (in *linesReader) end() error {
-	if !in.closed {
+func (r *linesReader) end() error {
+	if !r.closed {
 		return errors.New("the report ends here, want a summary: it was not written completely")
 	}
 	return nil
 }
 
-// read reads a line.
-func (in *linesReader) read(line []byte) error {
+// read adds a line of the file to the report. It returns an error if the line is invalid or stands at the wrong place.
+func (r *linesReader) read(line []byte) error {
 	var head struct {
 		Type   string `json:"type"`
 		Schema int    `json:"schema"`
@@ -75,11 +74,11 @@ func (in *linesReader) read(line []byte) error {
 		return err
 	}
 	switch {
-	case in.closed:
+	case r.closed:
 		return errors.New("there is a line after the summary, want the end")
-	case in.line == 1 && head.Type != "header":
+	case r.line == 1 && head.Type != "header":
 		return fmt.Errorf("the first line has type %q, want header", head.Type)
-	case in.line > 1 && head.Type == "header":
+	case r.line > 1 && head.Type == "header":
 		return errors.New("there is a second header, want a result or the summary")
 	}
 	switch head.Type {
@@ -87,19 +86,19 @@ func (in *linesReader) read(line []byte) error {
 		if head.Schema < 1 || head.Schema > table.Schema {
 			return fmt.Errorf("the report has schema %d, want 1 to %d", head.Schema, table.Schema)
 		}
-		in.schema = head.Schema
-		return in.header(line)
+		r.schema = head.Schema
+		return r.header(line)
 	case "result":
-		return in.result(line)
+		return r.result(line)
 	case "finding":
-		return in.finding(line)
+		return r.finding(line)
 	case "summary":
-		return in.summary(line)
+		return r.summary(line)
 	}
 	return fmt.Errorf("the line has type %q, want result, finding or summary", head.Type)
 }
 
-// unmarshal parses a line as a JSON object.
+// unmarshal parses a line as a JSON object into a struct.
 func unmarshal(line []byte, into any) error {
 	if !utf8.Valid(line) {
 		return errors.New("the line is not UTF-8")
@@ -110,25 +109,25 @@ func unmarshal(line []byte, into any) error {
 	return nil
 }
 
-// header reads the first line.
-func (in *linesReader) header(line []byte) error {
+// header reads the first line: the title, the engines and the start of the run.
+func (r *linesReader) header(line []byte) error {
 	var parsed headerLine
 	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
-	in.rep.Title, in.rep.Engines = parsed.Title, parsed.Engines
+	r.rep.Title, r.rep.Engines = parsed.Title, parsed.Engines
 	if parsed.Started == "" {
 		return nil
 	}
 	var err error
-	if in.rep.Started, err = time.Parse(time.RFC3339Nano, parsed.Started); err != nil {
+	if r.rep.Started, err = time.Parse(time.RFC3339Nano, parsed.Started); err != nil {
 		return fmt.Errorf("started is %q, want a time such as 2006-01-02T15:04:05Z", parsed.Started)
 	}
 	return nil
 }
 
 // finding reads the line of a finding.
-func (in *linesReader) finding(line []byte) error {
+func (r *linesReader) finding(line []byte) error {
 	var parsed findingLine
 	if err := unmarshal(line, &parsed); err != nil {
 		return err
@@ -136,39 +135,39 @@ func (in *linesReader) finding(line []byte) error {
 	if parsed.Line < 0 || parsed.Column < 0 {
 		return fmt.Errorf("the place is %d:%d, want positive numbers", parsed.Line, parsed.Column)
 	}
-	in.rep.Findings = append(in.rep.Findings, TestFinding{File: parsed.File, Line: parsed.Line, Col: parsed.Column, Message: parsed.Message})
+	r.rep.Findings = append(r.rep.Findings, TestFinding{File: parsed.File, Line: parsed.Line, Col: parsed.Column, Message: parsed.Message})
 	return nil
 }
 
-// summary reads the last line, and compares its counts with the results, so that a report with missing lines is an error.
-func (in *linesReader) summary(line []byte) error {
-	line0 := summaryLine{testCounts: testCounts{Seconds: -1}}
-	if err := unmarshal(line, &line0); err != nil {
+// summary reads the last line. It returns an error if the counts in this line differ from the results, for example because lines are missing.
+func (r *linesReader) summary(line []byte) error {
+	parsed := summaryLine{testCounts: testCounts{Seconds: -1}} // -1 shows that the member is missing
+	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
-	if !(line0.Seconds >= 0 && line0.Seconds < math.MaxInt64/1e9) {
-		return fmt.Errorf("seconds is %v, want a time", line0.Seconds)
+	if !(parsed.Seconds >= 0 && parsed.Seconds < math.MaxInt64/1e9) {
+		return fmt.Errorf("seconds is %v, want a time", parsed.Seconds)
 	}
-	in.rep.Notes, in.rep.Elapsed = line0.Notes, time.Duration(math.Round(float64(line0.Seconds)*1e9))
-	counts := in.rep.counts()
-	counts.Seconds = line0.Seconds
-	columns, stated, actual := table.Fields[testCounts](), table.FieldTexts(&line0.testCounts), table.FieldTexts(&counts)
+	r.rep.Notes, r.rep.Elapsed = parsed.Notes, time.Duration(math.Round(float64(parsed.Seconds)*1e9))
+	counts := r.rep.counts()
+	counts.Seconds = parsed.Seconds
+	columns, stated, actual := table.Fields[testCounts](), table.FieldTexts(&parsed.testCounts), table.FieldTexts(&counts)
 	for i := range columns {
 		if stated[i] != actual[i] {
 			return fmt.Errorf("the summary counts %s %s, but there are %s above", stated[i], columns[i], actual[i])
 		}
 	}
-	in.closed = true
+	r.closed = true
 	return nil
 }
 
 // result reads the line of a result.
-func (in *linesReader) result(line []byte) error {
+func (r *linesReader) result(line []byte) error {
 	var parsed resultLine
 	if err := unmarshal(line, &parsed); err != nil {
 		return err
 	}
-	if in.schema == 1 {
+	if r.schema == 1 {
 		if err := parsed.readSchema1(line); err != nil {
 			return err
 		}
@@ -177,11 +176,11 @@ func (in *linesReader) result(line []byte) error {
 	if err != nil {
 		return err
 	}
-	in.rep.Results = append(in.rep.Results, *test)
+	r.rep.Results = append(r.rep.Results, *test)
 	return nil
 }
 
-// readOld reads a verdict of schema 1, in which it is the object "verdict".
+// readSchema1 sets the verdict from a line of schema 1. There the verdict is an object in the member "verdict".
 func (r *testRecord) readSchema1(line []byte) error {
 	own := r.Record
 	var old struct {
@@ -197,7 +196,7 @@ func (r *testRecord) readSchema1(line []byte) error {
 	return nil
 }
 
-// testResult returns the result of a record.
+// testResult returns the result that a record describes.
 func (r *testRecord) testResult() (*TestResult, error) {
 	outcome, err := parseOutcome(r.Outcome)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *testRecord) testResult() (*TestResult, error) {
 	return test, err
 }
 
-// parseOutcome returns the outcome with a name.
+// parseOutcome returns the outcome with the given name.
 func parseOutcome(name string) (TestOutcome, error) {
 	for _, outcome := range tallyOrder() {
 		if outcome.String() == name {

@@ -29,7 +29,7 @@ type testRecord struct {
 	Log    string            `json:"log,omitempty"`
 }
 
-// record returns the result as JSON has it.
+// record returns the struct that is the JSON of the result.
 func (r *TestResult) record() testRecord {
 	out := testRecord{
 		Outcome: r.Outcome.String(), Model: r.Model, Props: r.Props, Args: r.Args,
@@ -53,7 +53,7 @@ func (rep *TestReport) records() []testRecord {
 	return out
 }
 
-// verdict returns the verdict of a record; nil if it has none.
+// verdict returns the verdict of a record; nil if only fields of the test are set, and none of the verdict.
 func (r *testRecord) verdict() (*result.Verdict, error) {
 	withoutTestFields := r.Record
 	withoutTestFields.Property, withoutTestFields.Name, withoutTestFields.Constants, withoutTestFields.Engine, withoutTestFields.Seconds = "", "", nil, "", 0
@@ -127,7 +127,7 @@ type testSummary struct {
 	Baseline    *baselineSummary `json:"baseline,omitempty"`
 }
 
-// writeRecords writes the report in a machine-readable format.
+// writeRecords writes the report as JSON or CSV.
 func (rep *TestReport) writeRecords(w io.Writer, format table.Format, opt table.Options) error {
 	summary := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
 	for i := range rep.Findings {

@@ -18,7 +18,7 @@ type part struct {
 	Code       bool
 }
 
-// parts returns the parts of a result that have a text, for reports that show it in detail.
+// parts returns the details of a result, such as its property, model, expectation and reason. It omits empty ones.
 func (r *TestResult) parts() []part {
 	property := r.title()
 	if property == wholeRun {
@@ -34,7 +34,7 @@ func (r *TestResult) parts() []part {
 		{"path", likeliestPath(r.Verdict), false},
 		{"re-run", r.Rerun, true},
 	}
-	return slices.DeleteFunc(all, func(part0 part) bool { return part0.Text == "" })
+	return slices.DeleteFunc(all, func(candidate part) bool { return candidate.Text == "" })
 }
 
 // expectedText is the expectation, with its line if that is not the line of the property.
@@ -45,7 +45,7 @@ func (r *TestResult) expectedText() string {
 	return r.Expected + " (line " + strconv.Itoa(r.ExpectedLine) + ")"
 }
 
-// contrast is "expected X, got Y".
+// expectedAndGot returns the text "expected X, got Y".
 func (r *TestResult) expectedAndGot() string { return "expected " + r.Expected + ", got " + r.Got }
 
 // maxAlike is how many failures with the same reason on the same engine are shown.
@@ -57,9 +57,10 @@ type failureRow struct {
 	More int
 }
 
-// failures returns the failures to show, in the order of the suite.
+// failures returns the failures to show, in the order of the suite. Of the failures with one reason on one engine it returns the first maxAlike, and the
+// last of these has the number of the omitted ones.
 func (rep *TestReport) failures() []failureRow {
-	numHidden := make(map[*TestResult]int) // after the last one that is shown
+	numHidden := make(map[*TestResult]int) // by the last failure that is shown of a group
 	hidden := make(map[*TestResult]bool)
 	for _, group := range rep.byReason() {
 		if group.reason == "" || len(group.results) <= maxAlike {
@@ -86,7 +87,8 @@ type reasonRow struct {
 	Engine, Reason, First string // First is the place of the first of them
 }
 
-// reasons returns why results were not judged, the gravest outcome first, then the most frequent reason.
+// reasons returns the reasons why results were not judged, with the number of results for each. The most serious outcome comes first, then the most
+// frequent reason.
 func (rep *TestReport) reasons() []reasonRow {
 	var rows []reasonRow
 	for _, group := range rep.byReason() {
@@ -121,7 +123,7 @@ func (r *TestResult) generalReason() string {
 	return strings.ReplaceAll(r.Reason, result.Valuation(r.Constants).String(), "...")
 }
 
-// byReason groups the results that did not pass: the gravest outcome first, then the largest group.
+// byReason groups the results that did not pass by outcome, engine and reason. The most serious outcome comes first, then the largest group.
 func (rep *TestReport) byReason() []*reasonGroup {
 	type key struct {
 		outcome        TestOutcome
@@ -134,11 +136,11 @@ func (rep *TestReport) byReason() []*reasonGroup {
 		if test.Outcome == TestPassed {
 			continue
 		}
-		groupKey := key{test.Outcome, test.Engine, test.generalReason()}
-		group := groups[groupKey]
+		reasonKey := key{test.Outcome, test.Engine, test.generalReason()}
+		group := groups[reasonKey]
 		if group == nil {
-			group = &reasonGroup{outcome: test.Outcome, engine: test.Engine, reason: groupKey.reason}
-			groups[groupKey] = group
+			group = &reasonGroup{outcome: test.Outcome, engine: test.Engine, reason: reasonKey.reason}
+			groups[reasonKey] = group
 			order = append(order, group)
 		}
 		group.results = append(group.results, test)
@@ -159,11 +161,11 @@ type folderRow struct {
 	*tally
 }
 
-// folders counts by folder and engine: folders in the order of the suite, engines in the order asked for. Behind several rows comes their
-// total.
+// folders returns the counts of results for each folder and engine. The folders are in the order of the suite, the engines in the order of --engine. If
+// there are several rows, their total is the last row.
 func (rep *TestReport) folders() []folderRow {
 	engines := rep.engines()
-	rows := make(map[string][]folderRow) // a folder has one for each engine, without a tally where it has no results
+	rows := make(map[string][]folderRow) // by folder: a row for each engine, whose tally is nil if there are no results
 	var folders []string
 	for i := range rep.Results {
 		test := &rep.Results[i]

@@ -14,16 +14,13 @@ import (
 // maxReasons is the number of rows of the table of reasons. The formats for machines have all results.
 const maxReasons = 40
 
-// WriteTests prints a run of a test suite.
+// WriteTests writes a run of a test suite to w.
 //
-// The table for people has the failures in detail: the place, the expectation, the answer and a command that repeats it.
-// Of many failures with one reason it has only the first, and the number of the others. Then it has the reasons of
-// results that were not judged, the counts by folder and engine, and the findings and notes. The last line is the
-// conclusion. Markdown has the same for a pull request in at most [MaxTestsMarkdown] bytes.
+// The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with one reason
+// it shows only the first ones, and the number of the others. Then it lists the reasons of results that were not judged, the counts by folder and
+// engine, the findings and the notes. The last line is the conclusion. Markdown shows the same for a pull request, in at most [MaxTestsMarkdown] bytes.
 //
 // The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
-//
-// The error is that of w.
 func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Options) error {
 	switch format {
 	case table.Text:
@@ -36,7 +33,7 @@ func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Opt
 	return fmt.Errorf("unknown format %v", format)
 }
 
-// writeText prints the failures in detail, then the tables, findings and notes, and last the conclusion.
+// writeText writes the report as text, in the order that [WriteTests] describes.
 func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 	var text bytes.Buffer
 	if rep.Title != "" {
@@ -74,15 +71,15 @@ func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 	return err
 }
 
-// writeDetail prints a result as a heading that editors can jump to and a block of lines. The heading and the command
-// are not wrapped, so that they can be copied.
+// writeDetail prints a result in detail: a heading file:line:col, to which editors can jump, and a line for each detail. It does not wrap the heading
+// and the command, because users copy them.
 func (r *TestResult) writeDetail(out *bytes.Buffer, opt table.Options) {
 	out.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
 		out.WriteString(" (" + printable.Line(r.Engine) + ")")
 	}
 	out.WriteByte('\n')
-	const indent = "          "
+	const indent = "          " // wider than the name of each detail
 	for _, line := range r.parts() {
 		width := opt.Width - 2 - len(indent)
 		if opt.Width <= 0 || line.Name == "re-run" {
@@ -101,7 +98,7 @@ func (r *TestResult) writeDetail(out *bytes.Buffer, opt table.Options) {
 	out.WriteByte('\n')
 }
 
-// reasonTable has the reasons of results that neither passed nor failed.
+// reasonTable returns a table with the reasons of the results that neither passed nor failed.
 func (rep *TestReport) reasonTable() *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "outcome"},
@@ -125,7 +122,7 @@ func (rep *TestReport) reasonTable() *table.Table {
 	return out
 }
 
-// folderTable has the counts by folder and engine, without the outcomes that do not occur.
+// folderTable returns a table with the counts by folder and engine. It omits the outcomes that do not occur.
 func (rep *TestReport) folderTable() *table.Table {
 	out := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, outcome := range tallyOrder() {
@@ -146,7 +143,7 @@ func (rep *TestReport) folderTable() *table.Table {
 	return out.DropEmpty()
 }
 
-// fittingFolderTable is folderTable with fewer columns if it is wider than width.
+// fittingFolderTable returns the table of folderTable, or a table with fewer columns if that is wider than width.
 func (rep *TestReport) fittingFolderTable(width int) *table.Table {
 	t := rep.folderTable()
 	if t.Fits(width) {

@@ -14,9 +14,9 @@ import (
 )
 
 // failing reports whether an outcome makes a run fail.
-func (o TestOutcome) failing() bool { return o <= TestDisagreed }
+func (index TestOutcome) failing() bool { return index <= TestDisagreed }
 
-// tone is the colour of an outcome.
+// tone returns the tone, which is the colour, of an outcome.
 func (o TestOutcome) tone() table.Tone {
 	switch {
 	case o.failing():
@@ -52,7 +52,7 @@ func tallyOf(results []TestResult) *tally {
 	return &t
 }
 
-// count adds a result.
+// count adds a result to the counts.
 func (t *tally) count(test *TestResult) {
 	t.counts[test.Outcome]++
 	t.total++
@@ -68,15 +68,15 @@ func (t *tally) good() bool { return t.failing() == 0 && t.total > 0 }
 // failing returns the number of results with a failing outcome.
 func (t *tally) failing() int {
 	total := 0
-	for o := range t.counts {
-		if TestOutcome(o).failing() {
-			total += t.counts[o]
+	for index := range t.counts {
+		if TestOutcome(index).failing() {
+			total += t.counts[index]
 		}
 	}
 	return total
 }
 
-// words returns the counts in one line: "2 failed, 1 error, 1990 passed".
+// countsLine returns the counts in one line, such as "2 failed, 1 error, 1990 passed".
 func (t *tally) countsLine() string {
 	if t.total == 0 {
 		return "nothing was checked"
@@ -90,7 +90,7 @@ func (t *tally) countsLine() string {
 	return strings.Join(parts, ", ")
 }
 
-// counted returns the word for an outcome after a number.
+// nameFor returns the name of an outcome behind a number, in the singular or the plural.
 func (o TestOutcome) nameFor(count int) string {
 	switch o {
 	case TestError:
@@ -115,7 +115,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conclusion returns the last line of a report: the counts, the time, the cache.
+// conclusion returns the last line of a report: the counts, the duration, and the number of results from the cache.
 func (rep *TestReport) conclusion() string {
 	t := tallyOf(rep.Results)
 	text := t.countsLine()
@@ -128,7 +128,7 @@ func (rep *TestReport) conclusion() string {
 	return text
 }
 
-// engines returns the engines of the run, followed by others that have results.
+// engines returns the engines of the run, followed by other engines that have results.
 func (rep *TestReport) engines() []string {
 	names := slices.Clone(rep.Engines)
 	for i := range rep.Results {
@@ -201,7 +201,7 @@ func (r *TestResult) Summary() string {
 	return printable.Line(text)
 }
 
-// title is the property with its name.
+// title returns the property with its name. A result about all properties of a file has a fixed title.
 func (r *TestResult) title() string {
 	switch {
 	case r.Property == "" && r.Name == "":
@@ -214,13 +214,12 @@ func (r *TestResult) title() string {
 	return strconv.Quote(r.Name) + ": " + r.Property
 }
 
-// setting is the valuation and the switches of a result: "N=3 -exact". It leaves out a -const whose constants are all in
-// the valuation.
+// setting returns the valuation and the switches of a result, such as "N=3 -exact". It omits a switch -const if the valuation has all its constants.
 func (r *TestResult) setting() string {
 	words := []string{result.Valuation(r.Constants).String()}
 	for i := 0; i < len(r.Args); i++ {
 		if strings.TrimLeft(r.Args[i], "-") == "const" && i+1 < len(r.Args) && r.defines(r.Args[i+1]) {
-			i++
+			i++ // skip the definitions, too
 			continue
 		}
 		words = append(words, r.Args[i])
@@ -228,7 +227,7 @@ func (r *TestResult) setting() string {
 	return strings.TrimSpace(strings.Join(words, " "))
 }
 
-// defines reports whether the valuation has every constant of "a=1,b=1:5".
+// defines reports whether the valuation of the result has every constant of a list of definitions, such as "a=1,b=1:5".
 func (r *TestResult) defines(definitions string) bool {
 	for definition := range strings.SplitSeq(definitions, ",") {
 		name, _, _ := strings.Cut(definition, "=")
@@ -239,16 +238,16 @@ func (r *TestResult) defines(definitions string) bool {
 	return true
 }
 
-// severalModels returns the files with results of more than one model.
+// severalModels returns the set of properties files that have results of more than one model.
 func (rep *TestReport) severalModels() map[string]bool {
-	first := make(map[string]string)
+	firstModel := make(map[string]string)
 	several := make(map[string]bool)
 	for i := range rep.Results {
 		test := &rep.Results[i]
-		if model, ok := first[test.source()]; ok && model != test.Model {
+		if model, ok := firstModel[test.source()]; ok && model != test.Model {
 			several[test.source()] = true
 		} else {
-			first[test.source()] = test.Model
+			firstModel[test.source()] = test.Model
 		}
 	}
 	return several

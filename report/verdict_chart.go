@@ -13,9 +13,9 @@ import (
 	"tilecheck/result"
 )
 
-// VerdictChart draws an experiment over the constant with the most values, or Pareto curves if there are any. Each property,
-// engine and valuation of the other constants has a series; intervals are bands. The notes say what is not drawn. The error says
-// that there is nothing to draw.
+// VerdictChart returns a chart of verdicts. If there are Pareto curves, it draws these. Otherwise it draws the values over the constant with the most
+// values, with intervals as bands. Each property, engine and valuation of the other constants has a series. The notes name what is not drawn. The
+// error says that there is nothing to draw.
 func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
 	var valuations [][]result.Constant
 	for i := range verdicts {
@@ -25,7 +25,8 @@ func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string,
 		return nil, nil, errNothingToPlot
 	}
 	constant := experimentConstant(valuations, 2)
-	if constant == "" || slices.ContainsFunc(verdicts, func(verdict result.Verdict) bool { return verdict.Value.Kind == result.Curve }) {
+	isCurve := func(verdict result.Verdict) bool { return verdict.Value.Kind == result.Curve }
+	if constant == "" || slices.ContainsFunc(verdicts, isCurve) {
 		return paretoChart(newVerdictChart("", varyingConstants(valuations), verdicts), verdicts)
 	}
 	builder := newVerdictChart(constant, varyingConstants(valuations), verdicts)
@@ -54,6 +55,7 @@ type verdictChart struct {
 	omitted    int      // verdicts without a finite number
 }
 
+// newVerdictChart returns a chart without series. constant is the x axis, and varying are the constants with several values.
 func newVerdictChart(constant string, varying []string, verdicts []result.Verdict) *verdictChart {
 	builder := &verdictChart{axis: constant, chart: &plot.Chart{X: constant, Y: "value", Probability: true}}
 	first := &verdicts[0]
@@ -73,11 +75,12 @@ func newVerdictChart(constant string, varying []string, verdicts []result.Verdic
 // verdictTitle returns the name of a property, or its text if it has no name.
 func verdictTitle(verdict *result.Verdict) string { return cmp.Or(verdict.Name, verdict.Property) }
 
-// add adds the value of a verdict to its series.
+// add adds the value of a verdict to its series. It only counts a verdict without a finite number.
 func (b *verdictChart) add(verdict *result.Verdict) {
 	x, ok := constantNumber(verdict.Constants, b.axis)
 	_, special := result.SpecialNumber(verdict.Value.Num)
-	if !ok || verdict.Err != nil || special || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {
+	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
+	if !ok || verdict.Err != nil || !isNumber || special {
 		b.omitted++
 		return
 	}
@@ -89,14 +92,15 @@ func (b *verdictChart) add(verdict *result.Verdict) {
 		point.Lo, point.Hi = point.Y-*verdict.HalfWidth, point.Y+*verdict.HalfWidth
 	}
 	name := b.seriesName(verdict)
-	i := slices.IndexFunc(b.chart.Series, func(series plot.Series) bool { return series.Name == name })
-	if i < 0 {
-		i = len(b.chart.Series)
+	index := slices.IndexFunc(b.chart.Series, func(series plot.Series) bool { return series.Name == name })
+	if index < 0 {
+		index = len(b.chart.Series)
 		b.chart.Series = append(b.chart.Series, plot.Series{Name: name, Band: true})
 	}
-	b.chart.Series[i].Points = append(b.chart.Series[i].Points, point)
+	b.chart.Series[index].Points = append(b.chart.Series[index].Points, point)
 }
 
+// seriesName returns the name of a verdict's series: its property, engine and constants, each only if the verdicts differ in it.
 func (b *verdictChart) seriesName(verdict *result.Verdict) string {
 	var parts []string
 	if b.properties {
@@ -113,9 +117,10 @@ func (b *verdictChart) seriesName(verdict *result.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// paretoChart draws the Pareto curves of two objectives. What is achievable is filled; nothing beyond the thin line is achievable.
-func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
-	chart = &plot.Chart{Title: names.chart.Title, X: firstObjective, Y: secondObjective}
+// paretoChart returns a chart of the Pareto curves of two objectives. The achievable points are filled. A thin line is the over-approximation: no point
+// beyond it is achievable.
+func paretoChart(builder *verdictChart, verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
+	chart = &plot.Chart{Title: builder.chart.Title, X: firstObjective, Y: secondObjective}
 	for i := range verdicts {
 		verdict := &verdicts[i]
 		if verdict.Err != nil || verdict.Value.Kind != result.Curve || len(verdict.Value.Points) == 0 {
@@ -125,7 +130,7 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 			notes = append(notes, fmt.Sprintf("%s: a curve of %d objectives is not in the plot, want 2", verdictTitle(verdict), objectives))
 			continue
 		}
-		series := plot.Series{Name: names.seriesName(verdict)}
+		series := plot.Series{Name: builder.seriesName(verdict)}
 		for _, corner := range verdict.Value.Points {
 			series.Points = append(series.Points, plot.Point{X: corner[0], Y: corner[1], Lo: corner[1], Hi: corner[1]})
 		}
@@ -150,7 +155,7 @@ func paretoChart(names *verdictChart, verdicts []result.Verdict) (chart *plot.Ch
 // The axes of curves with different objectives.
 const firstObjective, secondObjective = "first objective", "second objective"
 
-// areasOf returns the achievable region up to the edges of the plot, and the limit of what may be achievable.
+// areasOf returns the areas of a Pareto curve: the achievable points, up to the edges of the plot, and the outline of the over-approximation.
 func areasOf(curve *frontier.Frontier) []plot.Area {
 	worst := [2]float64{math.Inf(-1), math.Inf(-1)}
 	for i, direction := range curve.Directions {

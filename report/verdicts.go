@@ -13,9 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// Verdicts prints one row for each property and valuation of the constants, in the given order. Tables and Markdown
-// leave out empty columns, round numbers as the package comment says, and have the warnings below, each once, with
-// numbers. JSON and CSV have every digit; CSV has a column for each constant.
+// Verdicts writes verdicts to w, in the given order, with one row for each. Text and Markdown omit empty columns, round numbers, and list the warnings
+// below the table. JSON and CSV have all digits, and CSV has a column for each constant.
 func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
 	switch format {
 	case table.JSON:
@@ -32,7 +31,7 @@ func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt t
 	return writeWitnesses(w, format, verdicts, opt)
 }
 
-// verdictTable is the table for people.
+// verdictTable returns the table of verdicts for text and Markdown.
 func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "property", Min: 16, Code: true},
@@ -76,23 +75,23 @@ func doubtText(verdict *result.Verdict) string {
 	return strings.TrimSpace(verdict.Engine+" itself casts doubt on the value") + ": " + verdict.Doubt
 }
 
-// longFraction returns a note with a fraction that is too long for its cell.
+// longFraction returns a note with the exact value of a verdict, if the fraction is too long for its cell. Otherwise it returns nil.
 func longFraction(verdict *result.Verdict) []string {
-	const longest = 400
+	const maxLength = 400
 	if verdict.Value.Rat == nil {
 		return nil
 	}
 	switch fraction := verdict.Value.Rat.RatString(); {
 	case len(fraction) <= number.MaxFraction:
 		return nil
-	case len(fraction) <= longest:
+	case len(fraction) <= maxLength:
 		return []string{"exactly " + fraction}
 	default:
 		return []string{fmt.Sprintf("exactly a fraction with %d digits, see --format json", len(fraction)-1)}
 	}
 }
 
-// sameSpace returns a note about the state space if all verdicts with one have the same.
+// sameSpace returns a note with the size of the state space, if it is the same for all verdicts that have one. If the sizes differ, isSame is false.
 func sameSpace(verdicts []result.Verdict) (note []string, isSame bool) {
 	var notes []string
 	for i := range verdicts {
@@ -115,8 +114,7 @@ func statesText(verdict *result.Verdict, noted bool) string {
 	return countText(verdict.States)
 }
 
-// provenance returns the notes about intervals, once for each engine and method, and about the seeds that repeat the
-// run.
+// provenance returns notes about the origin of the values, each once: the tools, the methods behind the intervals, and the seeds that repeat the run.
 func provenance(verdicts []result.Verdict) []string {
 	var tools, methods, seeds []string
 	for i := range verdicts {
@@ -125,11 +123,11 @@ func provenance(verdicts []result.Verdict) []string {
 			tools = append(tools, verdict.Engine+": "+verdict.Tool)
 		}
 		if verdict.Bound != nil && verdict.BoundMethod != "" {
-			whose := strings.TrimSpace(verdict.Engine + " " + verdict.Method)
-			if whose != "" {
-				whose = " of " + whose
+			origin := strings.TrimSpace(verdict.Engine + " " + verdict.Method)
+			if origin != "" {
+				origin = " of " + origin
 			}
-			methods = append(methods, "intervals"+whose+": "+verdict.BoundMethod+confidenceNote(verdict))
+			methods = append(methods, "intervals"+origin+": "+verdict.BoundMethod+confidenceNote(verdict))
 		}
 		if verdict.Seed != nil {
 			seeds = append(seeds, seedText(verdicts, verdict))
@@ -138,7 +136,7 @@ func provenance(verdicts []result.Verdict) []string {
 	return distinct(slices.Concat(tools, methods, seeds, seedless(verdicts)))
 }
 
-// seedText says that a seed repeats the numbers of its engine. It names the engine if there are others.
+// seedText returns a note that the seed of a verdict repeats its numbers. It names the engine if there are several.
 func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	numbers := "every number"
 	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine != verdict.Engine }) {
@@ -151,7 +149,7 @@ func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	return text
 }
 
-// seedless names the engines whose samples no seed repeats, if another engine has a seed.
+// seedless returns a note for each verdict from samples of an engine that has no seed. It returns none if no engine has a seed.
 func seedless(verdicts []result.Verdict) []string {
 	seeded := make(map[string]bool)
 	for i := range verdicts {
@@ -168,7 +166,7 @@ func seedless(verdicts []result.Verdict) []string {
 	return notes
 }
 
-// distinct returns the first of equal strings, in order.
+// distinct returns the texts without duplicates, in the order of their first occurrence.
 func distinct(texts []string) []string {
 	var first []string
 	for _, text := range texts {
@@ -187,7 +185,7 @@ func propertyText(verdict *result.Verdict) string {
 	return strconv.Quote(verdict.Name) + ": " + verdict.Property
 }
 
-// valueCell is the value, or the reason why there is none, or both if the value is incomplete.
+// valueCell returns the value of a verdict as a cell. If there was an error, the cell has its message instead, or also, if there is a value.
 func valueCell(verdict *result.Verdict, opt table.Options) table.Cell {
 	text := valueText(verdict, opt)
 	if verdict.Err == nil {
@@ -260,13 +258,12 @@ func verdictScale(verdict *result.Verdict, opt table.Options) number.Scale {
 	return number.ScaleWithin(verdict.Value.Num, half, opt.MaxDigits())
 }
 
-// intervalText returns the interval of a verdict; empty without one, or for a fraction. The width of an interval around a
-// range of values says nothing about the accuracy of its ends.
+// intervalText returns the interval of a verdict; "" if the value is a fraction or has no interval.
 func intervalText(verdict *result.Verdict, opt table.Options) string {
 	if verdict.Bound == nil || verdict.Value.Rat != nil {
 		return ""
 	}
-	if verdict.Value.Kind == result.Range {
+	if verdict.Value.Kind == result.Range { // the width of this interval is no error of its ends
 		return number.Scale{Trim: true}.Interval(verdict.Bound.Lo, verdict.Bound.Hi)
 	}
 	return verdictScale(verdict, opt).Interval(verdict.Bound.Lo, verdict.Bound.Hi)

@@ -40,15 +40,15 @@ func writeWitnesses(w io.Writer, format table.Format, verdicts []result.Verdict,
 }
 
 // writeWitness prints a witness: a sentence, the paths, and the critical subsystem.
-func writeWitness(w io.Writer, format table.Format, x *result.Witness, opt table.Options) error {
-	fmt.Fprintln(w, witnessText(x))
-	if err := writePaths(w, format, x, opt); err != nil {
+func writeWitness(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
+	fmt.Fprintln(w, witnessText(witness))
+	if err := writePaths(w, format, witness, opt); err != nil {
 		return err
 	}
-	return writeSubsystem(w, format, x.Part, opt)
+	return writeSubsystem(w, format, witness.Part, opt)
 }
 
-// witnessText describes the paths of a witness: their number and probability, and what they show about the bound.
+// witnessText describes the paths of a witness in sentences: their number and probability, and whether they decide the property.
 func witnessText(witness *result.Witness) string {
 	under := ""
 	if witness.Scheduler {
@@ -63,7 +63,7 @@ func witnessText(witness *result.Witness) string {
 	}
 	sum := number.Text(float64(witness.Sum))
 	if bound, ok := strings.CutPrefix(witness.Wanted, ">="); ok && sum == bound && !witness.Enough && !witness.Shown {
-		sum = "just under " + sum // as it is printed
+		sum = "just under " + sum // rounding has made it equal to the bound
 	}
 	text := upperFirst(under + "the likeliest path " + pathsThat + " has probability " + sum + ".")
 	if witness.Count > 1 {
@@ -99,7 +99,7 @@ func wantedText(wanted string) string {
 // upperFirst returns a sentence of ASCII with a capital letter.
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// writePaths prints paths as tables of states.
+// writePaths prints the paths of a witness, each as a table of its states.
 func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
 	shown, fixed := splitVariables(witness.Paths)
 	sum := 0.0
@@ -124,8 +124,8 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 	return nil
 }
 
-// changing returns the variables with several values on some paths, by their index in a state, and the other ones as
-// texts.
+// splitVariables returns the indexes of the variables that have several values on the paths, and of the cells of a board. The other variables it
+// returns as texts such as "x=1".
 func splitVariables(paths []result.WitnessPath) (shown []int, fixed []string) {
 	if len(paths) == 0 || len(paths[0].Steps) == 0 {
 		return nil, nil
@@ -151,13 +151,14 @@ func isCell(name string) bool {
 	return ok && err == nil
 }
 
-// pathTable has a row for each state, with its board if columns is positive.
-func pathTable(path *result.WitnessPath, columns int, shown []int, fixed []string) *table.Table {
+// pathTable returns a table with a row for each state of a path. It has a column for the board if columns, the number of columns of the board, is
+// positive, and a column for each other variable in shownVars. fixed are texts of variables that never change. It omits the middle of a long path.
+func pathTable(path *result.WitnessPath, columns int, shownVars []int, fixed []string) *table.Table {
 	out := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
 	var cells []int
-	others := shown
+	others := shownVars
 	if columns > 0 {
-		cells, others = boardOf(path.Steps[0].State, shown)
+		cells, others = boardOf(path.Steps[0].State, shownVars)
 	}
 	if cells != nil {
 		out.Columns = append(out.Columns, table.Column{Name: "board"})
@@ -165,17 +166,18 @@ func pathTable(path *result.WitnessPath, columns int, shown []int, fixed []strin
 	for _, i := range others {
 		out.Columns = append(out.Columns, table.Column{Name: path.Steps[0].State[i].Name, Align: table.Right})
 	}
-	for k, step := range path.Steps {
-		if len(path.Steps) > longestPath && k >= endsOfPath && k < len(path.Steps)-endsOfPath {
-			if k == endsOfPath {
+	for position, step := range path.Steps {
+		isInMiddle := position >= endsOfPath && position < len(path.Steps)-endsOfPath
+		if len(path.Steps) > longestPath && isInMiddle {
+			if position == endsOfPath {
 				gap := make([]any, len(out.Columns))
 				gap[0] = "..."
 				out.Append(gap...)
 			}
 			continue
 		}
-		row := []any{k, step.Action, number.Text(float64(step.Probability))}
-		if k == 0 {
+		row := []any{position, step.Action, number.Text(float64(step.Probability))}
+		if position == 0 {
 			row[2] = ""
 		}
 		if cells != nil {
@@ -192,9 +194,9 @@ func pathTable(path *result.WitnessPath, columns int, shown []int, fixed []strin
 	return out.DropEmpty()
 }
 
-// boardOf separates the cells of a board, in order, from other variables.
-func boardOf(state result.Valuation, shown []int) (cells, others []int) {
-	for _, i := range shown {
+// boardOf splits the indexes of variables into the cells v_0, v_1, ... of a board and the other variables.
+func boardOf(state result.Valuation, variables []int) (cells, others []int) {
+	for _, i := range variables {
 		if state[i].Name == "v_"+strconv.Itoa(len(cells)) {
 			cells = append(cells, i)
 		} else {
@@ -204,7 +206,7 @@ func boardOf(state result.Valuation, shown []int) (cells, others []int) {
 	return cells, others
 }
 
-// boardText is a board in the form of tilecheck policy --board: "2 . / 4 8".
+// boardText returns a board in the form of tilecheck policy --board, such as "2 . / 4 8".
 func boardText(state result.Valuation, cells []int, cols int) string {
 	var words []string
 	for i, cell := range cells {
@@ -220,12 +222,14 @@ func boardText(state result.Valuation, cells []int, cols int) string {
 	return strings.Join(words, " ")
 }
 
-// writePart prints the critical subsystem.
+// writeSubsystem prints the critical subsystem: the numbers of its states and commands, and a table of the commands. It prints nothing for nil.
 func writeSubsystem(w io.Writer, format table.Format, part *result.WitnessPart, opt table.Options) error {
 	if part == nil {
 		return nil
 	}
-	bound := func(probability result.JSONNumber) string { return "at least " + number.ScaleOf(float64(probability), 0).Format(float64(probability), -1) }
+	bound := func(probability result.JSONNumber) string {
+		return "at least " + number.ScaleOf(float64(probability), 0).Format(float64(probability), -1)
+	}
 	minimality := func(minimal bool, kind string) string {
 		if minimal {
 			return "; none of these " + kind + "s can be left out"
@@ -248,15 +252,18 @@ func writeSubsystem(w io.Writer, format table.Format, part *result.WitnessPart, 
 // maxActions is the number of actions in the three lines of likeliestPath.
 const maxActions = 12
 
-// likeliestPath is the likeliest path of a verdict's witness in three lines, empty if it has none.
+// likeliestPath describes the likeliest path of a verdict's witness in three lines; "" if there is none.
 func likeliestPath(verdict *result.Verdict) string {
 	if verdict == nil || len(verdict.Witnesses) == 0 || len(verdict.Witnesses[0].Paths) == 0 {
 		return ""
 	}
 	witness := &verdict.Witnesses[0]
 	path := &witness.Paths[0]
-	what := map[bool]string{true: "holds", false: "does not hold"}[witness.Holds]
-	first := fmt.Sprintf("the formula %s on the likeliest path, which has probability %s", what, number.Text(float64(path.Probability)))
+	holds := "holds"
+	if !witness.Holds {
+		holds = "does not hold"
+	}
+	first := fmt.Sprintf("the formula %s on the likeliest path, which has probability %s", holds, number.Text(float64(path.Probability)))
 	if witness.Enough && witness.Count > 1 {
 		first += fmt.Sprintf("; %d paths have %s together, which is %s", witness.Count, number.Text(float64(witness.Sum)), wantedText(witness.Wanted))
 	}
