@@ -50,11 +50,12 @@ func digest(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// newPageData returns the summaries of runs, by case and tool.
+// newPageData returns the data of the page: a table of the summaries of runs, with a row for each case and a column for each tool.
 func newPageData(runs []Run) *pageData {
 	data := &pageData{Outcomes: Outcomes()}
+	summaries := Summarize(runs)
 	rowOf := make(map[string]int)
-	for _, summary := range Summarize(runs) {
+	for _, summary := range summaries {
 		if !slices.Contains(data.Tools, summary.Tool) {
 			data.Tools = append(data.Tools, summary.Tool)
 		}
@@ -67,7 +68,7 @@ func newPageData(runs []Run) *pageData {
 	for range data.Cases {
 		data.Cells = append(data.Cells, make([]any, len(data.Tools)))
 	}
-	for _, summary := range Summarize(runs) {
+	for _, summary := range summaries {
 		data.Cells[rowOf[summary.Case]][slices.Index(data.Tools, summary.Tool)] = []any{
 			slices.Index(data.Outcomes, summary.Outcome), summary.CPU, summary.Wall, summary.Memory / 1e6, reasonOf(&summary), summary.Disturbed,
 		}
@@ -77,18 +78,18 @@ func newPageData(runs []Run) *pageData {
 
 // machines returns a description of each machine and of each version of a tool, without repetitions.
 func machines(runs []Run) (lines []string) {
-	add := func(text string) {
+	addOnce := func(text string) {
 		if !slices.Contains(lines, text) {
 			lines = append(lines, text)
 		}
 	}
+	isEmpty := func(part string) bool { return part == "" }
 	for i := range runs {
 		machine := &runs[i].Machine
-		isEmpty := func(part string) bool { return part == "" }
 		parts := slices.DeleteFunc([]string{machine.System, machine.Kernel, machine.Processor}, isEmpty)
 		parts = append(parts, fmt.Sprintf("%d cores", machine.Cores), fmt.Sprintf("%.1f GB", float64(machine.Memory)/1e9))
-		add(strings.Join(parts, ", "))
-		add(fmt.Sprintf("%s: version %s; measured by tilecheck %s", runs[i].Tool, runs[i].Version, runs[i].Tilecheck))
+		addOnce(strings.Join(parts, ", "))
+		addOnce(fmt.Sprintf("%s: version %s; measured by tilecheck %s", runs[i].Tool, runs[i].Version, runs[i].Tilecheck))
 	}
 	return lines
 }

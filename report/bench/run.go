@@ -104,7 +104,7 @@ type Key struct {
 // Key returns the key of the run.
 func (r *Run) Key() Key { return Key{r.Case, r.Tool, r.Repetition} }
 
-// Write writes the run as a line.
+// Write writes the run to w as one line of JSON.
 func (r *Run) Write(w io.Writer) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -117,28 +117,29 @@ func (r *Run) Write(w io.Writer) error {
 // maxLine is the greatest length of a line, in bytes.
 const maxLine = 16 << 20
 
-// Read reads runs, each once. It skips an incomplete last line of an interrupted write. name is the name of the file for messages.
+// Read reads runs, one from each line. It ignores repetitions of a run, and an incomplete last line, which an interrupted write has left. name is the name
+// of the file for messages.
 func Read(r io.Reader, name string) ([]Run, error) {
 	var runs []Run
 	seen := make(map[Key]bool)
 	lines := bufio.NewReader(r)
-	for number := 1; ; number++ {
+	for lineNumber := 1; ; lineNumber++ {
 		line, err := readLine(lines)
 		if err == io.EOF {
 			return runs, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+			return nil, fmt.Errorf("%s:%d: %w", name, lineNumber, err)
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		var run Run
 		if err := json.Unmarshal(line, &run); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w, want a line of tilecheck bench", name, number, err)
+			return nil, fmt.Errorf("%s:%d: %w, want a line of tilecheck bench", name, lineNumber, err)
 		}
 		if err := run.check(); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
+			return nil, fmt.Errorf("%s:%d: %w", name, lineNumber, err)
 		}
 		if !seen[run.Key()] {
 			seen[run.Key()] = true
@@ -147,12 +148,12 @@ func Read(r io.Reader, name string) ([]Run, error) {
 	}
 }
 
-// readLine returns a line with its line ending. It returns io.EOF if the text ends before the end of a line.
+// readLine returns a line with its line ending. It returns io.EOF if the text ends without a line ending.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
-		part, err := r.ReadSlice('\n')
-		line = append(line, part...)
+		chunk, err := r.ReadSlice('\n')
+		line = append(line, chunk...)
 		if len(line) > maxLine {
 			return nil, fmt.Errorf("a line is longer than %d bytes", maxLine)
 		}
@@ -175,7 +176,7 @@ func (r *Run) check() error {
 	return nil
 }
 
-// Measure returns the function that returns a measured number of a run. name is cpu or wall, in seconds, or memory, in bytes.
+// Measure returns a function that selects a measurement of a run. name is cpu for processor seconds, wall for elapsed seconds, or memory for bytes.
 func Measure(name string) func(*Run) float64 {
 	switch name {
 	case "wall":

@@ -71,7 +71,7 @@ func median(runs []*Run, measure func(*Run) float64) float64 {
 	return (numbers[middle-1] + numbers[middle]) / 2
 }
 
-// Table returns a table with a row for each case and tool, and with notes about the measurement.
+// Table returns a table with a row for each pair of a case and a tool, and with notes about the measurement.
 func Table(runs []Run) *table.Table {
 	result := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
@@ -100,7 +100,7 @@ func reasonOf(s *Summary) string {
 	return firstLine
 }
 
-// outcomeCell returns a cell with an outcome.
+// outcomeCell returns a cell with an outcome: green for a right answer, and red for a wrong one.
 func outcomeCell(outcome Outcome) table.Cell {
 	cell := table.Cell{Text: string(outcome)}
 	switch outcome {
@@ -122,10 +122,10 @@ func memoryCell(bytes float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf("%.1f MB", bytes/1e6), Value: bytes}
 }
 
-// notes returns notes about the method of measurement and the number of disturbed runs.
+// notes returns notes about the method of measurement, and about the number of runs that other processes disturbed. Each note occurs once.
 func notes(runs []Run) (lines []string) {
 	const disturbedPrefix = "disturbed: "
-	counts := make(map[string]int) // of each note
+	counts := make(map[string]int) // the number of runs with each note
 	add := func(text string) {
 		counts[text]++
 		if counts[text] == 1 {
@@ -145,7 +145,7 @@ func notes(runs []Run) (lines []string) {
 			add(disturbedPrefix + kind)
 		}
 	}
-	for i, text := range lines {
+	for i, text := range lines { // put the numbers of disturbed runs into the notes
 		if kind, ok := strings.CutPrefix(text, disturbedPrefix); ok {
 			if kind == "others" {
 				kind = "others used the cores"
@@ -156,20 +156,21 @@ func notes(runs []Run) (lines []string) {
 	return lines
 }
 
-// ExitCode returns the exit code for the gravest outcome of the runs; 1 without runs.
+// ExitCode returns the exit code for the most serious outcome of the runs: 1 if a run failed or there is no answer, 2 for a wrong answer, 4 for a limit,
+// otherwise 0.
 func ExitCode(runs []Run) int {
-	found := make(map[Outcome]bool)
+	occurs := make(map[Outcome]bool)
 	for i := range runs {
-		found[runs[i].Outcome] = true
+		occurs[runs[i].Outcome] = true
 	}
 	switch {
-	case found[Failed] || len(runs) == 0:
+	case occurs[Failed] || len(runs) == 0:
 		return 1
-	case found[Wrong] || found[BoundViolated]:
+	case occurs[Wrong] || occurs[BoundViolated]:
 		return 2
-	case found[Timeout] || found[OutOfMemory]:
+	case occurs[Timeout] || occurs[OutOfMemory]:
 		return 4
-	case !found[Right] && !found[Unchecked]:
+	case !occurs[Right] && !occurs[Unchecked]:
 		return 1
 	}
 	return 0

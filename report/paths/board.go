@@ -19,37 +19,38 @@ type boardDrawing struct {
 	cols  int
 }
 
-// newBoardDrawing returns a drawing of the variables v_0, v_1, ... as a board. cols is the number of its columns; 0 means the default.
-func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
-	b := &boardDrawing{cols: cols}
+// newBoardDrawing returns a drawing of the variables v_0, v_1, ... of a program as the cells of a board. cols is the number of columns. 0 means that
+// of a generated model, or a square board. It returns a usage error if the program has no such variables, or cols does not divide their number.
+func newBoardDrawing(program *sema.Program, cols int) (*boardDrawing, error) {
+	drawing := &boardDrawing{cols: cols}
 	for {
-		name := "v_" + strconv.Itoa(len(b.slots))
-		slot := slices.IndexFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == name })
+		name := "v_" + strconv.Itoa(len(drawing.slots))
+		slot := slices.IndexFunc(program.Vars, func(variable sema.Variable) bool { return variable.Name == name })
 		if slot < 0 {
 			break
 		}
-		b.slots = append(b.slots, slot)
+		drawing.slots = append(drawing.slots, slot)
 	}
-	n := len(b.slots)
-	if n == 0 {
+	cells := len(drawing.slots)
+	if cells == 0 {
 		return nil, usage.Errorf("--as-board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
 	}
-	if b.cols == 0 {
-		b.cols = modelgen.Recognizer{}.Columns(prog)
+	if drawing.cols == 0 {
+		drawing.cols = modelgen.Recognizer{}.Columns(program)
 	}
-	if b.cols == 0 {
-		b.cols = int(math.Sqrt(float64(n)))
-		if b.cols*b.cols != n {
-			return nil, usage.Errorf("--as-board: the %d cells are no square board, want --cols", n)
+	if drawing.cols == 0 {
+		drawing.cols = int(math.Sqrt(float64(cells)))
+		if drawing.cols*drawing.cols != cells {
+			return nil, usage.Errorf("--as-board: the %d cells are no square board, want --cols", cells)
 		}
 	}
-	if b.cols < 1 || n%b.cols != 0 {
-		return nil, usage.Errorf("--cols is %d, want a divisor of the %d cells", b.cols, n)
+	if drawing.cols < 1 || cells%drawing.cols != 0 {
+		return nil, usage.Errorf("--cols is %d, want a divisor of the %d cells", drawing.cols, cells)
 	}
-	return b, nil
+	return drawing, nil
 }
 
-// draw returns the board of a state.
+// draw returns the board of a state as lines of text. A dot marks an empty cell.
 func (b *boardDrawing) draw(state []int32) string {
 	width := 4
 	for _, slot := range b.slots {
@@ -62,8 +63,8 @@ func (b *boardDrawing) draw(state []int32) string {
 			out.WriteString(line)
 		}
 		text := "."
-		if v := state[slot]; v != 0 {
-			text = strconv.Itoa(int(v))
+		if value := state[slot]; value != 0 {
+			text = strconv.Itoa(int(value))
 		}
 		fmt.Fprintf(&out, "| %*s ", width, text)
 		if i%b.cols == b.cols-1 {

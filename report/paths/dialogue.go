@@ -40,64 +40,62 @@ type Dialogue struct {
 	Table table.Options
 }
 
-// Run reads commands until one ends the dialogue, the lines end or ctx ends. The error is that of Out or of ctx.
+// Run reads commands from lines, and executes them. It returns nil after the command q or the last line, and otherwise an error of Out or ctx.
 func (d *Dialogue) Run(ctx context.Context, lines <-chan string) error {
-	show := true
+	mustShow := true
 	for {
-		var options []simulate.Option
-		if err := d.show(show, &options); err != nil {
-			return err
+		options, modelErr := d.Stepper.Options()
+		if mustShow {
+			if err := d.show(options, modelErr); err != nil {
+				return err
+			}
 		}
 		if _, err := io.WriteString(d.Out, d.Prompt); err != nil {
 			return err
 		}
 		var line string
-		var more bool
+		var ok bool
 		select {
-		case line, more = <-lines:
+		case line, ok = <-lines:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		line = strings.TrimSpace(line)
-		if !more || line == "q" {
+		if !ok || line == "q" {
 			return nil
 		}
 		var err error
-		if show, err = d.do(ctx, line, options); err != nil {
+		if mustShow, err = d.execute(ctx, line, options); err != nil {
 			return err
 		}
 	}
 }
 
-// show finds the transitions of the current state, and prints both if they are wanted. What is wrong with the model in the state is printed, too:
-// the dialogue can go back.
-func (d *Dialogue) show(wanted bool, options *[]simulate.Option) error {
-	found, err := d.Stepper.Options()
-	*options = found
-	if !wanted {
-		return nil
-	}
+// show prints the current state and its transitions. If the model has an error in this state, it prints modelErr instead of the transitions; the user
+// can still go back.
+func (d *Dialogue) show(options []simulate.Option, modelErr error) error {
 	if _, err := io.WriteString(d.Out, d.stateText()); err != nil {
 		return err
 	}
-	if err != nil {
-		_, err = fmt.Fprintf(d.Errors, "%v\n", err)
+	if modelErr != nil {
+		_, err := fmt.Fprintf(d.Errors, "%v\n", modelErr)
 		return err
 	}
-	_, err = io.WriteString(d.Out, d.optionsText(found))
+	_, err := io.WriteString(d.Out, d.optionsText(options))
 	return err
 }
 
-// do obeys a command, and reports whether the state is to be shown again. The error ends the dialogue.
-func (d *Dialogue) do(ctx context.Context, line string, options []simulate.Option) (show bool, err error) {
-	word, rest, _ := strings.Cut(line, " ")
+// execute executes the command in a line. show is true if the current state must be printed again. options are the transitions of the current state.
+// An error ends the dialogue.
+func (d *Dialogue) execute(ctx context.Context, line string, options []simulate.Option) (show bool, err error) {
+	command, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	number, notNumber := strconv.Atoi(line)
 	current := int(d.Stepper.Current().Number)
 	switch {
 	case line == "":
-		more, err := d.Stepper.Random()
-		return more, d.refused(ctx, err)
+		moved, err := d.Stepper.Random()
+		return moved, d.refused(ctx, err)
 	case notNumber == nil && number >= 1 && number <= len(options):
 		return true, d.refused(ctx, d.Stepper.Take(&options[number-1]))
 	case line == "b" && current > 0:
@@ -106,15 +104,15 @@ func (d *Dialogue) do(ctx context.Context, line string, options []simulate.Optio
 		return false, d.complain("this is the initial state")
 	case line == "r":
 		return true, d.Stepper.JumpTo(0)
-	case word == "j":
-		to, err := strconv.Atoi(rest)
-		if err != nil || to < 0 {
+	case command == "j":
+		target, err := strconv.Atoi(rest)
+		if err != nil || target < 0 {
 			return false, d.complain("found j %s, want j and the number of a state", rest)
 		}
-		return true, d.refused(ctx, d.Stepper.JumpTo(to))
+		return true, d.refused(ctx, d.Stepper.JumpTo(target))
 	case line == "p":
 		return false, d.printer(ctx).Print(d.Out, table.Text, d.Table)
-	case word == "w" && rest != "":
+	case command == "w" && rest != "":
 		return false, d.write(ctx, rest)
 	case line == "?":
 		_, err := io.WriteString(d.Out, dialogueHelp)
@@ -139,7 +137,7 @@ func (d *Dialogue) complain(format string, args ...any) error {
 	return err
 }
 
-// write writes the path to a file.
+// write writes the path to a file, as CSV. It prints an error of the file, and returns only errors of the output.
 func (d *Dialogue) write(ctx context.Context, file string) error {
 	printer := d.printer(ctx)
 	err := d.Write(file, func(w io.Writer) error { return printer.Print(w, table.CSV, d.Table) })
@@ -156,7 +154,7 @@ func (d *Dialogue) printer(ctx context.Context) *Printer {
 	return &Printer{Program: d.Source.Program(), Path: path, Vars: d.Vars, Record: record, Probs: d.Probs, Rewards: d.Rewards}
 }
 
-// stateText returns the line about the current state.
+// stateText returns a line about the current state: its step, the action before it, the time and the values of the variables.
 func (d *Dialogue) stateText() string {
 	visit := d.Stepper.Current()
 	program := d.Source.Program()
@@ -182,12 +180,12 @@ func (d *Dialogue) optionsText(options []simulate.Option) string {
 	rows := make([][3]string, len(options))
 	var widths [2]int
 	for i, option := range options {
-		who := option.Action
-		if modules := strings.Join(option.Modules, ", "); modules != "" && modules != who {
-			who += " " + modules
+		origin := option.Action
+		if modules := strings.Join(option.Modules, ", "); modules != "" && modules != origin {
+			origin += " " + modules
 		}
-		rows[i] = [3]string{who, strconv.FormatFloat(option.Probability, 'g', 6, 64), d.changes(option.Target)}
-		widths[0], widths[1] = max(widths[0], len(who)), max(widths[1], len(rows[i][1]))
+		rows[i] = [3]string{origin, strconv.FormatFloat(option.Probability, 'g', 6, 64), d.changes(option.Target)}
+		widths[0], widths[1] = max(widths[0], len(origin)), max(widths[1], len(rows[i][1]))
 	}
 	var text strings.Builder
 	for i, row := range rows {
@@ -196,7 +194,7 @@ func (d *Dialogue) optionsText(options []simulate.Option) string {
 	return text.String()
 }
 
-// changes returns the new values of the variables that differ in a target state.
+// changes returns the new values of the variables that a transition to target changes, such as "x'=1, y'=0".
 func (d *Dialogue) changes(target []int32) string {
 	program := d.Source.Program()
 	var changes []string

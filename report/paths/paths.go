@@ -32,88 +32,90 @@ type Printer struct {
 	Board          bool // the variables v_0, v_1, … as a board, and nothing else
 	Cols           int  // of the board; 0 for those of a generated model, or a square one
 
-	state []int32 // that was visited last
-	chose bool    // there was more than one choice
+	state          []int32 // that was visited last
+	resolvedChoice bool    // there was more than one choice
 }
 
-// Print prints the path. The error is that of w, or says why there is no board.
-func (p *Printer) Print(w io.Writer, f table.Format, opt table.Options) error {
+// Print prints the path while it is drawn: as boards, as CSV like PRISM's, or as a table. It returns an error of w, or a usage error if the model has no
+// board.
+func (p *Printer) Print(w io.Writer, format table.Format, opt table.Options) error {
 	switch {
 	case p.Board:
 		return p.boards(w)
-	case f == table.CSV:
+	case format == table.CSV:
 		return simulate.WriteTable(w, p.Path, simulate.TableOptions{
 			Separator: ",", Vars: p.Vars, Probs: p.Probs, Rewards: p.Rewards, Changes: p.Changes,
 		})
 	}
-	var rows *table.Rows
-	for v := range p.Path.Visits() {
-		if rows == nil { // there is a path
-			rows = p.table().Stream(w, f, opt)
+	var stream *table.Rows
+	for visit := range p.Path.Visits() {
+		if stream == nil { // there is a path
+			stream = p.table().Stream(w, format, opt)
 		}
-		if !p.shown(v) {
+		if !p.observe(visit) {
 			continue
 		}
-		if err := rows.Append(p.row(v)...); err != nil {
+		if err := stream.Append(p.row(visit)...); err != nil {
 			return err
 		}
 	}
-	if rows == nil {
+	if stream == nil {
 		return nil
 	}
-	return rows.Close(p.notes()...)
+	return stream.Close(p.notes()...)
 }
 
-// table is the step table of the thesis's Figure 2.3, without its rows.
+// table returns the table of the steps without rows, with the columns of Figure 2.3 of the thesis.
 func (p *Printer) table() *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
-	add := func(on bool, name, group, field string) {
-		if on {
-			t.Columns = append(t.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
+	out := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
+	addColumn := func(isShown bool, name, group, field string) {
+		if isShown {
+			out.Columns = append(out.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
 		}
 	}
-	add(p.Probs, "probability", "", "")
-	add(p.Program.Timed(), "time", "", "")
+	addColumn(p.Probs, "probability", "", "")
+	addColumn(p.Program.Timed(), "time", "", "")
 	for _, slot := range p.Vars {
-		add(true, p.Program.Vars[slot].Name, "variables", "")
+		addColumn(true, p.Program.Vars[slot].Name, "variables", "")
 	}
 	for i := range p.Program.Rewards {
 		name := p.rewardName(i)
-		add(p.Rewards, name+" state", "state_rewards", name)
-		add(p.Rewards, name+" step", "step_rewards", name)
+		addColumn(p.Rewards, name+" state", "state_rewards", name)
+		addColumn(p.Rewards, name+" step", "step_rewards", name)
 	}
-	return t
+	return out
 }
 
-// shown collects the notes about the path, and reports whether a state gets a row.
-func (p *Printer) shown(v *simulate.Visit) bool {
-	differs := v.Incoming == nil || !p.Changes
+// observe remembers a visited state, and whether a choice was resolved. It reports whether the state gets a row: with --changes, only a state in which
+// a shown variable changes.
+func (p *Printer) observe(visit *simulate.Visit) bool {
+	differs := visit.Incoming == nil || !p.Changes
 	for _, slot := range p.Vars {
-		differs = differs || v.State[slot] != p.state[slot]
+		differs = differs || visit.State[slot] != p.state[slot]
 	}
-	p.state = append(p.state[:0], v.State...)
-	p.chose = p.chose || v.Outgoing != nil && v.Outgoing.Choices > 1 && (p.Record == nil || v.Number >= p.Record.Steps())
+	p.state = append(p.state[:0], visit.State...)
+	p.resolvedChoice = p.resolvedChoice || visit.Outgoing != nil && visit.Outgoing.Choices > 1 && (p.Record == nil || visit.Number >= p.Record.Steps())
 	return differs
 }
 
 // row returns the table row of a visited state.
-func (p *Printer) row(v *simulate.Visit) []any {
-	row := []any{p.action(v), v.Number}
-	if p.Probs && v.Incoming != nil {
-		row = append(row, v.Incoming.Probability)
+func (p *Printer) row(visit *simulate.Visit) []any {
+	row := []any{p.action(visit), visit.Number}
+	if p.Probs && visit.Incoming != nil {
+		row = append(row, visit.Incoming.Probability)
 	} else if p.Probs {
 		row = append(row, nil)
 	}
 	if p.Program.Timed() {
-		row = append(row, v.Time)
+		row = append(row, visit.Time)
 	}
 	for _, slot := range p.Vars {
-		row = append(row, valueOf(p.Program, slot, v.State[slot]))
+		row = append(row, valueOf(p.Program, slot, visit.State[slot]))
 	}
-	for i, x := range v.Rewards {
-		row = append(row, x)
-		if v.Outgoing != nil {
-			row = append(row, v.Outgoing.Rewards[i])
+	for i, reward := range visit.Rewards {
+		row = append(row, reward)
+		if visit.Outgoing != nil {
+			row = append(row, visit.Outgoing.Rewards[i])
 		} else {
 			row = append(row, nil)
 		}
@@ -122,11 +124,11 @@ func (p *Printer) row(v *simulate.Visit) []any {
 }
 
 // action returns the action that led to a state; empty for the first state.
-func (p *Printer) action(v *simulate.Visit) string {
-	if v.Incoming == nil {
+func (p *Printer) action(visit *simulate.Visit) string {
+	if visit.Incoming == nil {
 		return ""
 	}
-	return simulate.ActionText(p.Program, v.Incoming)
+	return simulate.ActionText(p.Program, visit.Incoming)
 }
 
 // valueOf returns the value of a variable as a number or a Boolean.
@@ -147,18 +149,18 @@ func (p *Printer) rewardName(i int) string {
 
 // notes returns the notes below the path: the seed, and why the path ends.
 func (p *Printer) notes() []string {
-	why := p.Path.End.String()
+	ending := p.Path.End.String()
 	if p.Path.End == simulate.AtRequest {
-		why = p.Path.Err.Error()
+		ending = p.Path.Err.Error()
 	}
-	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.Seed, why)}
-	if r := p.Record; r != nil {
+	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.Seed, ending)}
+	if record := p.Record; record != nil {
 		if !p.Drawn {
-			notes[0] = "the path ends here: " + why
+			notes[0] = "the path ends here: " + ending
 		}
 		if p.Path.Err == nil {
 			notes[0] += "; its probability is " + p.Path.Probability.Text('g', 6)
-			notes = append([]string{fmt.Sprintf("%s: %s, all of them steps of the model", r.File, noun.Count(r.Steps(), "step"))}, notes...)
+			notes = append([]string{fmt.Sprintf("%s: %s, all of them steps of the model", record.File, noun.Count(record.Steps(), "step"))}, notes...)
 		}
 		if p.Path.MeanTimes {
 			notes = append(notes, "times that the file does not have are means")
@@ -170,7 +172,7 @@ func (p *Printer) notes() []string {
 			note = fmt.Sprintf("choices of %s are those of %s, all others were resolved uniformly", strings.Join(p.Players, ", "), p.Scheduler)
 		}
 		notes = append(notes, note)
-	} else if p.chose && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
+	} else if p.resolvedChoice && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
 		notes = append(notes, "choices were resolved uniformly")
 	}
 	return notes
@@ -178,19 +180,19 @@ func (p *Printer) notes() []string {
 
 // boards draws every shown state as a board of 2048 with the action that led to it.
 func (p *Printer) boards(w io.Writer) error {
-	b, err := newBoardDrawing(p.Program, p.Cols)
+	drawing, err := newBoardDrawing(p.Program, p.Cols)
 	if err != nil {
 		return err
 	}
-	for v := range p.Path.Visits() {
-		if !p.shown(v) {
+	for visit := range p.Path.Visits() {
+		if !p.observe(visit) {
 			continue
 		}
 		heading := "start"
-		if v.Incoming != nil {
-			heading = p.action(v)
+		if visit.Incoming != nil {
+			heading = p.action(visit)
 		}
-		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", v.Number, heading, b.draw(v.State)); err != nil {
+		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", visit.Number, heading, drawing.draw(visit.State)); err != nil {
 			return err
 		}
 	}

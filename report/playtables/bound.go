@@ -9,40 +9,42 @@ import (
 	"tilecheck/report/table"
 )
 
-// Bound is the table of a proven bound.
+// Bound returns the facts about a proven lower bound of optimal play. elapsed is the time of the proof.
 func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elapsed time.Duration) *table.Facts {
-	t, part, bound := new(table.Facts), best.Part, best.Bound
+	facts, part, bound := new(table.Facts), best.Part, best.Bound
 	boards, shape := boardsWord(opt.Canonical), opt.Rules.Shape()
-	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
-	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
-	t.Add(table.Column{Field: "tile"}, game.Value(opt.Max), nil)
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "by the best moves on these boards; --certificate writes the proof")
-	t.Add(table.Column{Name: "the strategy itself wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards; not certified")
-	t.Add(table.Column{Name: "the strategy itself wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
-	t.Add(table.Column{Field: "strategy"}, strategy, nil)
-	t.Add(table.Column{Field: "strategy_boards"}, boards, nil)
-	t.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
-	t.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
-	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
-	t.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
-	t.Add(table.Column{Name: "passes"}, part.Passes(), nil)
-	addSeconds(t, elapsed)
-	if best.TimedOut {
-		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
+	number := func(probability induced.Fixed) table.Cell {
+		return table.Cell{Text: probability.String(), Value: probability.Float64()}
 	}
-	return t
+	facts.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
+	facts.Add(table.Column{Field: "tile"}, game.Value(opt.Max), nil)
+	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "by the best moves on these boards; --certificate writes the proof")
+	facts.Add(table.Column{Name: "the strategy itself wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards; not certified")
+	facts.Add(table.Column{Name: "the strategy itself wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
+	facts.Add(table.Column{Field: "strategy"}, strategy, nil)
+	facts.Add(table.Column{Field: "strategy_boards"}, boards, nil)
+	facts.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
+	facts.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
+	facts.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
+	facts.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
+	facts.Add(table.Column{Name: "passes"}, part.Passes(), nil)
+	addSeconds(facts, elapsed)
+	if best.TimedOut {
+		facts.Notes = append(facts.Notes, "The time was over before the states were: another run may look at others.")
+	}
+	return facts
 }
 
-// StageBound is the table of a bound that was proven by stages.
+// StageBound returns the facts about a lower bound that was proven by stages. elapsed is the time of the proof.
 func StageBound(proof *induced.StageProof, elapsed time.Duration) *table.Facts {
-	t, shape := new(table.Facts), proof.Rules.Shape()
-	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
-	t.Add(table.Column{Field: "tile"}, game.Value(proof.Max), nil)
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: proof.Bound.String(), Value: proof.Bound.Float64()}, "certified lower bound")
-	t.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("that collect tiles %d", game.Value(proof.Unit)))
-	t.Add(table.Column{Name: "boards", Field: "boards"}, proof.Boards, "in all stages")
-	addSeconds(t, elapsed)
-	return t
+	facts, shape := new(table.Facts), proof.Rules.Shape()
+	facts.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
+	facts.Add(table.Column{Field: "tile"}, game.Value(proof.Max), nil)
+	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: proof.Bound.String(), Value: proof.Bound.Float64()}, "certified lower bound")
+	facts.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("that collect tiles %d", game.Value(proof.Unit)))
+	facts.Add(table.Column{Name: "boards", Field: "boards"}, proof.Boards, "in all stages")
+	addSeconds(facts, elapsed)
+	return facts
 }
 
 // addSeconds adds the time that the computation took.

@@ -30,69 +30,69 @@ func (c *ScoreCurve) Add(g play.Game) {
 // fewGames is so few that their interval would be all that can be seen of a longer run.
 const fewGames = 8
 
-// series draws the means with Student's intervals, over the logarithm of the number of games.
+// series returns the mean scores with Student's intervals, over the logarithm to base 2 of the number of games.
 func (c *ScoreCurve) series(name string, confidence float64) (plot.Series, error) {
-	s := plot.Series{Name: name}
+	curve := plot.Series{Name: name}
 	points := c.points
 	if last := points[len(points)-1]; last.N < c.moments.N {
 		points = append(points, c.moments)
 	}
-	for _, m := range points {
-		if m.N < fewGames && c.moments.N > 2*fewGames {
+	for _, moments := range points {
+		if moments.N < fewGames && c.moments.N > 2*fewGames {
 			continue
 		}
-		i, err := stats.RewardInterval(m, nil, confidence, true)
+		interval, err := stats.RewardInterval(moments, nil, confidence, true)
 		if err != nil {
-			return s, err
+			return curve, err
 		}
-		s.Points = append(s.Points, plot.Point{X: math.Log2(float64(m.N)), Y: m.Mean(), Lo: i.Lo, Hi: i.Hi})
+		curve.Points = append(curve.Points, plot.Point{X: math.Log2(float64(moments.N)), Y: moments.Mean(), Lo: interval.Lo, Hi: interval.Hi})
 	}
-	return s, nil
+	return curve, nil
 }
 
-// Largest draws the distribution of the largest tile.
-func Largest(out *play.Outcome, estimates []play.Estimate) *plot.Chart {
-	s := plot.Series{Name: out.Strategy}
-	var exps []int
-	for _, e := range estimates {
-		if e.Quantity != play.Largest {
+// Largest returns a chart of the distribution of the largest tile: the share of the games that ended with each tile.
+func Largest(outcome *play.Outcome, estimates []play.Estimate) *plot.Chart {
+	series := plot.Series{Name: outcome.Strategy}
+	var exponents []int
+	for _, estimate := range estimates {
+		if estimate.Quantity != play.Largest {
 			continue
 		}
-		exp := int(math.Log2(float64(e.Tile)))
-		s.Points = append(s.Points, plot.Point{X: float64(exp), Y: e.Value, Lo: e.Interval.Lo, Hi: e.Interval.Hi})
-		exps = append(exps, exp)
+		exponent := int(math.Log2(float64(estimate.Tile)))
+		series.Points = append(series.Points, plot.Point{X: float64(exponent), Y: estimate.Value, Lo: estimate.Interval.Lo, Hi: estimate.Interval.Hi})
+		exponents = append(exponents, exponent)
 	}
 	return &plot.Chart{
-		Title: fmt.Sprintf("%s on %v, %s", out.Strategy, out.Match, noun.Count(out.Games(), "game")), X: "largest tile at the end", Y: "share of the games",
-		Probability: true, Series: []plot.Series{s}, Ticks: tileTicks(exps),
+		Title: fmt.Sprintf("%s on %v, %s", outcome.Strategy, outcome.Match, noun.Count(outcome.Games(), "game")), X: "largest tile at the end", Y: "share of the games",
+		Probability: true, Series: []plot.Series{series}, Ticks: tileTicks(exponents),
 	}
 }
 
-// Chart draws the mean score over the number of games.
-func (c *ScoreCurve) Chart(out *play.Outcome, confidence float64) (*plot.Chart, error) {
-	series, err := c.series(out.Strategy, confidence)
+// Chart returns a chart of the mean score over the number of games.
+func (c *ScoreCurve) Chart(outcome *play.Outcome, confidence float64) (*plot.Chart, error) {
+	series, err := c.series(outcome.Strategy, confidence)
 	if err != nil {
 		return nil, err
 	}
 	chart := &plot.Chart{
-		Title: fmt.Sprintf("%s on %v: mean score so far", out.Strategy, out.Match), X: "games", Y: "mean score, Student's intervals",
+		Title: fmt.Sprintf("%s on %v: mean score so far", outcome.Strategy, outcome.Match), X: "games", Y: "mean score, Student's intervals",
 		Series: []plot.Series{series},
 	}
-	for n := int64(1); n <= 2*out.Games(); n *= 4 {
-		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(n)), Name: strconv.FormatInt(n, 10)})
+	for games := int64(1); games <= 2*outcome.Games(); games *= 4 {
+		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(games)), Name: strconv.FormatInt(games, 10)})
 	}
 	return chart, nil
 }
 
-// tileTicks names every tile from the smallest exponent to the largest.
-func tileTicks(exps []int) []plot.Tick {
-	lo, hi := exps[0], exps[0]
-	for _, exp := range exps {
-		lo, hi = min(lo, exp), max(hi, exp)
+// tileTicks returns a tick for each tile from the smallest to the largest exponent, with the value of the tile as its label.
+func tileTicks(exponents []int) []plot.Tick {
+	smallest, largest := exponents[0], exponents[0]
+	for _, exponent := range exponents {
+		smallest, largest = min(smallest, exponent), max(largest, exponent)
 	}
 	var ticks []plot.Tick
-	for exp := lo; exp <= hi; exp++ {
-		ticks = append(ticks, plot.Tick{At: float64(exp), Name: strconv.Itoa(1 << exp)})
+	for exponent := smallest; exponent <= largest; exponent++ {
+		ticks = append(ticks, plot.Tick{At: float64(exponent), Name: strconv.Itoa(1 << exponent)})
 	}
 	return ticks
 }

@@ -15,43 +15,43 @@ import (
 	"tilecheck/stats"
 )
 
-// WriteContest prints the ranking and the pairs: as two tables for people, as one for programs.
-func WriteContest(w io.Writer, c *play.Contest, f table.Format, opt table.Options) error {
-	if f.Machine() {
-		t, err := contestRows(c)
+// WriteContest writes the ranking of the strategies and the differences of each pair to w. Text and Markdown have two tables, and JSON and CSV have one.
+func WriteContest(w io.Writer, contest *play.Contest, format table.Format, opt table.Options) error {
+	if format.Machine() {
+		rows, err := contestRows(contest)
 		if err != nil {
 			return err
 		}
-		return t.Write(w, f, opt)
+		return rows.Write(w, format, opt)
 	}
-	ranking, err := rankingTable(c)
+	ranking, err := rankingTable(contest)
 	if err != nil {
 		return err
 	}
-	if err := ranking.Write(w, f, opt); err != nil {
+	if err := ranking.Write(w, format, opt); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return pairTable(c).Write(w, f, opt)
+	return pairTable(contest).Write(w, format, opt)
 }
 
-// standing returns the players in the order of their ranking.
-func standing(c *play.Contest) []int {
-	order := make([]int, len(c.Players))
+// standing returns the indexes of the players, the best player first.
+func standing(contest *play.Contest) []int {
+	order := make([]int, len(contest.Players))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(criterion(c, &c.Players[b]), criterion(c, &c.Players[a]))
+	slices.SortStableFunc(order, func(first, second int) int {
+		return cmp.Compare(criterion(contest, &contest.Players[second]), criterion(contest, &contest.Players[first]))
 	})
 	return order
 }
 
 // criterion is the number that ranks the players.
-func criterion(c *play.Contest, p *play.Contestant) float64 {
-	if c.By == play.ByScore {
+func criterion(contest *play.Contest, p *play.Contestant) float64 {
+	if contest.By == play.ByScore {
 		return p.Score.Mean()
 	}
 	return p.Won.Mean()
@@ -65,10 +65,10 @@ func placeText(p *play.Contestant) string {
 	return fmt.Sprintf("%d-%d", p.Best, p.Worst)
 }
 
-// rankingTable returns the table of the strategies in the order of their results.
-func rankingTable(c *play.Contest) (*table.Table, error) {
-	t := &table.Table{
-		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By),
+// rankingTable returns a table with a row for each strategy, the best strategy first.
+func rankingTable(contest *play.Contest) (*table.Table, error) {
+	out := &table.Table{
+		Title: fmt.Sprintf("%d strategies on %v, by %s", len(contest.Players), contest.Match, contest.By),
 		Columns: []table.Column{
 			{Name: "place", Align: table.Right},
 			{Name: "strategy", Min: 16, Code: true},
@@ -79,25 +79,25 @@ func rankingTable(c *play.Contest) (*table.Table, error) {
 			{Name: "largest tile", Align: table.Right},
 			{Name: "moves/s", Align: table.Right},
 		},
-		Notes: contestNotes(c),
+		Notes: contestNotes(contest),
 	}
-	for _, i := range standing(c) {
-		p := &c.Players[i]
-		won, score, err := mainEstimates(c, i)
+	for _, index := range standing(contest) {
+		player := &contest.Players[index]
+		won, score, err := mainEstimates(contest, index)
 		if err != nil {
 			return nil, err
 		}
 		wonCell, wonInterval := estimateCells(won)
 		scoreCell, scoreInterval := estimateCells(score)
-		t.Append(placeText(p), p.Strategy, wonCell, wonInterval, scoreCell, scoreInterval, largestTile(&p.Summary), rounded(p.Speed()))
+		out.Append(placeText(player), player.Strategy, wonCell, wonInterval, scoreCell, scoreInterval, largestTile(&player.Summary), rounded(player.Speed()))
 	}
-	return t, nil
+	return out, nil
 }
 
-// mainEstimates returns the share of wins and the mean score.
-func mainEstimates(c *play.Contest, player int) (won, score play.Estimate, err error) {
-	estimates, err := c.Estimates(player, c.Confidence)
-	for _, e := range slices.Backward(estimates) { // the first of each
+// mainEstimates returns the share of wins and the mean score of a player. A quantity can have several estimates; it returns the first of each.
+func mainEstimates(contest *play.Contest, player int) (won, score play.Estimate, err error) {
+	estimates, err := contest.Estimates(player, contest.Confidence)
+	for _, e := range slices.Backward(estimates) { // the first estimate of a quantity comes last, and remains
 		switch e.Quantity {
 		case play.Won:
 			won = e
@@ -108,24 +108,24 @@ func mainEstimates(c *play.Contest, player int) (won, score play.Estimate, err e
 	return won, score, err
 }
 
-// pairTable returns the table of the differences of every two strategies.
-func pairTable(c *play.Contest) *table.Table {
-	t := &table.Table{
+// pairTable returns a table with the difference of each pair of strategies.
+func pairTable(contest *play.Contest) *table.Table {
+	out := &table.Table{
 		Title: "Differences, first less second",
 		Columns: []table.Column{
 			{Name: "first", Min: 16, Code: true},
 			{Name: "second", Min: 16, Code: true},
-			{Name: string(c.By), Align: table.Right},
+			{Name: string(contest.By), Align: table.Right},
 			{Name: "interval"},
 			{Name: "better"},
 		},
 	}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		value, interval := table.Estimate(p.Difference.Mean(), p.Interval.Lo, p.Interval.Hi)
-		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, value, interval, winnerText(p))
+	for i := range contest.Pairs {
+		pair := &contest.Pairs[i]
+		value, interval := table.Estimate(pair.Difference.Mean(), pair.Interval.Lo, pair.Interval.Hi)
+		out.Append(contest.Players[pair.A].Strategy, contest.Players[pair.B].Strategy, value, interval, winnerText(pair))
 	}
-	return t
+	return out
 }
 
 // winnerText names the better player. If the games do not distinguish two players, they need not be equal.
@@ -133,25 +133,25 @@ func winnerText(p *play.Pair) string {
 	return [...]string{"second", "not known", "first"}[p.Winner()+1]
 }
 
-// contestNotes explain the end of the contest and the intervals.
-func contestNotes(c *play.Contest) []string {
-	notes := []string{fmt.Sprintf("seed %d, %s of each of at most %d: %v", c.Match.Seed, noun.Count(c.Games, "game"), c.Asked, c.End)}
-	known := int64(0)
-	for _, p := range c.Players {
-		known += min(p.Resumed, c.Games)
+// contestNotes returns notes about the end of the contest, the opponent, and the intervals.
+func contestNotes(contest *play.Contest) []string {
+	notes := []string{fmt.Sprintf("seed %d, %s of each of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
+	resumed := int64(0)
+	for _, player := range contest.Players {
+		resumed += min(player.Resumed, contest.Games)
 	}
-	if known > 0 {
-		notes[0] += fmt.Sprintf("; %s from the state", noun.Count(known, "game"))
+	if resumed > 0 {
+		notes[0] += fmt.Sprintf("; %s from the state", noun.Count(resumed, "game"))
 	}
-	notes = append(append(notes, c.Warnings...), opponentNotes(c.Match)...)
-	confidence := 100 * c.Confidence
+	notes = append(append(notes, contest.Warnings...), opponentNotes(contest.Match)...)
+	confidence := 100 * contest.Confidence
 	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
-	if c.By == play.ByWin {
+	if contest.By == play.ByWin {
 		pairs += "; proven, " + stats.EmpiricalBernsteinSequence.String()
 	} else {
-		pairs += fmt.Sprintf("; nominal, Student t with the error probability divided among pairs and looks (%d so far)", c.Looks)
+		pairs += fmt.Sprintf("; nominal, Student t with the error probability divided among pairs and looks (%d so far)", contest.Looks)
 	}
-	won := fmt.Sprintf("won: %s, each at %g %% confidence; mean score: Student t, nominal", shareMethod(c.Sequential), confidence)
+	won := fmt.Sprintf("won: %s, each at %g %% confidence; mean score: Student t, nominal", shareMethod(contest.Sequential), confidence)
 	return append(notes, pairs, won)
 }
 
@@ -163,10 +163,10 @@ func shareMethod(sequential bool) string {
 	return stats.ClopperPearson.String()
 }
 
-// contestRows is the ranking and the pairs, for programs.
-func contestRows(c *play.Contest) (*table.Table, error) {
-	t := &table.Table{
-		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By), Notes: contestNotes(c),
+// contestRows returns the table for JSON and CSV: the estimates of each strategy, then the difference of each pair.
+func contestRows(contest *play.Contest) (*table.Table, error) {
+	out := &table.Table{
+		Title: fmt.Sprintf("%d strategies on %v, by %s", len(contest.Players), contest.Match, contest.By), Notes: contestNotes(contest),
 		Columns: []table.Column{
 			{Name: "strategy"},
 			{Name: "against"},
@@ -187,25 +187,25 @@ func contestRows(c *play.Contest) (*table.Table, error) {
 			{Name: "seed"},
 		},
 	}
-	seed := c.Match.Seed
-	for _, i := range standing(c) {
-		p := &c.Players[i]
-		estimates, err := c.Estimates(i, c.Confidence)
+	seed := contest.Match.Seed
+	for _, i := range standing(contest) {
+		player := &contest.Players[i]
+		estimates, err := contest.Estimates(i, contest.Confidence)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range estimates {
-			row := append([]any{p.Strategy, nil}, machineRow(e)...)
-			t.Append(append(row, p.Best, p.Worst, nil, seed)...)
+		for _, estimate := range estimates {
+			row := append([]any{player.Strategy, nil}, machineRow(estimate)...)
+			out.Append(append(row, player.Best, player.Worst, nil, seed)...)
 		}
-		t.Append(p.Strategy, nil, "moves per second", nil, nil, p.Games(), p.Speed(), nil, nil, nil, nil, nil, nil, p.Best, p.Worst, nil, nil)
+		out.Append(player.Strategy, nil, "moves per second", nil, nil, player.Games(), player.Speed(), nil, nil, nil, nil, nil, nil, player.Best, player.Worst, nil, nil)
 	}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, "difference of "+string(c.By), nil, nil, c.Games, p.Difference.Mean(),
-			p.Interval.Lo, p.Interval.Hi, c.Confidence, len(c.Pairs), p.Interval.Method.String(), soundness(p.Interval).String(), nil, nil, outcomeText(p), seed)
+	for i := range contest.Pairs {
+		pair := &contest.Pairs[i]
+		out.Append(contest.Players[pair.A].Strategy, contest.Players[pair.B].Strategy, "difference of "+string(contest.By), nil, nil, contest.Games, pair.Difference.Mean(),
+			pair.Interval.Lo, pair.Interval.Hi, contest.Confidence, len(contest.Pairs), pair.Interval.Method.String(), soundness(pair.Interval).String(), nil, nil, outcomeText(pair), seed)
 	}
-	return t, nil
+	return out, nil
 }
 
 // outcomeText compares the first player with the second.
@@ -213,41 +213,42 @@ func outcomeText(p *play.Pair) string {
 	return [...]string{"worse", "undecided", "better"}[p.Winner()+1]
 }
 
-// ContestChart draws how far the players get: the share of the games that reached each tile.
-func ContestChart(c *play.Contest) (*plot.Chart, error) {
+// ContestChart returns a chart with a line for each player: the share of its games that reached each tile.
+func ContestChart(contest *play.Contest) (*plot.Chart, error) {
 	chart := &plot.Chart{
-		Title: fmt.Sprintf("%s on %v, %s of each", noun.Count(len(c.Players), "strategy"), c.Match, noun.Count(c.Games, "game")), X: "tile", Y: "share of the games that reached it",
+		Title: fmt.Sprintf("%s on %v, %s of each", noun.Count(len(contest.Players), "strategy"), contest.Match, noun.Count(contest.Games, "game")), X: "tile", Y: "share of the games that reached it",
 		Probability: true,
 	}
-	var exps []int
-	for _, i := range standing(c) {
-		s, seen, err := reachedSeries(c, i)
+	var exponents []int
+	for _, player := range standing(contest) {
+		series, reached, err := reachedSeries(contest, player)
 		if err != nil {
 			return nil, err
 		}
-		chart.Series, exps = append(chart.Series, s), append(exps, seen...)
+		chart.Series, exponents = append(chart.Series, series), append(exponents, reached...)
 	}
-	chart.Ticks = tileTicks(exps)
+	chart.Ticks = tileTicks(exponents)
 	return chart, nil
 }
 
-// reachedSeries has the share of games that reached each tile that some game ended with; the intervals of one player hold together.
-func reachedSeries(c *play.Contest, player int) (s plot.Series, exps []int, err error) {
-	p := &c.Players[player]
-	s.Name = p.Strategy
-	for exp, n := range p.Largest {
-		if n > 0 {
-			exps = append(exps, exp)
+// reachedSeries returns the share of a player's games that reached each tile, from the smallest to the largest final tile. It also returns the
+// exponents of the final tiles. The intervals hold together with the confidence of the contest, by the Bonferroni inequality.
+func reachedSeries(contest *play.Contest, index int) (series plot.Series, exponents []int, err error) {
+	p := &contest.Players[index]
+	series.Name = p.Strategy
+	for exponent, games := range p.Largest {
+		if games > 0 {
+			exponents = append(exponents, exponent)
 		}
 	}
-	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxWideExponent)
-	for exp := exps[0]; exp <= exps[len(exps)-1]; exp++ {
-		b := p.Reached(exp)
-		i, err := stats.BernoulliInterval(b, each, c.Sequential)
+	confidence := stats.Confidence(stats.Alpha(contest.Confidence) / game.MaxWideExponent)
+	for exponent := exponents[0]; exponent <= exponents[len(exponents)-1]; exponent++ {
+		reached := p.Reached(exponent)
+		interval, err := stats.BernoulliInterval(reached, confidence, contest.Sequential)
 		if err != nil {
-			return s, nil, err
+			return series, nil, err
 		}
-		s.Points = append(s.Points, plot.Point{X: float64(exp), Y: b.Mean(), Lo: i.Lo, Hi: i.Hi})
+		series.Points = append(series.Points, plot.Point{X: float64(exponent), Y: reached.Mean(), Lo: interval.Lo, Hi: interval.Hi})
 	}
-	return s, exps, nil
+	return series, exponents, nil
 }

@@ -13,11 +13,11 @@ import (
 	"tilecheck/stats"
 )
 
-// Document has a line for every published number.
-func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult, f table.Format) *table.Table {
-	t := &table.Table{Title: d.Source}
-	if f.Machine() {
-		t.Columns = []table.Column{
+// Document returns a table that compares published numbers with ours. It has a row for each published number.
+func Document(document play.Document, opt play.RepeatOptions, results []play.RowResult, format table.Format) *table.Table {
+	out := &table.Table{Title: document.Source}
+	if format.Machine() {
+		out.Columns = []table.Column{
 			{Name: "table"},
 			{Name: "row"},
 			{Name: "strategy"},
@@ -36,7 +36,7 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "seed"},
 		}
 	} else {
-		t.Columns = []table.Column{
+		out.Columns = []table.Column{
 			{Name: "row", Min: 12},
 			{Name: "measure", Min: 12},
 			{Name: "published", Align: table.Right},
@@ -50,71 +50,72 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 	}
 	var notes table.Footnotes
 	for i := range results {
-		appendRow(t, &results[i], opt.Seed, &notes, f.Machine())
+		appendRow(out, &results[i], opt.Seed, &notes, format.Machine())
 	}
-	t.Notes = append(documentNotes(d, opt, results), notes.Paragraphs()...)
-	return t
+	out.Notes = append(documentNotes(document, opt, results), notes.Paragraphs()...)
+	return out
 }
 
-// appendRow adds the numbers of a row.
-func appendRow(t *table.Table, r *play.RowResult, seed uint64, notes *table.Footnotes, machine bool) {
-	for i := range r.Row.Values {
-		p, j := &r.Row.Values[i], &r.Judgements[i]
-		why := judgementNotes(r, p, j)
-		value, interval := judgedCells(j)
-		if machine {
-			row := machineJudgement(r, p, j, value, why)
-			if j.Games > 0 {
+// appendRow adds the numbers of a published row to the table, each as a row. Reasons go to the footnotes, unless the format is for programs.
+func appendRow(out *table.Table, result *play.RowResult, seed uint64, notes *table.Footnotes, forPrograms bool) {
+	for i := range result.Row.Values {
+		published, judgement := &result.Row.Values[i], &result.Judgements[i]
+		reasons := judgementNotes(result, published, judgement)
+		value, interval := judgedCells(judgement)
+		if forPrograms {
+			row := machineJudgement(result, published, judgement, value, reasons)
+			if judgement.Games > 0 {
 				row = append(row, seed)
 			} else {
 				row = append(row, nil)
 			}
-			t.Append(row...)
+			out.Append(row...)
 			continue
 		}
 		name := ""
 		if i == 0 {
-			name = r.Row.Table + ", " + r.Row.Name
+			name = result.Row.Table + ", " + result.Row.Name
 		}
-		t.Append(name, p.String(), p.Text, countCell(j.Theirs), value, interval, countCell(j.Games), verdictCell(j.Verdict), notes.Add(why...))
+		out.Append(name, published.String(), published.Text, countCell(judgement.Theirs), value, interval, countCell(judgement.Games), verdictCell(judgement.Verdict), notes.Add(reasons...))
 	}
 }
 
-// judgedCells returns our number and its interval, for people.
-func judgedCells(j *play.Judgement) (value, interval table.Cell) {
-	lo, hi := j.Interval.Lo, j.Interval.Hi
+// judgedCells returns our number and its interval, as text and Markdown show them. Both are empty if we have no number. A predicted number has the word
+// "predicted" before its interval.
+func judgedCells(judgement *play.Judgement) (value, interval table.Cell) {
+	lower, upper := judgement.Interval.Lo, judgement.Interval.Hi
 	switch {
-	case math.IsNaN(j.Value):
+	case math.IsNaN(judgement.Value):
 		return value, interval
-	case j.Predicted:
-		value = table.Cell{Text: rounded(j.Value), Value: j.Value}
+	case judgement.Predicted:
+		value = table.Cell{Text: rounded(judgement.Value), Value: judgement.Value}
 		switch {
-		case !math.IsInf(hi, 0):
-			interval.Text = "predicted " + number.ScaleOf(0, 0).Interval(lo, hi)
-		case !math.IsInf(lo, 0):
-			interval.Text = "predicted at least " + number.ScaleOf(lo, 0).Format(lo, -1)
+		case !math.IsInf(upper, 0):
+			interval.Text = "predicted " + number.ScaleOf(0, 0).Interval(lower, upper)
+		case !math.IsInf(lower, 0):
+			interval.Text = "predicted at least " + number.ScaleOf(lower, 0).Format(lower, -1)
 		}
 		return value, interval
-	case hi > lo:
-		return table.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
+	case upper > lower:
+		return table.Estimate(judgement.Value, max(lower, 0), upper) // all numbers are at least 0, but the lower bound may not be
 	}
-	return table.Cell{Text: rounded(j.Value), Value: j.Value}, interval
+	return table.Cell{Text: rounded(judgement.Value), Value: judgement.Value}, interval
 }
 
 // machineJudgement returns the machine-readable row of a published number and our result.
-func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value table.Cell, notes []string) []any {
-	tile, lower, upper, kind, outcome := any(nil), any(nil), any(nil), any(nil), any(nil)
-	if p.Tile > 0 {
-		tile = p.Tile
+func machineJudgement(row *play.RowResult, published *play.Published, judgement *play.Judgement, value table.Cell, notes []string) []any {
+	tile, lower, upper, method, outcome := any(nil), any(nil), any(nil), any(nil), any(nil)
+	if published.Tile > 0 {
+		tile = published.Tile
 	}
-	if j.Interval.Hi > j.Interval.Lo {
-		kind = j.Interval.Method.String()
-		if j.Predicted {
-			kind = "99.9 % prediction for the best of their games"
+	if judgement.Interval.Hi > judgement.Interval.Lo {
+		method = judgement.Interval.Method.String()
+		if judgement.Predicted {
+			method = "99.9 % prediction for the best of their games"
 		}
-		lower, upper = finite(j.Interval.Lo), finite(j.Interval.Hi)
+		lower, upper = finite(judgement.Interval.Lo), finite(judgement.Interval.Hi)
 	}
-	switch j.Verdict {
+	switch judgement.Verdict {
 	case play.Compatible:
 		outcome = "as published"
 	case play.Incompatible:
@@ -122,13 +123,13 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	case play.TooFew:
 		outcome = "too few"
 	}
-	remarks := table.Cell{}
+	notesCell := table.Cell{}
 	if len(notes) > 0 {
-		remarks.Value = notes
+		notesCell.Value = notes
 	}
 	return []any{
-		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
-		countCell(j.Games), outcome, j.Method, remarks,
+		row.Row.Table, row.Row.Name, row.Strategy, string(published.Measure), tile, published.Text, countCell(judgement.Theirs), value, lower, upper, method,
+		countCell(judgement.Games), outcome, judgement.Method, notesCell,
 	}
 }
 
@@ -149,8 +150,8 @@ func countCell(n int64) table.Cell {
 }
 
 // verdictCell returns a cell that says whether our result is compatible with the published one.
-func verdictCell(v play.Verdict) table.Cell {
-	switch v {
+func verdictCell(verdict play.Verdict) table.Cell {
+	switch verdict {
 	case play.Compatible:
 		return table.Cell{Text: "yes", Tone: table.Good}
 	case play.Incompatible:
@@ -161,32 +162,32 @@ func verdictCell(v play.Verdict) table.Cell {
 	return table.Cell{Text: "-"}
 }
 
-// judgementNotes returns the notes about one number, with the reason of a contradiction if there is one.
-func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []string {
-	notes := slices.Clone(r.Warnings)
-	if j.Remark != "" {
-		notes = append(notes, j.Remark)
+// judgementNotes returns the notes about one number: warnings, remarks, an early end of the games, and a contradiction to the published number.
+func judgementNotes(row *play.RowResult, published *play.Published, judgement *play.Judgement) []string {
+	notes := slices.Clone(row.Warnings)
+	if judgement.Remark != "" {
+		notes = append(notes, judgement.Remark)
 	}
-	if r.End != play.AllPlayed && r.Games > 0 {
-		notes = append(notes, fmt.Sprintf("%v after %s", r.End, noun.Count(r.Games, "game")))
+	if row.End != play.AllPlayed && row.Games > 0 {
+		notes = append(notes, fmt.Sprintf("%v after %s", row.End, noun.Count(row.Games, "game")))
 	}
-	if j.Verdict == play.Incompatible {
-		notes = append(notes, play.NotMet(p.Note))
+	if judgement.Verdict == play.Incompatible {
+		notes = append(notes, play.NotMet(published.Note))
 	}
 	return notes
 }
 
 // jointNote says whether the mean scores of a table agree with ours together.
-func jointNote(d play.Document, j play.Joint) string {
+func jointNote(document play.Document, j play.Joint) string {
 	text := fmt.Sprintf("%s: the %d mean scores together are %s standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, strconv.FormatFloat(math.Round(j.Deviation*10)/10+0, 'f', 1, 64), rounded(j.PValue))
 	if j.Verdict == play.Incompatible {
-		return text + play.NotMet(d.Together[j.Table])
+		return text + play.NotMet(document.Together[j.Table])
 	}
 	return text + "compatible"
 }
 
-// documentNotes explain the numbers and the verdicts.
-func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
+// documentNotes returns the notes that explain the numbers, the tests and the results of the comparison.
+func documentNotes(document play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
 		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
 		fmt.Sprintf("compatible: no significant difference at %g %% confidence. Tests: shares by an exact test of two samples, "+
@@ -194,14 +195,14 @@ func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowRe
 			"too few: no difference found, but there were too few games to find one", 100*stats.CompareConfidence),
 		fmt.Sprintf("predicted: by our games, the range of the best of as many games as theirs with probability %g %%, and its median", 100*stats.CompareConfidence),
 	}
-	t := play.Count(d, results)
-	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Compatible, t.Compatible+t.Incompatible)
-	if t.TooFew > 0 {
-		counts += fmt.Sprintf("; %d more got too few games to judge", t.TooFew)
+	tally := play.Count(document, results)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", tally.Compatible, tally.Compatible+tally.Incompatible)
+	if tally.TooFew > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", tally.TooFew)
 	}
 	notes = append(notes, counts)
-	for _, j := range play.Joints(results) {
-		notes = append(notes, jointNote(d, j))
+	for _, joint := range play.Joints(results) {
+		notes = append(notes, jointNote(document, joint))
 	}
-	return append(notes, d.Notes...)
+	return append(notes, document.Notes...)
 }

@@ -7,9 +7,9 @@ import (
 	"tilecheck/report/plot"
 )
 
-// DocumentChart draws the shares of the rows, ours with their intervals beside the published ones.
-func DocumentChart(d play.Document, results []play.RowResult) *plot.Chart {
-	b := chartBuilder{chart: &plot.Chart{Title: d.Source, X: "row", Y: "share of the games", Probability: true, Apart: true}, at: make(map[string]int)}
+// DocumentChart returns a chart of the shares in a document: our shares with their intervals, beside the published ones.
+func DocumentChart(document play.Document, results []play.RowResult) *plot.Chart {
+	b := chartBuilder{chart: &plot.Chart{Title: document.Source, X: "row", Y: "share of the games", Probability: true, Apart: true}, at: make(map[string]int)}
 	for i := range results {
 		b.row(&results[i])
 	}
@@ -22,32 +22,32 @@ type chartBuilder struct {
 	at    map[string]int // index of a series
 }
 
-// row adds the shares of a row, and its name if it has any.
-func (b *chartBuilder) row(r *play.RowResult) {
-	x, drawn := float64(len(b.chart.Ticks)), false
-	for i := range r.Row.Values {
-		p, j := &r.Row.Values[i], &r.Judgements[i]
-		share, ok := p.Share()
-		if !ok || math.IsNaN(j.Value) {
+// row adds the shares in a row of the document to the chart. It adds a tick with the name of the row if there is a share.
+func (b *chartBuilder) row(result *play.RowResult) {
+	x, isDrawn := float64(len(b.chart.Ticks)), false
+	for i := range result.Row.Values {
+		published, judgement := &result.Row.Values[i], &result.Judgements[i]
+		share, ok := published.Share()
+		if !ok || math.IsNaN(judgement.Value) {
 			continue
 		}
-		drawn = true
-		s := b.series(p.String())
-		s.Points = append(s.Points, plot.Point{X: x, Y: j.Value, Lo: j.Interval.Lo, Hi: max(j.Interval.Hi, j.Value)})
-		s.Published = append(s.Published, plot.Point{X: x, Y: share, Lo: share, Hi: share})
+		isDrawn = true
+		series := b.series(published.String())
+		series.Points = append(series.Points, plot.Point{X: x, Y: judgement.Value, Lo: judgement.Interval.Lo, Hi: max(judgement.Interval.Hi, judgement.Value)})
+		series.Published = append(series.Published, plot.Point{X: x, Y: share, Lo: share, Hi: share})
 	}
-	if drawn {
-		b.chart.Ticks = append(b.chart.Ticks, plot.Tick{At: x, Name: r.Row.Table + ", " + r.Row.Name})
+	if isDrawn {
+		b.chart.Ticks = append(b.chart.Ticks, plot.Tick{At: x, Name: result.Row.Table + ", " + result.Row.Name})
 	}
 }
 
-// series returns the series of that name, which lives until the next call.
+// series returns the series with a name, and adds it if necessary. The pointer is valid until the next call.
 func (b *chartBuilder) series(name string) *plot.Series {
-	n, known := b.at[name]
-	if !known {
-		n = len(b.chart.Series)
-		b.at[name] = n
+	index, exists := b.at[name]
+	if !exists {
+		index = len(b.chart.Series)
+		b.at[name] = index
 		b.chart.Series = append(b.chart.Series, plot.Series{Name: name})
 	}
-	return &b.chart.Series[n]
+	return &b.chart.Series[index]
 }

@@ -13,11 +13,11 @@ import (
 	"tilecheck/stats"
 )
 
-// Play has a row for every estimate.
-func Play(out *play.Outcome, estimates []play.Estimate, f table.Format) *table.Table {
-	t := &table.Table{Title: fmt.Sprintf("%s on %v", out.Strategy, out.Match), Notes: playNotes(out, estimates)}
-	if f.Machine() {
-		t.Columns = []table.Column{
+// Play returns a table with a row for each estimate of a player's results, and a row for its speed.
+func Play(outcome *play.Outcome, estimates []play.Estimate, format table.Format) *table.Table {
+	rows := &table.Table{Title: fmt.Sprintf("%s on %v", outcome.Strategy, outcome.Match), Notes: playNotes(outcome, estimates)}
+	if format.Machine() {
+		rows.Columns = []table.Column{
 			{Name: "quantity"},
 			{Name: "tile"},
 			{Name: "successes"},
@@ -31,79 +31,80 @@ func Play(out *play.Outcome, estimates []play.Estimate, f table.Format) *table.T
 			{Name: "accuracy"},
 			{Name: "seed"},
 		}
-		for _, e := range estimates {
-			t.Append(append(machineRow(e), out.Match.Seed)...)
+		for _, estimate := range estimates {
+			rows.Append(append(machineRow(estimate), outcome.Match.Seed)...)
 		}
-		if speed := out.Speed(); speed > 0 {
-			t.Append("moves per second", nil, nil, out.Games(), speed, nil, nil, nil, nil, nil, nil, nil)
+		if speed := outcome.Speed(); speed > 0 {
+			rows.Append("moves per second", nil, nil, outcome.Games(), speed, nil, nil, nil, nil, nil, nil, nil)
 		}
-		return t
+		return rows
 	}
-	t.Columns = []table.Column{
+	rows.Columns = []table.Column{
 		{Name: "quantity"},
 		{Name: "games", Align: table.Right},
 		{Name: "value", Align: table.Right},
 		{Name: "interval"},
 		{Name: "method"},
 	}
-	for i, e := range estimates {
-		t.Append(playRow(e, i > 0 && !e.Share && estimates[i-1].Quantity == e.Quantity)...)
+	for i, estimate := range estimates {
+		rows.Append(playRow(estimate, i > 0 && !estimate.Share && estimates[i-1].Quantity == estimate.Quantity)...)
 	}
-	if speed := out.Speed(); speed > 0 {
-		t.Append("moves per second", nil, table.Cell{Text: rounded(speed), Value: speed}, nil, "of one worker")
+	if speed := outcome.Speed(); speed > 0 {
+		rows.Append("moves per second", nil, table.Cell{Text: rounded(speed), Value: speed}, nil, "of one worker")
 	}
-	return t
+	return rows
 }
 
-// playRow is an estimate for people. A second interval for the same number does not repeat it.
-func playRow(e play.Estimate, again bool) []any {
-	value, interval := estimateCells(e)
-	games := any(e.Games)
-	if e.Share {
-		games = e.Count
+// playRow returns the row of an estimate, as text and Markdown show it. If it repeats the number of the row before, with another interval, the row has
+// only the interval and the method.
+func playRow(estimate play.Estimate, repeats bool) []any {
+	value, interval := estimateCells(estimate)
+	games := any(estimate.Games)
+	if estimate.Share {
+		games = estimate.Count
 	}
-	method := e.Interval.Method.String()
+	method := estimate.Interval.Method.String()
 	switch {
-	case e.Interval.Method == stats.NoInterval:
+	case estimate.Interval.Method == stats.NoInterval:
 		method = "too few games"
-	case !e.Interval.Sound():
+	case !estimate.Interval.Sound():
 		method += ", nominal"
-	case !e.Share:
+	case !estimate.Share:
 		method += ", proven"
 	}
-	if again {
+	if repeats {
 		return []any{nil, nil, nil, interval, method}
 	}
-	return []any{quantityText(e), games, value, interval, method}
+	return []any{quantityText(estimate), games, value, interval, method}
 }
 
 // estimateCells returns the cells of an estimate and its interval.
-func estimateCells(e play.Estimate) (value, interval table.Cell) {
-	value, interval = table.Estimate(e.Value, e.Interval.Lo, e.Interval.Hi)
-	if e.Interval.Method == stats.NoInterval {
-		value, interval = table.Cell{Text: rounded(e.Value), Value: e.Value}, table.Cell{}
+func estimateCells(estimate play.Estimate) (value, interval table.Cell) {
+	value, interval = table.Estimate(estimate.Value, estimate.Interval.Lo, estimate.Interval.Hi)
+	if estimate.Interval.Method == stats.NoInterval {
+		value, interval = table.Cell{Text: rounded(estimate.Value), Value: estimate.Value}, table.Cell{}
 	}
 	return value, interval
 }
 
 // machineRow returns the machine-readable row of an estimate.
-func machineRow(e play.Estimate) []any {
+func machineRow(estimate play.Estimate) []any {
 	tile, count, together := any(nil), any(nil), any(nil)
-	if e.Tile > 0 {
-		tile = e.Tile
+	if estimate.Tile > 0 {
+		tile = estimate.Tile
 	}
-	if e.Share {
-		count = e.Count
+	if estimate.Share {
+		count = estimate.Count
 	}
-	if e.Together > 1 {
-		together = e.Together
+	if estimate.Together > 1 {
+		together = estimate.Together
 	}
-	row := []any{string(e.Quantity), tile, count, e.Games, e.Value}
-	if e.Interval.Method == stats.NoInterval {
+	row := []any{string(estimate.Quantity), tile, count, estimate.Games, estimate.Value}
+	if estimate.Interval.Method == stats.NoInterval {
 		return append(row, nil, nil, nil, together, nil, result.Estimated.String())
 	}
-	i := e.Interval
-	return append(row, i.Lo, i.Hi, i.Confidence, together, i.Method.String(), soundness(i).String())
+	interval := estimate.Interval
+	return append(row, interval.Lo, interval.Hi, interval.Confidence, together, interval.Method.String(), soundness(interval).String())
 }
 
 // soundness is the accuracy of an interval: nominal ones guarantee nothing.
@@ -114,11 +115,11 @@ func soundness(i stats.Interval) result.Accuracy {
 	return result.Estimated
 }
 
-// quantityText names the quantity of an estimate.
-func quantityText(e play.Estimate) string {
-	switch e.Quantity {
+// quantityText returns the name of the quantity of an estimate, with its tile.
+func quantityText(estimate play.Estimate) string {
+	switch estimate.Quantity {
 	case play.Won:
-		return fmt.Sprintf("won (reached %d)", e.Tile)
+		return fmt.Sprintf("won (reached %d)", estimate.Tile)
 	case play.Score:
 		return "mean score"
 	case play.Moves:
@@ -128,11 +129,11 @@ func quantityText(e play.Estimate) string {
 	case play.Acts:
 		return "mean moves at which the shield acts"
 	case play.Reached:
-		return "reached " + strconv.Itoa(e.Tile)
+		return "reached " + strconv.Itoa(estimate.Tile)
 	case play.Largest:
-		return "largest tile " + strconv.Itoa(e.Tile)
+		return "largest tile " + strconv.Itoa(estimate.Tile)
 	}
-	return string(e.Quantity)
+	return string(estimate.Quantity)
 }
 
 // rounded writes a number without an interval with at most four digits.
@@ -144,47 +145,47 @@ func rounded(x float64) string {
 	return text
 }
 
-// playNotes explain the number of games and the intervals.
-func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
-	notes := append(append([]string{gamesNote(out)}, out.Warnings...), opponentNotes(out.Match)...)
+// playNotes returns notes about the number of games, the opponent, and the intervals.
+func playNotes(outcome *play.Outcome, estimates []play.Estimate) []string {
+	notes := append(append([]string{gamesNote(outcome)}, outcome.Warnings...), opponentNotes(outcome.Match)...)
 	confidence := 100 * estimates[0].Interval.Confidence
 	text := fmt.Sprintf("intervals: each holds with %g %% confidence; the rows of tiles reached hold together, and so do those of largest tiles (Bonferroni)", confidence)
-	if out.Sequential() {
+	if outcome.Sequential() {
 		text += "; time decided the number of games, so the proven ones hold for every number of games at once"
 	}
 	return append(notes, text)
 }
 
-// opponentNotes say what a result against the opponent of a match means.
-func opponentNotes(m play.Match) []string {
-	if m.Opponent == nil {
+// opponentNotes returns a note that says what a result against the opponent of a match means; nil if new tiles are random.
+func opponentNotes(match play.Match) []string {
+	if match.Opponent == nil {
 		return nil
 	}
-	value, ok := m.Opponent.Guaranteed()
+	value, ok := match.Opponent.Guaranteed()
 	if !ok {
-		return []string{fmt.Sprintf("new tiles by %v, an opponent that looks ahead: a result against it bounds nothing, since others can be worse for the player", m.Opponent)}
+		return []string{fmt.Sprintf("new tiles by %v, an opponent that looks ahead: a result against it bounds nothing, since others can be worse for the player", match.Opponent)}
 	}
 	return []string{fmt.Sprintf("new tiles by %v: the player can guarantee to win with %s (tilecheck solve), and no player wins more often against this opponent",
-		m.Opponent, Value(value))}
+		match.Opponent, Value(value))}
 }
 
-// gamesNote is the note about the number of games.
-func gamesNote(out *play.Outcome) string {
-	text := fmt.Sprintf("seed %d, %s", out.Match.Seed, noun.Count(out.Games(), "game"))
-	if out.Games() < out.Asked {
-		text += fmt.Sprintf(" of %d: %v", out.Asked, out.End)
+// gamesNote returns a note with the seed, the number of games, and the best score and tile.
+func gamesNote(outcome *play.Outcome) string {
+	text := fmt.Sprintf("seed %d, %s", outcome.Match.Seed, noun.Count(outcome.Games(), "game"))
+	if outcome.Games() < outcome.Asked {
+		text += fmt.Sprintf(" of %d: %v", outcome.Asked, outcome.End)
 	}
-	if out.Resumed > 0 {
-		text += fmt.Sprintf(", %d of them from the state", min(out.Resumed, out.Games()))
+	if outcome.Resumed > 0 {
+		text += fmt.Sprintf(", %d of them from the state", min(outcome.Resumed, outcome.Games()))
 	}
-	return text + fmt.Sprintf("; best score %.0f, largest tile %d", out.Score.Max, largestTile(&out.Summary))
+	return text + fmt.Sprintf("; best score %.0f, largest tile %d", outcome.Score.Max, largestTile(&outcome.Summary))
 }
 
-// largestTile returns the largest tile of all games.
-func largestTile(s *play.Summary) int {
-	for exp := len(s.Largest) - 1; exp > 0; exp-- {
-		if s.Largest[exp] > 0 {
-			return game.Value(exp)
+// largestTile returns the value of the largest tile of all games; 0 without games.
+func largestTile(summary *play.Summary) int {
+	for exponent := len(summary.Largest) - 1; exponent > 0; exponent-- {
+		if summary.Largest[exponent] > 0 {
+			return game.Value(exponent)
 		}
 	}
 	return 0

@@ -10,51 +10,55 @@ import (
 	"tilecheck/report/table"
 )
 
-// Shield adds the proven facts about a shield to the table of its player.
-func Shield(t *table.Table, x *strategy.Shield, g *induced.ShieldEffect, f table.Format) {
-	row := func(quantity, key string, x float64, i interval.Interval, how string) {
-		value, interval := table.Estimate(x, i.Lo, i.Hi)
-		if f.Machine() {
-			t.Append(key, nil, nil, nil, x, i.Lo, i.Hi, 1, nil, how, true, nil)
+// Shield adds rows to the table of a player with a shield: proven bounds of the winning probabilities with and without the shield, and of the moves at
+// which the shield acts. key names a row in the formats for programs, quantity in the others.
+func Shield(out *table.Table, shield *strategy.Shield, effect *induced.ShieldEffect, format table.Format) {
+	addRow := func(quantity, key string, number float64, bounds interval.Interval, method string) {
+		value, interval := table.Estimate(number, bounds.Lo, bounds.Hi)
+		if format.Machine() {
+			out.Append(key, nil, nil, nil, number, bounds.Lo, bounds.Hi, 1, nil, method, true, nil)
 			return
 		}
-		t.Append(quantity, nil, value, interval, how)
+		out.Append(quantity, nil, value, interval, method)
 	}
-	add := func(quantity, key string, i interval.Interval, how string) {
-		row(quantity, key, i.Lo+(i.Hi-i.Lo)/2, i, how)
+	addInterval := func(quantity, key string, bounds interval.Interval, method string) {
+		addRow(quantity, key, bounds.Lo+(bounds.Hi-bounds.Lo)/2, bounds, method)
 	}
-	add("won by optimal play", "optimal", g.Optimal, "solved")
-	row("won under the shield", "least", g.LeastWin, interval.Point(g.LeastWin), "at least")
-	for _, w := range []struct {
-		worth      induced.PlayerValue
-		what, name string
-	}{{g.Without, "won without the shield", "without shield"}, {g.With, "won with the shield", "with shield"}} {
-		if !w.worth.Known {
-			t.Notes = append(t.Notes, w.what+" is not known: "+w.worth.Reason)
-			continue
+	addWin := func(quantity, key string, value induced.PlayerValue) {
+		if !value.Known {
+			out.Notes = append(out.Notes, quantity+" is not known: "+value.Reason)
+			return
 		}
-		add(w.what, w.name, w.worth.Win, noun.Count(w.worth.States, "state"))
+		addInterval(quantity, key, value.Win, noun.Count(value.States, "state"))
 	}
-	if g.With.Known {
-		add("lost to optimal play", "lost", g.Loss(), "difference")
-		add("moves", "expected moves", g.With.Moves, "expected")
-		add("moves at which the shield acts", "expected acts", g.With.Acts, "expected")
-		add("share of the moves", "share of acts", g.With.ActsShare(), "quotient")
+	addInterval("won by optimal play", "optimal", effect.Optimal, "solved")
+	addRow("won under the shield", "least", effect.LeastWin, interval.Point(effect.LeastWin), "at least")
+	addWin("won without the shield", "without shield", effect.Without)
+	addWin("won with the shield", "with shield", effect.With)
+	if effect.With.Known {
+		addInterval("lost to optimal play", "lost", effect.Loss(), "difference")
+		addInterval("moves", "expected moves", effect.With.Moves, "expected")
+		addInterval("moves at which the shield acts", "expected acts", effect.With.Acts, "expected")
+		addInterval("share of the moves", "share of acts", effect.With.ActsShare(), "quotient")
 	}
-	t.Notes = append(t.Notes, shieldNote(x))
+	out.Notes = append(out.Notes, shieldNote(shield))
 }
 
-// shieldNote explains the shield.
-func shieldNote(x *strategy.Shield) string {
-	o, near := x.Options(), x.Allowance()
-	text := fmt.Sprintf("shield: a move loses at most %.6g of the best winning probability of its board", near.Loss)
-	if near.Relative {
-		text = fmt.Sprintf("shield: a move loses at most the share %.6g of the best winning probability of its board", near.Loss)
+// shieldNote returns a note about the moves that the shield allows, and about the moves that it replaces.
+func shieldNote(shield *strategy.Shield) string {
+	options, allowance := shield.Options(), shield.Allowance()
+	text := fmt.Sprintf("shield: a move loses at most %.6g of the best winning probability of its board", allowance.Loss)
+	if allowance.Relative {
+		text = fmt.Sprintf("shield: a move loses at most the share %.6g of the best winning probability of its board", allowance.Loss)
 	}
-	if o.Game {
-		text += ", so that every player who keeps to the shield loses no more than " + o.Loss.RatString() + map[bool]string{true: " of it", false: ""}[o.Relative] + " in the game"
+	if options.Game {
+		loss := options.Loss.RatString()
+		if options.Relative {
+			loss += " of it"
+		}
+		text += ", so that every player who keeps to the shield loses no more than " + loss + " in the game"
 	}
-	if o.Hide {
+	if options.Hide {
 		return text + "; others are hidden from the player"
 	}
 	return text + "; another is replaced by a best one"

@@ -21,23 +21,23 @@ type boardSummary struct {
 	Won   bool    `json:"won"`
 }
 
-// Layers has the positions of each sum of tiles of a solved game.
+// Layers returns a table with the number of positions and afterstates of a solved game for each sum of the tiles.
 func Layers(problem solve.Problem, stats solve.Stats) *table.Table {
-	t := &table.Table{
+	out := &table.Table{
 		Title: fmt.Sprintf("%s: %s", problem, Value(stats.Initial)),
 		Columns: []table.Column{
 			{Name: "sum", Align: table.Right}, {Name: "positions", Align: table.Right}, {Name: "afterstates", Align: table.Right},
 		},
 	}
-	for _, l := range stats.Layers {
-		t.Append(l.Sum, l.Positions, l.Afterstates)
+	for _, layer := range stats.Layers {
+		out.Append(layer.Sum, layer.Positions, layer.Afterstates)
 	}
-	return t
+	return out
 }
 
-// Solved is the table of the value of a game and the cost of solving it.
+// Solved returns a table with one row: the value of a game with its bounds, and the sizes and the time of its solution.
 func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "board"},
 		{Name: "tile", Align: table.Right},
 		{Name: "objective"},
@@ -53,28 +53,28 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "seconds", Align: table.Right},
 		{Field: "spawn"},
 	}}
-	var interval, lower, upper, relative any
+	var interval, lower, upper, relativeError any
 	accuracy := result.Float
 	if low, high, ok := stats.Bounds(problem); ok {
 		bound := stats.RelativeError(problem)
 		_, interval = table.Estimate(stats.Initial, low, high)
-		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
+		accuracy, lower, upper, relativeError = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
-	t.Append(
+	out.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
-		interval, lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
+		interval, lower, upper, accuracy.String(), relativeError, stats.Positions, stats.Afterstates, len(stats.Layers),
 		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, problem.Against.String(),
 	)
 	if problem.Against != solve.Chance {
-		t.Columns = slices.Insert(t.Columns, 3, table.Column{Name: "spawn", Field: "-"})
-		t.Rows[0] = slices.Insert(t.Rows[0], 3, table.Cell{Text: problem.Against.String()})
+		out.Columns = slices.Insert(out.Columns, 3, table.Column{Name: "spawn", Field: "-"})
+		out.Rows[0] = slices.Insert(out.Rows[0], 3, table.Cell{Text: problem.Against.String()})
 	}
-	return t
+	return out
 }
 
-// Guarantee is the table of the answer whether a tile is guaranteed, with the number of boards in its certificate.
+// Guarantee returns a table with one row: whether the player can guarantee to reach a tile, and the number of boards in the certificate.
 func Guarantee(problem solve.Problem, found *guarantee.Found, boards int, elapsed time.Duration) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	out := &table.Table{Columns: []table.Column{
 		{Name: "board"},
 		{Name: "tile", Align: table.Right},
 		{Name: "guaranteed"},
@@ -82,11 +82,11 @@ func Guarantee(problem solve.Problem, found *guarantee.Found, boards int, elapse
 		{Name: "in the certificate", Align: table.Right},
 		{Name: "seconds", Align: table.Right},
 	}}
-	t.Append(
+	out.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), table.Cell{Text: strconv.FormatBool(found.Guaranteed), Value: found.Guaranteed}, found.Decided, boards,
 		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)
-	return t
+	return out
 }
 
 // Value writes the digits of a value that rounding does not change.
@@ -95,26 +95,26 @@ func Value(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 // valueCell returns a cell with the value of a position.
 func valueCell(v float64) table.Cell { return table.Cell{Text: Value(v), Value: v} }
 
-// Moves is the table of the values of the moves in a position.
-func Moves(solved *solve.Table, b game.Board, value float64, best game.Moves, moves []solve.MoveValue) *table.Table {
+// Moves returns a table with the value of each move on a board. value is the value of the board, and best are its best moves.
+func Moves(solved *solve.Table, board game.Board, value float64, best game.Moves, moves []solve.MoveValue) *table.Table {
 	problem := solved.Problem()
-	t := &table.Table{
-		Title:   fmt.Sprintf("%s: value %s, %s", problem, Value(value), Best(solved, b, best)),
-		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: b.AtLeast(problem.MaxExp)},
+	out := &table.Table{
+		Title:   fmt.Sprintf("%s: value %s, %s", problem, Value(value), Best(solved, board, best)),
+		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: board.AtLeast(problem.MaxExp)},
 		Columns: []table.Column{{Name: "move"}, {Name: "value", Align: table.Right}, {Name: "best"}, {Name: "reward", Align: table.Right}},
 	}
-	for _, m := range moves {
-		t.Append(m.Dir.String(), valueCell(m.Value), best.Has(m.Dir), m.Reward)
+	for _, move := range moves {
+		out.Append(move.Dir.String(), valueCell(move.Value), best.Has(move.Dir), move.Reward)
 	}
-	return t
+	return out
 }
 
-// Best names the best moves, or says that the game is over.
-func Best(solved *solve.Table, b game.Board, best game.Moves) string {
+// Best returns a text with the best moves on a board, or with the result if the game is over.
+func Best(solved *solve.Table, board game.Board, best game.Moves) string {
 	switch {
 	case best != 0:
 		return "best " + best.String()
-	case b.AtLeast(solved.Problem().MaxExp):
+	case board.AtLeast(solved.Problem().MaxExp):
 		return "the game is won"
 	}
 	return "the game is lost"
