@@ -51,25 +51,22 @@ type Point struct {
 	Gap          bool // no line comes here from the point before
 }
 
-// Write draws a chart to w, as SVG or PNG by the extension of the file's name.
+// Write writes a chart to w as an image. The extension of path, .svg or .png, decides the format.
 //
-// Each series has a colour and a shape, filled for its points, which are joined
-// by lines, and hollow for what was published. Where places have names the
-// series are a little apart, so that bars do not cover each other.
+// Each series has a colour and a shape. The points of a series are filled marks that lines connect; published numbers are hollow marks. If the ticks
+// have names, the series are moved a little sideways, so that their bars do not cover each other. The same chart always gives the same bytes.
 //
-// The same chart gives the same bytes. The error says when name has another
-// extension, when there is nothing to draw, which number cannot be drawn, or is
-// that of w.
-func Write(w io.Writer, name string, c *Chart) error {
-	encode, err := encoder(name)
+// Write returns an error if the extension is unknown, there is nothing to draw, or a number cannot be drawn.
+func Write(w io.Writer, path string, chart *Chart) error {
+	encode, err := encoder(path)
 	if err != nil {
 		return err
 	}
-	d, err := c.draw()
+	picture, err := chart.draw()
 	if err != nil {
 		return err
 	}
-	return encode(w, d)
+	return encode(w, picture)
 }
 
 // CheckPath returns the error of Write for the extension of a path, so that a caller can check it before a long run.
@@ -78,7 +75,7 @@ func CheckPath(path string) error {
 	return err
 }
 
-// encoder returns the function that writes a drawing in the format of a file's extension.
+// encoder returns the function that writes a drawing in the format that the extension of a file asks for.
 func encoder(path string) (func(io.Writer, *drawing) error, error) {
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
 	case ".svg":
@@ -92,22 +89,22 @@ func encoder(path string) (func(io.Writer, *drawing) error, error) {
 	}
 }
 
-// draw returns the drawing of the chart. It returns an error if there is nothing to draw.
+// draw returns the drawing of the chart. It returns an error if the chart has no points, or a number that cannot be drawn.
 func (c *Chart) draw() (*drawing, error) {
-	f := &figure{title: printable.Text(c.Title), font: newFont(), chart: c}
-	drawn := false
+	layout := &figure{title: printable.Text(c.Title), font: newFont(), chart: c}
+	hasPoints := false
 	for i := range c.Series {
-		s, err := c.series(i)
+		converted, err := c.series(i)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Series[i].Name, err)
 		}
-		f.series = append(f.series, s)
-		drawn = drawn || len(s.points)+len(s.published) > 0
+		layout.series = append(layout.series, converted)
+		hasPoints = hasPoints || len(converted.points)+len(converted.published) > 0
 	}
-	if !drawn {
+	if !hasPoints {
 		return nil, errors.New("there is no number to draw")
 	}
-	return f.draw(), nil
+	return layout.draw(), nil
 }
 
 // series is a series in the coordinates of the drawing.
@@ -126,42 +123,42 @@ type point struct {
 	run             int
 }
 
-// series converts series i. The error names a number that cannot be drawn.
-func (c *Chart) series(i int) (s *series, err error) {
-	s = &series{name: printable.Text(c.Series[i].Name), look: lookOf(i), band: c.Series[i].Band, areas: c.Series[i].Areas}
+// series returns a series of the chart with converted points, and with the look of its index. The error names a number that cannot be drawn.
+func (c *Chart) series(index int) (out *series, err error) {
+	out = &series{name: printable.Text(c.Series[index].Name), look: lookOf(index), band: c.Series[index].Band, areas: c.Series[index].Areas}
 	shift := 0.0
-	if n := float64(len(c.Series)); len(c.Ticks) > 0 {
-		shift = (float64(i) - (n-1)/2) * min(0.1, 0.5/n)
+	if count := float64(len(c.Series)); len(c.Ticks) > 0 {
+		shift = (float64(index) - (count-1)/2) * min(0.1, 0.5/count)
 	}
-	if s.points, err = c.points(c.Series[i].Points, shift); err == nil {
-		s.published, err = c.points(c.Series[i].Published, shift)
+	if out.points, err = c.points(c.Series[index].Points, shift); err == nil {
+		out.published, err = c.points(c.Series[index].Published, shift)
 	}
-	return s, err
+	return out, err
 }
 
 // points converts the points of a series, moved sideways by shift. It returns an error if one is not finite or, for probabilities, not in [0,1].
-func (c *Chart) points(from []Point, shift float64) ([]point, error) {
+func (c *Chart) points(originals []Point, shift float64) ([]point, error) {
 	var out []point
-	run := 0
-	for _, p := range from {
-		if _, special := result.SpecialNumber(p.X + p.Y); special {
-			return nil, fmt.Errorf("the point (%v, %v) is not finite", p.X, p.Y)
+	gaps := 0
+	for _, given := range originals {
+		if _, special := result.SpecialNumber(given.X + given.Y); special {
+			return nil, fmt.Errorf("the point (%v, %v) is not finite", given.X, given.Y)
 		}
-		if c.Probability && !(p.Y >= 0 && p.Y <= 1) {
-			return nil, fmt.Errorf("%s is not a probability", result.JSONNumber(p.Y).String())
+		if c.Probability && !(given.Y >= 0 && given.Y <= 1) {
+			return nil, fmt.Errorf("%s is not a probability", result.JSONNumber(given.Y).String())
 		}
-		q := point{x: p.X + shift, y: p.Y, low: p.Lo, high: p.Hi}
-		if _, special := result.SpecialNumber(p.Lo + p.Hi); special {
-			q.low, q.high = p.Y, p.Y
+		converted := point{x: given.X + shift, y: given.Y, low: given.Lo, high: given.Hi}
+		if _, special := result.SpecialNumber(given.Lo + given.Hi); special {
+			converted.low, converted.high = given.Y, given.Y
 		}
 		if c.Probability {
-			q.low, q.high = max(q.low, 0), min(q.high, 1)
+			converted.low, converted.high = max(converted.low, 0), min(converted.high, 1)
 		}
-		if p.Gap || c.Apart {
-			run++
+		if given.Gap || c.Apart {
+			gaps++
 		}
-		q.run = run
-		out = append(out, q)
+		converted.run = gaps
+		out = append(out, converted)
 	}
 	return out, nil
 }

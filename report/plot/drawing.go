@@ -59,8 +59,8 @@ func (d *drawing) area(c color.RGBA, corners []xy) {
 	d.paths = append(d.paths, path{points: corners, closed: true, color: c, translucent: true})
 }
 
-// middleOf is how far the baseline is below the middle of digits, in parts of the size.
-const middleOf = 0.35
+// baselineBelowMiddle is how far the baseline is below the middle of digits, in parts of the size.
+const baselineBelowMiddle = 0.35
 
 // lineHeight is the distance of lines of text, in parts of the size.
 const lineHeight = 1.15
@@ -77,12 +77,11 @@ type look struct {
 	turn  float64
 }
 
-// lookOf returns the look of the i-th strategy. The colours can be told apart
-// by colour-blind readers, and the shapes without any colour; together they
-// repeat after 28.
+// lookOf returns the colour and the shape of the series with an index. Colour-blind readers can distinguish the colours, and the shapes need no colour.
+// The looks repeat after 28 series.
 //
 // Source: Okabe and Ito 2008, "Color Universal Design", without yellow.
-func lookOf(i int) look {
+func lookOf(index int) look {
 	colors := []color.RGBA{
 		{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
 		{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermillion
@@ -98,27 +97,27 @@ func lookOf(i int) look {
 		{sides: 3, turn: math.Pi / 2}, // triangle
 		{sides: 4},                    // diamond
 	}
-	l := shapes[i%len(shapes)]
-	l.color = colors[i%len(colors)]
-	return l
+	result := shapes[index%len(shapes)]
+	result.color = colors[index%len(colors)]
+	return result
 }
 
-// marker draws the shape of a look, filled or hollow.
-func (d *drawing) marker(l look, filled bool, at xy) {
-	p := path{points: []xy{at}, closed: true, radius: hollowRadius, color: l.color, width: 1}
-	if filled {
-		p.radius, p.width = filledRadius, 0
+// marker adds a mark with the shape and the colour of a look, filled or hollow.
+func (d *drawing) marker(style look, isFilled bool, center xy) {
+	shape := path{points: []xy{center}, closed: true, radius: hollowRadius, color: style.color, width: 1}
+	if isFilled {
+		shape.radius, shape.width = filledRadius, 0
 	}
-	if l.sides > 0 {
-		// Polygons get a larger radius than the circle to look as large.
-		radius := p.radius * 1.25
-		p.points, p.radius = nil, 0
-		for i := range l.sides {
-			sin, cos := math.Sincos(l.turn + 2*math.Pi*float64(i)/float64(l.sides))
-			p.points = append(p.points, xy{at.x + radius*cos, at.y - radius*sin})
+	if style.sides > 0 {
+		// A polygon needs a larger radius than a circle to seem equally large.
+		radius := shape.radius * 1.25
+		shape.points, shape.radius = nil, 0
+		for i := range style.sides {
+			sin, cos := math.Sincos(style.turn + 2*math.Pi*float64(i)/float64(style.sides))
+			shape.points = append(shape.points, xy{center.x + radius*cos, center.y - radius*sin})
 		}
 	}
-	d.paths = append(d.paths, p)
+	d.paths = append(d.paths, shape)
 }
 
 // gray returns a gray colour of this brightness.

@@ -13,7 +13,7 @@ import (
 const (
 	width, height = 576, 360
 	margin        = 10
-	apart         = 5 // between an axis and what is drawn
+	axisGap       = 5 // between an axis and what is drawn
 	tickLength    = 8
 	labelGap      = 4
 
@@ -33,7 +33,7 @@ type figure struct {
 	x, y axis
 }
 
-// draw lays the figure out and returns its drawing.
+// draw computes the layout of the figure, and returns the drawing.
 func (f *figure) draw() *drawing {
 	f.width, f.height = width, height
 	f.x, f.y = f.axes()
@@ -51,19 +51,19 @@ func (f *figure) draw() *drawing {
 	return &f.drawing
 }
 
-// axes returns axes with the ranges of the numbers and the names of the chart.
+// axes returns the two axes, with the ranges of all numbers to draw, ticks and labels. They have no coordinates yet.
 func (f *figure) axes() (x, y axis) {
 	x, y = emptyAxis(), emptyAxis()
-	for _, s := range f.series {
-		for _, points := range [][]point{s.points, s.published} {
-			for _, p := range points {
-				x.include(p.x)
-				y.include(p.y)
-				y.include(p.low)
-				y.include(p.high)
+	for _, oneSeries := range f.series {
+		for _, points := range [][]point{oneSeries.points, oneSeries.published} {
+			for _, value := range points {
+				x.include(value.x)
+				y.include(value.y)
+				y.include(value.low)
+				y.include(value.high)
 			}
 		}
-		for _, area := range s.areas {
+		for _, area := range oneSeries.areas {
 			for _, corner := range area.Corners {
 				x.includeFinite(corner[0])
 				y.includeFinite(corner[1])
@@ -71,10 +71,10 @@ func (f *figure) axes() (x, y axis) {
 		}
 	}
 	if len(f.chart.Ticks) > 0 {
-		for _, t := range f.chart.Ticks {
-			x.include(t.At - 0.3)
-			x.include(t.At + 0.3)
-			x.ticks = append(x.ticks, tick{t.At, printable.Text(t.Name)})
+		for _, namedTick := range f.chart.Ticks {
+			x.include(namedTick.At - 0.3)
+			x.include(namedTick.At + 0.3)
+			x.ticks = append(x.ticks, tick{namedTick.At, printable.Text(namedTick.Name)})
 		}
 	} else {
 		x.setNumbers()
@@ -101,7 +101,7 @@ func (f *figure) drawTitle() float64 {
 	return y + margin
 }
 
-// wrapTitle breaks the title into as few lines as fit the width, of about equal length.
+// wrapTitle breaks the title into as few lines as possible, of about equal length. No line is wider than width, in points.
 func (f *figure) wrapTitle(width float64) []string {
 	fits := func(columns int) bool {
 		for _, line := range table.Wrap(f.title, columns) {
@@ -124,10 +124,10 @@ func (f *figure) wrapTitle(width float64) []string {
 
 const hollowName = "published (hollow)"
 
-// hollow reports whether a series has published numbers.
-func (f *figure) hollow() bool {
-	for _, s := range f.series {
-		if len(s.published) > 0 {
+// hasPublished reports whether a series has published numbers.
+func (f *figure) hasPublished() bool {
+	for _, oneSeries := range f.series {
+		if len(oneSeries.published) > 0 {
 			return true
 		}
 	}
@@ -137,45 +137,46 @@ func (f *figure) hollow() bool {
 // legendWidth returns the width of the legend, at most half of the figure.
 func (f *figure) legendWidth() float64 {
 	widest := 0.0
-	for _, s := range f.series {
-		widest = max(widest, f.font.width(s.name, textSize))
+	for _, entry := range f.series {
+		widest = max(widest, f.font.width(entry.name, textSize))
 	}
-	if f.hollow() {
+	if f.hasPublished() {
 		widest = max(widest, f.font.width(hollowName, textSize))
 	}
 	return min(thumbnailWidth+thumbnailGap+widest, width/2)
 }
 
-// drawLegend draws a sample and the name of every series.
+// drawLegend draws the legend: a sample and the name of each series, and the meaning of hollow marks.
 func (f *figure) drawLegend(left, top float64) {
 	const step = textSize*lineHeight + 3
-	at := xy{left + thumbnailWidth/2, top + textSize}
-	name := func(text string) {
-		f.labels = append(f.labels, label{text: text, at: xy{left + thumbnailWidth + thumbnailGap, at.y + middleOf*textSize}, size: textSize})
-		at.y += step
+	sample := xy{left + thumbnailWidth/2, top + textSize}
+	addName := func(text string) {
+		f.labels = append(f.labels, label{text: text, at: xy{left + thumbnailWidth + thumbnailGap, sample.y + baselineBelowMiddle*textSize}, size: textSize})
+		sample.y += step
 	}
-	for _, s := range f.series {
-		f.line(s.look.color, 1.5, xy{left, at.y}, xy{left + thumbnailWidth, at.y})
-		f.marker(s.look, true, at)
-		name(s.name)
+	for _, entry := range f.series {
+		f.line(entry.look.color, 1.5, xy{left, sample.y}, xy{left + thumbnailWidth, sample.y})
+		f.marker(entry.look, true, sample)
+		addName(entry.name)
 	}
-	if f.hollow() {
-		f.marker(look{color: gray(90)}, false, at)
-		name(hollowName)
+	if f.hasPublished() {
+		f.marker(look{color: gray(90)}, false, sample)
+		addName(hollowName)
 	}
 }
 
-// place sets the coordinates of the axes: they get the room that the labels leave.
+// place sets the coordinates of the axes. They fill the space between top and right that the labels of the axes do not need. The names of the ticks of
+// the x axis are turned if they are too long.
 func (f *figure) place(top, right float64) {
 	f.x.turned = f.x.letters() > maxLetters
 	names := textSize * lineHeight
-	left := margin + axisSize*lineHeight + labelGap + f.widest(&f.y) + labelGap + tickLength + apart
+	left := margin + axisSize*lineHeight + labelGap + f.widest(&f.y) + labelGap + tickLength + axisGap
 	if f.x.turned {
 		names = min(f.widest(&f.x)*math.Sqrt2/2+textSize, height/2)
 		left = max(left, min(margin+f.font.width(f.x.ticks[0].name, textSize)*math.Sqrt2/2-textSize, width/3))
 	}
-	bottom := height - margin - axisSize*lineHeight - labelGap - names - tickLength - apart
-	// Half of a marker, and of a name, is beside what it marks.
+	bottom := height - margin - axisSize*lineHeight - labelGap - names - tickLength - axisGap
+	// Half of a mark, and half of a name, extends beyond the end of an axis.
 	f.x.from, f.x.to = left+textSize/2, right-textSize/2
 	f.y.from, f.y.to = bottom-textSize/2, top+textSize/2
 	if len(f.chart.Ticks) == 0 {
@@ -198,24 +199,24 @@ const maxLetters = 80
 // drawAxes draws both axes with their ticks and names.
 func (f *figure) drawAxes() {
 	const thin = 0.5
-	left, bottom := f.x.from-textSize/2-apart, f.y.from+textSize/2+apart
-	for _, t := range f.y.ticks {
-		y, length := f.y.at(t.value), float64(tickLength)
-		if t.name == "" {
+	left, bottom := f.x.from-textSize/2-axisGap, f.y.from+textSize/2+axisGap
+	for _, mark := range f.y.ticks {
+		y, length := f.y.position(mark.value), float64(tickLength)
+		if mark.name == "" {
 			length /= 2
 		} else {
-			f.line(gray(225), thin, xy{left + apart, y}, xy{f.x.to + textSize/2, y})
+			f.line(gray(225), thin, xy{left + axisGap, y}, xy{f.x.to + textSize/2, y})
 		}
 		f.line(gray(0), thin, xy{left - length, y}, xy{left, y})
-		f.labels = append(f.labels, label{text: t.name, at: xy{left - tickLength - labelGap, y + middleOf*textSize}, size: textSize, anchor: end})
+		f.labels = append(f.labels, label{text: mark.name, at: xy{left - tickLength - labelGap, y + baselineBelowMiddle*textSize}, size: textSize, anchor: end})
 	}
-	f.line(gray(0), thin, xy{left, f.y.at(f.y.min)}, xy{left, f.y.at(f.y.max)})
+	f.line(gray(0), thin, xy{left, f.y.position(f.y.min)}, xy{left, f.y.position(f.y.max)})
 	f.labels = append(f.labels, label{text: f.y.label, at: xy{margin + axisSize, (f.y.from + f.y.to) / 2}, size: axisSize, anchor: middle, turn: -90})
 
-	for _, t := range f.x.ticks {
-		x := f.x.at(t.value)
+	for _, mark := range f.x.ticks {
+		x := f.x.position(mark.value)
 		f.line(gray(0), thin, xy{x, bottom}, xy{x, bottom + tickLength})
-		name := label{text: t.name, at: xy{x, bottom + tickLength + textSize}, size: textSize, anchor: middle}
+		name := label{text: mark.name, at: xy{x, bottom + tickLength + textSize}, size: textSize, anchor: middle}
 		if f.x.turned {
 			name.anchor, name.turn = end, -45
 			name.at.x += textSize / 2
@@ -226,85 +227,85 @@ func (f *figure) drawAxes() {
 	f.labels = append(f.labels, label{text: f.x.label, at: xy{(f.x.from + f.x.to) / 2, height - margin - axisSize*(lineHeight-1)}, size: axisSize, anchor: middle})
 }
 
-// drawSeries draws the published numbers first, so that the others are above them.
-func (f *figure) drawSeries(s *series) {
-	f.drawBars(s.look, s.published, 0.6)
-	for _, p := range s.published {
-		f.marker(s.look, false, f.at(p.x, p.y))
+// drawSeries draws a series: first its published numbers, then lines, bars and marks, which cover them.
+func (f *figure) drawSeries(drawn *series) {
+	f.drawBars(drawn.look, drawn.published, 0.6)
+	for _, value := range drawn.published {
+		f.marker(drawn.look, false, f.position(value.x, value.y))
 	}
-	f.drawLines(s)
-	if !s.hasBand() {
-		f.drawBars(s.look, s.points, 1.2)
+	f.drawLines(drawn)
+	if !drawn.hasBand() {
+		f.drawBars(drawn.look, drawn.points, 1.2)
 	}
-	for _, p := range s.points {
-		f.marker(s.look, true, f.at(p.x, p.y))
+	for _, value := range drawn.points {
+		f.marker(drawn.look, true, f.position(value.x, value.y))
 	}
 }
 
 // hasBand reports whether the intervals of a series are drawn as a band.
 func (s *series) hasBand() bool { return s.band && len(s.points) > 1 }
 
-// drawAreas draws what is below the points of a series: its areas, and the band of its intervals.
-func (f *figure) drawAreas(s *series) {
-	for _, area := range s.areas {
+// drawAreas draws the areas of a series and the band of its intervals. A gap in the series interrupts the band.
+func (f *figure) drawAreas(drawn *series) {
+	for _, area := range drawn.areas {
 		corners := make([]xy, len(area.Corners))
 		for i, corner := range area.Corners {
-			corners[i] = f.at(corner[0], corner[1])
+			corners[i] = f.position(corner[0], corner[1])
 		}
 		if area.Outline {
-			f.line(s.look.color, 0.6, corners...)
+			f.line(drawn.look.color, 0.6, corners...)
 		} else {
-			f.area(s.look.color, corners)
+			f.area(drawn.look.color, corners)
 		}
 	}
-	if !s.hasBand() {
+	if !drawn.hasBand() {
 		return
 	}
 	var upper, lower []xy
-	fill := func() {
+	fillBand := func() {
 		if len(upper) > 1 {
 			slices.Reverse(lower)
-			f.area(s.look.color, append(upper, lower...))
+			f.area(drawn.look.color, append(upper, lower...))
 		}
 		upper, lower = nil, nil
 	}
-	for i, p := range s.points {
-		if i > 0 && p.run != s.points[i-1].run {
-			fill()
+	for i, value := range drawn.points {
+		if i > 0 && value.run != drawn.points[i-1].run {
+			fillBand()
 		}
-		upper, lower = append(upper, f.at(p.x, p.high)), append(lower, f.at(p.x, p.low))
+		upper, lower = append(upper, f.position(value.x, value.high)), append(lower, f.position(value.x, value.low))
 	}
-	fill()
+	fillBand()
 }
 
 // at returns the point of the drawing for two numbers of the axes.
-func (f *figure) at(x, y float64) xy { return xy{f.x.at(x), f.y.at(y)} }
+func (f *figure) position(x, y float64) xy { return xy{f.x.position(x), f.y.position(y)} }
 
-// drawLines joins points, with a gap where one is missing.
-func (f *figure) drawLines(s *series) {
-	var run []xy
-	for i, p := range s.points {
-		run = append(run, f.at(p.x, p.y))
-		if i+1 == len(s.points) || s.points[i+1].run != p.run {
-			if len(run) > 1 {
-				f.line(s.look.color, 1.5, run...)
+// drawLines connects the points of a series by lines, except across gaps.
+func (f *figure) drawLines(drawn *series) {
+	var connected []xy
+	for i, value := range drawn.points {
+		connected = append(connected, f.position(value.x, value.y))
+		if i+1 == len(drawn.points) || drawn.points[i+1].run != value.run {
+			if len(connected) > 1 {
+				f.line(drawn.look.color, 1.5, connected...)
 			}
-			run = nil
+			connected = nil
 		}
 	}
 }
 
-// drawBars draws the bars of the points that have one.
-func (f *figure) drawBars(l look, points []point, width float64) {
-	const half = 2.5 // of the caps
-	for _, p := range points {
-		if p.low >= p.high {
+// drawBars draws the interval of each point as a vertical bar with a cap at each end. It draws nothing for an interval of width 0.
+func (f *figure) drawBars(style look, points []point, width float64) {
+	const halfCap = 2.5 // half of the width of a cap
+	for _, value := range points {
+		if value.low >= value.high {
 			continue
 		}
-		low, high := f.at(p.x, p.low), f.at(p.x, p.high)
-		f.line(l.color, width, low, high)
+		low, high := f.position(value.x, value.low), f.position(value.x, value.high)
+		f.line(style.color, width, low, high)
 		for _, end := range []xy{low, high} {
-			f.line(l.color, width, xy{end.x - half, end.y}, xy{end.x + half, end.y})
+			f.line(style.color, width, xy{end.x - halfCap, end.y}, xy{end.x + halfCap, end.y})
 		}
 	}
 }
@@ -338,7 +339,7 @@ func (a *axis) includeFinite(x float64) {
 }
 
 // at returns the coordinate of a number. Infinities are at the ends of the axis.
-func (a *axis) at(x float64) float64 {
+func (a *axis) position(x float64) float64 {
 	x = min(max(x, a.min), a.max)
 	// Numbers of the size of MaxFloat64 are halved: their difference is infinite.
 	part := (x/2 - a.min/2) / (a.max/2 - a.min/2)
@@ -348,8 +349,8 @@ func (a *axis) at(x float64) float64 {
 // letters returns the number of letters that the tick names need if all are as long as the longest.
 func (a *axis) letters() int {
 	longest := 0
-	for _, t := range a.ticks {
-		longest = max(longest, table.Width(t.name))
+	for _, mark := range a.ticks {
+		longest = max(longest, table.Width(mark.name))
 	}
 	return longest * len(a.ticks)
 }

@@ -32,39 +32,38 @@ type segment struct {
 // resolution is how many units a letter of size 1 has: no hinting moves its outline.
 const resolution = 2048
 
-// outlines returns the letters of a line whose baseline begins at (0, 0), and its length.
-// Pairs of letters have the distances that the font asks for. A letter that the font lacks
-// is an empty box.
+// outlines returns the outlines of the letters in a line of text, and the length of the line. The baseline begins at (0, 0). The font determines the
+// distances of letters. A character that the font does not have becomes an empty box.
 func (f *typeface) outlines(text string, size float64) (letters [][]segment, length float64) {
 	unit := size / (resolution * 64)
 	ppem := fixed.I(resolution)
-	var before sfnt.GlyphIndex
-	for i, r := range []rune(text) {
-		glyph, _ := f.font.GlyphIndex(&f.buf, r)
+	var previous sfnt.GlyphIndex
+	for i, character := range []rune(text) {
+		glyph, _ := f.font.GlyphIndex(&f.buf, character)
 		if i > 0 {
-			kern, _ := f.font.Kern(&f.buf, before, glyph, ppem, font.HintingNone)
-			length += float64(kern) * unit
+			kerning, _ := f.font.Kern(&f.buf, previous, glyph, ppem, font.HintingNone)
+			length += float64(kerning) * unit
 		}
 		outline, _ := f.font.LoadGlyph(&f.buf, glyph, ppem, nil)
 		letters = append(letters, f.letter(outline, length, unit))
 		advance, _ := f.font.GlyphAdvance(&f.buf, glyph, ppem, font.HintingNone)
 		length += float64(advance) * unit
-		before = glyph
+		previous = glyph
 	}
 	return letters, length
 }
 
-// letter moves an outline in the units of the font to its place on the line.
-func (f *typeface) letter(outline sfnt.Segments, at, unit float64) []segment {
+// letter converts the outline of a letter. offset is the position of the letter on the line, and unit is the size of a unit of the font.
+func (f *typeface) letter(outline sfnt.Segments, offset, unit float64) []segment {
 	out := make([]segment, len(outline))
-	for i, s := range outline {
-		args := s.Args[:1]
-		if s.Op == sfnt.SegmentOpQuadTo {
-			args = s.Args[:2]
+	for i, command := range outline {
+		args := command.Args[:1]
+		if command.Op == sfnt.SegmentOpQuadTo {
+			args = command.Args[:2]
 		}
-		out[i].begins = s.Op == sfnt.SegmentOpMoveTo
-		for _, p := range args {
-			out[i].args = append(out[i].args, xy{at + float64(p.X)*unit, float64(p.Y) * unit})
+		out[i].begins = command.Op == sfnt.SegmentOpMoveTo
+		for _, control := range args {
+			out[i].args = append(out[i].args, xy{offset + float64(control.X)*unit, float64(control.Y) * unit})
 		}
 	}
 	return out

@@ -14,17 +14,17 @@ import (
 const dotsPerInch = 144
 
 // writePNG writes a drawing as a PNG image.
-func writePNG(w io.Writer, d *drawing) error {
+func writePNG(w io.Writer, picture *drawing) error {
 	const scale = dotsPerInch / 72.0
-	img := image.NewRGBA(image.Rect(0, 0, int(math.Round(d.width*scale)), int(math.Round(d.height*scale))))
+	img := image.NewRGBA(image.Rect(0, 0, int(math.Round(picture.width*scale)), int(math.Round(picture.height*scale))))
 	draw.Draw(img, img.Bounds(), image.White, image.Point{}, draw.Src)
-	c := canvas{img: img, scale: scale}
-	for i := range d.paths {
-		c.path(&d.paths[i])
+	target := canvas{img: img, scale: scale}
+	for i := range picture.paths {
+		target.path(&picture.paths[i])
 	}
-	f := newFont()
-	for i := range d.labels {
-		c.label(f, &d.labels[i])
+	letters := newFont()
+	for i := range picture.labels {
+		target.label(letters, &picture.labels[i])
 	}
 	return png.Encode(w, img)
 }
@@ -35,99 +35,101 @@ type canvas struct {
 	scale float64
 }
 
-// path draws a path: filled if it has no line width.
-func (c *canvas) path(p *path) {
-	points := p.points
-	if p.radius > 0 {
-		points = circle(points[0], p.radius)
+// path draws a path: its inside if the line width is 0, otherwise its line.
+func (c *canvas) path(shape *path) {
+	points := shape.points
+	if shape.radius > 0 {
+		points = circle(points[0], shape.radius)
 	}
-	if p.width == 0 {
-		paint := p.color
-		if p.translucent {
-			paint = color.RGBAModel.Convert(color.NRGBA{R: p.color.R, G: p.color.G, B: p.color.B, A: opacity}).(color.RGBA)
+	if shape.width == 0 {
+		paint := shape.color
+		if shape.translucent {
+			paint = color.RGBAModel.Convert(color.NRGBA{R: shape.color.R, G: shape.color.G, B: shape.color.B, A: opacity}).(color.RGBA)
 		}
 		c.fill(paint, [][]xy{points})
 		return
 	}
-	if p.closed {
+	if shape.closed {
 		points = append(points[:len(points):len(points)], points[0])
 	}
-	c.fill(p.color, stroke(points, p.width))
+	c.fill(shape.color, stroke(points, shape.width))
 }
 
-// circle is a polygon with so many corners that none is seen.
-func circle(at xy, radius float64) []xy {
+// circle returns a polygon with 32 corners, which looks like a circle.
+func circle(center xy, radius float64) []xy {
 	corners := make([]xy, 32)
 	for i := range corners {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(len(corners)))
-		corners[i] = xy{at.x + radius*cos, at.y + radius*sin}
+		corners[i] = xy{center.x + radius*cos, center.y + radius*sin}
 	}
 	return corners
 }
 
-// stroke returns what a line of a width covers: a rectangle for each segment, and a disc
-// at each corner. All of them have the same sense of rotation.
+// stroke returns the polygons that a line through points covers: a rectangle for each segment, and a circle at each corner. All polygons have the same
+// orientation, so that their union is filled.
 func stroke(points []xy, width float64) [][]xy {
-	var out [][]xy
+	var polygons [][]xy
 	for i := range points[1:] {
-		a, b := points[i], points[i+1]
-		length := math.Hypot(b.x-a.x, b.y-a.y)
+		from, to := points[i], points[i+1]
+		length := math.Hypot(to.x-from.x, to.y-from.y)
 		if length == 0 {
 			continue
 		}
-		nx, ny := (b.y-a.y)/length*width/2, (a.x-b.x)/length*width/2
-		out = append(out, []xy{{a.x + nx, a.y + ny}, {b.x + nx, b.y + ny}, {b.x - nx, b.y - ny}, {a.x - nx, a.y - ny}})
+		// (dx, dy) leads from the line to its edge.
+		dx, dy := (to.y-from.y)/length*width/2, (from.x-to.x)/length*width/2
+		polygons = append(polygons, []xy{{from.x + dx, from.y + dy}, {to.x + dx, to.y + dy}, {to.x - dx, to.y - dy}, {from.x - dx, from.y - dy}})
 		if i > 0 {
-			out = append(out, circle(a, width/2))
+			polygons = append(polygons, circle(from, width/2))
 		}
 	}
-	return out
+	return polygons
 }
 
-// fill paints the inside of polygons.
+// fill fills polygons with a colour.
 func (c *canvas) fill(paint color.RGBA, polygons [][]xy) {
-	c.rasterize(paint, polygons, func(r *vector.Rasterizer, to func(xy) (float32, float32)) {
+	c.rasterize(paint, polygons, func(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32)) {
 		for _, points := range polygons {
-			r.MoveTo(to(points[0]))
-			for _, p := range points[1:] {
-				r.LineTo(to(p))
+			rasterizer.MoveTo(toPixel(points[0]))
+			for _, corner := range points[1:] {
+				rasterizer.LineTo(toPixel(corner))
 			}
-			r.ClosePath()
+			rasterizer.ClosePath()
 		}
 	})
 }
 
-// rasterize paints what add adds, which is between the corners.
-func (c *canvas) rasterize(paint color.RGBA, corners [][]xy, add func(r *vector.Rasterizer, to func(xy) (float32, float32))) {
-	lo, hi := xy{math.Inf(1), math.Inf(1)}, xy{math.Inf(-1), math.Inf(-1)}
+// rasterize fills the outlines that addOutlines adds to a rasterizer. corners are points whose bounding box contains the outlines. toPixel converts a
+// point of the drawing to a pixel of this box.
+func (c *canvas) rasterize(paint color.RGBA, corners [][]xy, addOutlines func(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32))) {
+	low, high := xy{math.Inf(1), math.Inf(1)}, xy{math.Inf(-1), math.Inf(-1)}
 	for _, points := range corners {
-		for _, p := range points {
-			lo, hi = xy{min(lo.x, p.x), min(lo.y, p.y)}, xy{max(hi.x, p.x), max(hi.y, p.y)}
+		for _, corner := range points {
+			low, high = xy{min(low.x, corner.x), min(low.y, corner.y)}, xy{max(high.x, corner.x), max(high.y, corner.y)}
 		}
 	}
-	box := image.Rect(int(math.Floor(lo.x*c.scale)), int(math.Floor(lo.y*c.scale)), int(math.Ceil(hi.x*c.scale))+1, int(math.Ceil(hi.y*c.scale))+1)
+	box := image.Rect(int(math.Floor(low.x*c.scale)), int(math.Floor(low.y*c.scale)), int(math.Ceil(high.x*c.scale))+1, int(math.Ceil(high.y*c.scale))+1)
 	if box = box.Intersect(c.img.Bounds()); box.Empty() {
 		return
 	}
-	r := vector.NewRasterizer(box.Dx(), box.Dy())
-	add(r, func(p xy) (float32, float32) {
-		return float32(p.x*c.scale - float64(box.Min.X)), float32(p.y*c.scale - float64(box.Min.Y))
+	rasterizer := vector.NewRasterizer(box.Dx(), box.Dy())
+	addOutlines(rasterizer, func(corner xy) (float32, float32) {
+		return float32(corner.x*c.scale - float64(box.Min.X)), float32(corner.y*c.scale - float64(box.Min.Y))
 	})
-	r.Draw(c.img, box, image.NewUniform(paint), image.Point{})
+	rasterizer.Draw(c.img, box, image.NewUniform(paint), image.Point{})
 }
 
-// label paints the outlines of its letters.
-func (c *canvas) label(f *typeface, l *label) {
-	letters, length := f.outlines(l.text, l.size)
-	sin, cos := math.Sincos(l.turn * math.Pi / 180)
-	place := func(p xy) xy {
-		x, y := p.x-float64(l.anchor)*length, p.y
-		return xy{l.at.x + x*cos - y*sin, l.at.y + x*sin + y*cos}
+// label draws a label: the outlines of its letters, turned around the position of the label.
+func (c *canvas) label(font *typeface, line *label) {
+	letters, length := font.outlines(line.text, line.size)
+	sin, cos := math.Sincos(line.turn * math.Pi / 180)
+	move := func(p xy) xy {
+		x, y := p.x-float64(line.anchor)*length, p.y
+		return xy{line.at.x + x*cos - y*sin, line.at.y + x*sin + y*cos}
 	}
 	for _, letter := range letters {
 		for i := range letter {
 			for j := range letter[i].args {
-				letter[i].args[j] = place(letter[i].args[j])
+				letter[i].args[j] = move(letter[i].args[j])
 			}
 		}
 		corners := make([][]xy, len(letter))
@@ -138,20 +140,20 @@ func (c *canvas) label(f *typeface, l *label) {
 	}
 }
 
-// addOutline adds contours of a letter, which are closed by the next one.
-func addOutline(r *vector.Rasterizer, to func(xy) (float32, float32), letter []segment) {
-	for _, s := range letter {
-		ax, ay := to(s.args[0])
+// addOutline adds the contours of a letter to a rasterizer. A command that begins a contour closes the one before.
+func addOutline(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32), letter []segment) {
+	for _, command := range letter {
+		x1, y1 := toPixel(command.args[0])
 		switch {
-		case s.begins:
-			r.ClosePath()
-			r.MoveTo(ax, ay)
-		case len(s.args) == 1:
-			r.LineTo(ax, ay)
+		case command.begins:
+			rasterizer.ClosePath()
+			rasterizer.MoveTo(x1, y1)
+		case len(command.args) == 1:
+			rasterizer.LineTo(x1, y1)
 		default:
-			bx, by := to(s.args[1])
-			r.QuadTo(ax, ay, bx, by)
+			x2, y2 := toPixel(command.args[1])
+			rasterizer.QuadTo(x1, y1, x2, y2)
 		}
 	}
-	r.ClosePath()
+	rasterizer.ClosePath()
 }

@@ -9,24 +9,24 @@ import (
 )
 
 // writeSVG writes a drawing as an SVG image.
-func writeSVG(w io.Writer, d *drawing) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %[1]s %[2]s">`+"\n", short(d.width), short(d.height))
-	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	for _, p := range d.paths {
-		b.WriteString(p.svg())
+func writeSVG(w io.Writer, picture *drawing) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %[1]s %[2]s">`+"\n", short(picture.width), short(picture.height))
+	out.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	for _, shape := range picture.paths {
+		out.WriteString(shape.svg())
 	}
-	// Few systems have the font whose widths we know; the others have the same widths, or nearly.
-	b.WriteString(`<g font-family="Liberation Sans,Arial,Helvetica,sans-serif">` + "\n")
-	for _, l := range d.labels {
-		b.WriteString(l.svg())
+	// The layout uses the widths of the first font. The other fonts have about the same widths.
+	out.WriteString(`<g font-family="Liberation Sans,Arial,Helvetica,sans-serif">` + "\n")
+	for _, text := range picture.labels {
+		out.WriteString(text.svg())
 	}
-	b.WriteString("</g>\n</svg>\n")
-	_, err := io.WriteString(w, b.String())
+	out.WriteString("</g>\n</svg>\n")
+	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-// svg returns the element of a path.
+// svg returns the SVG element of a path.
 func (p *path) svg() string {
 	paint := fmt.Sprintf(`stroke="#%02x%02x%02x" stroke-width="%s" fill="none"`, p.color.R, p.color.G, p.color.B, short(p.width))
 	if p.width == 0 {
@@ -38,34 +38,37 @@ func (p *path) svg() string {
 	if p.radius > 0 {
 		return fmt.Sprintf(`<circle cx="%s" cy="%s" r="%s" %s/>`+"\n", short(p.points[0].x), short(p.points[0].y), short(p.radius), paint)
 	}
-	var line strings.Builder
-	for i, at := range p.points {
+	var commands strings.Builder
+	for i, point := range p.points {
 		command := "L"
 		if i == 0 {
 			command = "M"
 		}
-		line.WriteString(command + short(at.x) + "," + short(at.y))
+		commands.WriteString(command + short(point.x) + "," + short(point.y))
 	}
 	if p.closed {
-		line.WriteString("Z")
+		commands.WriteString("Z")
 	}
-	return fmt.Sprintf(`<path d="%s" %s/>`+"\n", line.String(), paint)
+	return fmt.Sprintf(`<path d="%s" %s/>`+"\n", commands.String(), paint)
 }
 
-// svg returns the element of a label.
+// svg returns the SVG element of a label.
 func (l *label) svg() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<text x="%s" y="%s" font-size="%s"`, short(l.at.x), short(l.at.y), short(l.size))
-	if l.anchor != start {
-		b.WriteString(map[anchor]string{middle: ` text-anchor="middle"`, end: ` text-anchor="end"`}[l.anchor])
+	var element strings.Builder
+	fmt.Fprintf(&element, `<text x="%s" y="%s" font-size="%s"`, short(l.at.x), short(l.at.y), short(l.size))
+	switch l.anchor {
+	case middle:
+		element.WriteString(` text-anchor="middle"`)
+	case end:
+		element.WriteString(` text-anchor="end"`)
 	}
 	if l.turn != 0 {
-		fmt.Fprintf(&b, ` transform="rotate(%s %s %s)"`, short(l.turn), short(l.at.x), short(l.at.y))
+		fmt.Fprintf(&element, ` transform="rotate(%s %s %s)"`, short(l.turn), short(l.at.x), short(l.at.y))
 	}
-	b.WriteString(">")
-	_ = xml.EscapeText(&b, []byte(l.text))
-	b.WriteString("</text>\n")
-	return b.String()
+	element.WriteString(">")
+	_ = xml.EscapeText(&element, []byte(l.text)) // a strings.Builder returns no error
+	element.WriteString("</text>\n")
+	return element.String()
 }
 
 // short rounds to a hundredth of a point.

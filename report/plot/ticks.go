@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// probabilityTicks marks every tenth and names every second one.
+// probabilityTicks returns ticks at 0, 0.1, ..., 1. Each second tick has a name.
 func probabilityTicks() []tick {
 	ticks := make([]tick, 11)
 	for i := range ticks {
@@ -17,20 +17,20 @@ func probabilityTicks() []tick {
 	return ticks
 }
 
-// setNumbers marks round numbers between min and max: multiples of 1, 2 or 5 times a
-// power of ten, three to seven of them. A range of one number is widened.
+// setNumbers sets three to seven ticks at round numbers in the range of the axis. They are multiples of a step that is 1, 2 or 5 times a power of ten. It
+// first widens a range with a single number.
 func (a *axis) setNumbers() {
 	if !(a.min < a.max) {
 		a.min, a.max = a.min-max(1, math.Abs(a.min)/10), a.max+max(1, math.Abs(a.max)/10)
 	}
-	const most = 7
+	const maxTicks = 7
 	step := 0.0
-	// With exponents from -330 the power would be 0, and up to 308 it is finite.
-	for power := max(math.Floor(math.Log10(a.max/most-a.min/most)), -320); step == 0; power++ {
+	// math.Pow(10, power) is 0 for power < -323. It is finite, because power is at most 308.
+	for power := max(math.Floor(math.Log10(a.max/maxTicks-a.min/maxTicks)), -320); step == 0; power++ {
 		for _, digit := range []float64{1, 2, 5} {
-			s := digit * math.Pow(10, power)
-			if first, last := a.multiples(s); last-first < most {
-				step = s
+			candidate := digit * math.Pow(10, power)
+			if first, last := a.multiples(candidate); last-first < maxTicks {
+				step = candidate
 				break
 			}
 		}
