@@ -171,7 +171,8 @@ func statesChanged(old, now *result.Verdict) bool {
 	return false
 }
 
-// valueChanged reports whether the value of a result changed, and counts the comparison in the baseline. It does not count two results without values.
+// valueChanged reports whether the value of a result changed, and counts the comparison in the baseline. It does not count two results without
+// values.
 func (b *Baseline) valueChanged(old, now *TestResult) bool {
 	if !old.hasValue() && !now.hasValue() {
 		return false

@@ -229,8 +229,8 @@ func plainNumber(text string) (float64, bool) {
 	return number0, math.Abs(number0) < 1e300
 }
 
-// experimentPoint returns the value of a result as a point at x, with the bar of its interval and a text that the page shows for the point. It returns
-// false if the result has no number, or a number from 1e300 on.
+// experimentPoint returns the value of a result as a point at x, with the bar of its interval and a text that the page shows for the point. It
+// returns false if the result has no number, or a number from 1e300 on.
 func experimentPoint(test *TestResult, x float64, opt table.Options) (point labelled, ok bool) {
 	verdict := test.Verdict
 	if verdict == nil || verdict.Value.Kind != result.Number && verdict.Value.Kind != result.Integer {

@@ -13,7 +13,7 @@ type keptResult struct {
 	Judged bool     `json:"judged"`           // there is a verdict, perhaps an empty one
 }
 
-// EncodeResults returns results as text that [DecodeResults] reads.
+// EncodeResults returns results as JSON text, which [DecodeResults] reads.
 func EncodeResults(results []TestResult) ([]byte, error) {
 	kept := make([]keptResult, len(results))
 	for i := range results {
@@ -26,8 +26,8 @@ func EncodeResults(results []TestResult) ([]byte, error) {
 	return json.Marshal(kept)
 }
 
-// DecodeResults reads the text of [EncodeResults]. Every report of the decoded results is the same as that of the
-// original ones, except for bytes that are not UTF-8.
+// DecodeResults returns the results in a text of [EncodeResults]. Reports of these results are the same as those of the original results, except for
+// bytes that are not UTF-8.
 func DecodeResults(text []byte) ([]TestResult, error) {
 	var kept []keptResult
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -48,7 +48,8 @@ func DecodeResults(text []byte) ([]TestResult, error) {
 		for index, value := range stored.Values {
 			test.Constants[index].Value = value
 		}
-		if test.Verdict = nil; stored.Judged {
+		test.Verdict = nil
+		if stored.Judged {
 			if test.Verdict, err = stored.Record.Verdict(); err != nil {
 				return nil, err
 			}

@@ -39,12 +39,9 @@ type summaryLine struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// WriteJSONLines prints a run of a test suite as JSON objects, one on a line: a header, every result, every finding, and
-// a summary. [ReadJSONLines] reads them. A member that does not apply is absent. `tilecheck schema test` has the members
-// of results, findings (as annotations) and the summary. The header has the members title, engines and started, and
-// "schema", which is [table.Schema].
-//
-// The error is that of w.
+// WriteJSONLines writes a run of a test suite to w as JSON objects, one on a line: a header, each result, each finding, and a summary.
+// [ReadJSONLines] reads them. The command "tilecheck schema test" describes the members of results, findings (as annotations) and the summary. The
+// header has the members title, engines, started and schema, which is [table.Schema]. A member without a value is absent.
 func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {
 	lines := []any{headerLine{lineType{"header"}, table.Schema, opt.VersionText(), rep.heading()}}
 	for i := range rep.Results {

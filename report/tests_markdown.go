@@ -187,8 +187,8 @@ func (b *limitedText) open(summary string, reserve int) bool {
 // close ends a folded part.
 func (b *limitedText) close() { b.append(foldEnd) }
 
-// rows appends a table with as many rows as fit, and a line with the number of omitted rows. omitted is the number of rows that the caller has already
-// omitted. noun names the rows in that line, in the plural.
+// rows appends a table with as many rows as fit, and a line with the number of omitted rows. omitted is the number of rows that the caller has
+// already omitted. noun names the rows in that line, in the plural.
 func (b *limitedText) rows(head string, rows []string, omitted int, noun string) {
 	if !b.appendKeeping(head, rowsLimit) {
 		b.append(fmt.Sprintf("%d %s are left out\n\n", len(rows)+omitted, noun))

@@ -57,8 +57,8 @@ type failureRow struct {
 	More int
 }
 
-// failures returns the failures to show, in the order of the suite. Of the failures with one reason on one engine it returns the first maxAlike, and the
-// last of these has the number of the omitted ones.
+// failures returns the failures to show, in the order of the suite. Of the failures with one reason on one engine it returns the first maxAlike, and
+// the last of these has the number of the omitted ones.
 func (rep *TestReport) failures() []failureRow {
 	numHidden := make(map[*TestResult]int) // by the last failure that is shown of a group
 	hidden := make(map[*TestResult]bool)
@@ -161,8 +161,8 @@ type folderRow struct {
 	*tally
 }
 
-// folders returns the counts of results for each folder and engine. The folders are in the order of the suite, the engines in the order of --engine. If
-// there are several rows, their total is the last row.
+// folders returns the counts of results for each folder and engine. The folders are in the order of the suite, the engines in the order of --engine.
+// If there are several rows, their total is the last row.
 func (rep *TestReport) folders() []folderRow {
 	engines := rep.engines()
 	rows := make(map[string][]folderRow) // by folder: a row for each engine, whose tally is nil if there are no results

@@ -16,9 +16,10 @@ const maxReasons = 40
 
 // WriteTests writes a run of a test suite to w.
 //
-// The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with one reason
-// it shows only the first ones, and the number of the others. Then it lists the reasons of results that were not judged, the counts by folder and
-// engine, the findings and the notes. The last line is the conclusion. Markdown shows the same for a pull request, in at most [MaxTestsMarkdown] bytes.
+// The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with one
+// reason it shows only the first ones, and the number of the others. Then it lists the reasons of results that were not judged, the counts by folder
+// and engine, the findings and the notes. The last line is the conclusion. Markdown shows the same for a pull request, in at most [MaxTestsMarkdown]
+// bytes.
 //
 // The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
 func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Options) error {

@@ -117,8 +117,8 @@ func (b *verdictChart) seriesName(verdict *result.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-// paretoChart returns a chart of the Pareto curves of two objectives. The achievable points are filled. A thin line is the over-approximation: no point
-// beyond it is achievable.
+// paretoChart returns a chart of the Pareto curves of two objectives. The achievable points are filled. A thin line is the over-approximation: no
+// point beyond it is achievable.
 func paretoChart(builder *verdictChart, verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
 	chart = &plot.Chart{Title: builder.chart.Title, X: firstObjective, Y: secondObjective}
 	for i := range verdicts {

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// Verdicts writes verdicts to w, in the given order, with one row for each. Text and Markdown omit empty columns, round numbers, and list the warnings
-// below the table. JSON and CSV have all digits, and CSV has a column for each constant.
+// Verdicts writes verdicts to w, in the given order, with one row for each. Text and Markdown omit empty columns, round numbers, and list the
+// warnings below the table. JSON and CSV have all digits, and CSV has a column for each constant.
 func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
 	switch format {
 	case table.JSON:

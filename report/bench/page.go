@@ -26,8 +26,8 @@ type pageData struct {
 	Tools    []string  `json:"tools"`
 	Outcomes []Outcome `json:"outcomes"`
 	Cases    []string  `json:"cases"`
-	// Cells has, for each case and tool, the index of the outcome, CPU and wall seconds, megabytes, the reason, and the number of disturbed runs. A cell
-	// is null if the tool was not run on the case.
+	// Cells has, for each case and tool, the index of the outcome, CPU and wall seconds, megabytes, the reason, and the number of disturbed runs. A
+	// cell is null if the tool was not run on the case.
 	Cells [][]any `json:"cells"`
 }
 

@@ -117,8 +117,8 @@ func (r *Run) Write(w io.Writer) error {
 // maxLine is the greatest length of a line, in bytes.
 const maxLine = 16 << 20
 
-// Read reads runs, one from each line. It ignores repetitions of a run, and an incomplete last line, which an interrupted write has left. name is the name
-// of the file for messages.
+// Read reads runs, one from each line. It ignores repetitions of a run, and an incomplete last line, which an interrupted write has left. name is the
+// name of the file for messages.
 func Read(r io.Reader, name string) ([]Run, error) {
 	var runs []Run
 	seen := make(map[Key]bool)

@@ -156,8 +156,8 @@ func notes(runs []Run) (lines []string) {
 	return lines
 }
 
-// ExitCode returns the exit code for the most serious outcome of the runs: 1 if a run failed or there is no answer, 2 for a wrong answer, 4 for a limit,
-// otherwise 0.
+// ExitCode returns the exit code for the most serious outcome of the runs: 1 if a run failed or there is no answer, 2 for a wrong answer, 4 for a
+// limit, otherwise 0.
 func ExitCode(runs []Run) int {
 	occurs := make(map[Outcome]bool)
 	for i := range runs {

@@ -36,8 +36,8 @@ type Printer struct {
 	resolvedChoice bool    // there was more than one choice
 }
 
-// Print prints the path while it is drawn: as boards, as CSV like PRISM's, or as a table. It returns an error of w, or a usage error if the model has no
-// board.
+// Print prints the path while it is drawn: as boards, as CSV like PRISM's, or as a table. It returns an error of w, or a usage error if the model has
+// no board.
 func (p *Printer) Print(w io.Writer, format table.Format, opt table.Options) error {
 	switch {
 	case p.Board:
@@ -86,8 +86,8 @@ func (p *Printer) table() *table.Table {
 	return out
 }
 
-// observe remembers a visited state, and whether a choice was resolved. It reports whether the state gets a row: with --changes, only a state in which
-// a shown variable changes.
+// observe remembers a visited state, and whether a choice was resolved. It reports whether the state gets a row: with --changes, only a state in
+// which a shown variable changes.
 func (p *Printer) observe(visit *simulate.Visit) bool {
 	differs := visit.Incoming == nil || !p.Changes
 	for _, slot := range p.Vars {

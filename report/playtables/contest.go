@@ -15,7 +15,8 @@ import (
 	"tilecheck/stats"
 )
 
-// WriteContest writes the ranking of the strategies and the differences of each pair to w. Text and Markdown have two tables, and JSON and CSV have one.
+// WriteContest writes the ranking of the strategies and the differences of each pair to w. Text and Markdown have two tables, and JSON and CSV have
+// one.
 func WriteContest(w io.Writer, contest *play.Contest, format table.Format, opt table.Options) error {
 	if format.Machine() {
 		rows, err := contestRows(contest)

@@ -80,8 +80,8 @@ func appendRow(out *table.Table, result *play.RowResult, seed uint64, notes *tab
 	}
 }
 
-// judgedCells returns our number and its interval, as text and Markdown show them. Both are empty if we have no number. A predicted number has the word
-// "predicted" before its interval.
+// judgedCells returns our number and its interval, as text and Markdown show them. Both are empty if we have no number. A predicted number has the
+// word "predicted" before its interval.
 func judgedCells(judgement *play.Judgement) (value, interval table.Cell) {
 	lower, upper := judgement.Interval.Lo, judgement.Interval.Hi
 	switch {

@@ -10,8 +10,8 @@ import (
 	"tilecheck/report/table"
 )
 
-// Shield adds rows to the table of a player with a shield: proven bounds of the winning probabilities with and without the shield, and of the moves at
-// which the shield acts. key names a row in the formats for programs, quantity in the others.
+// Shield adds rows to the table of a player with a shield: proven bounds of the winning probabilities with and without the shield, and of the moves
+// at which the shield acts. key names a row in the formats for programs, quantity in the others.
 func Shield(out *table.Table, shield *strategy.Shield, effect *induced.ShieldEffect, format table.Format) {
 	addRow := func(quantity, key string, number float64, bounds interval.Interval, method string) {
 		value, interval := table.Estimate(number, bounds.Lo, bounds.Hi)

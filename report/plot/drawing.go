@@ -77,8 +77,8 @@ type look struct {
 	turn  float64
 }
 
-// lookOf returns the colour and the shape of the series with an index. Colour-blind readers can distinguish the colours, and the shapes need no colour.
-// The looks repeat after 28 series.
+// lookOf returns the colour and the shape of the series with an index. Colour-blind readers can distinguish the colours, and the shapes need no
+// colour. The looks repeat after 28 series.
 //
 // Source: Okabe and Ito 2008, "Color Universal Design", without yellow.
 func lookOf(index int) look {

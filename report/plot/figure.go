@@ -165,8 +165,8 @@ func (f *figure) drawLegend(left, top float64) {
 	}
 }
 
-// place sets the coordinates of the axes. They fill the space between top and right that the labels of the axes do not need. The names of the ticks of
-// the x axis are turned if they are too long.
+// place sets the coordinates of the axes. They fill the space between top and right that the labels of the axes do not need. The names of the ticks
+// of the x axis are turned if they are too long.
 func (f *figure) place(top, right float64) {
 	f.x.turned = f.x.letters() > maxLetters
 	names := textSize * lineHeight

@@ -65,8 +65,8 @@ func circle(center xy, radius float64) []xy {
 	return corners
 }
 
-// stroke returns the polygons that a line through points covers: a rectangle for each segment, and a circle at each corner. All polygons have the same
-// orientation, so that their union is filled.
+// stroke returns the polygons that a line through points covers: a rectangle for each segment, and a circle at each corner. All polygons have the
+// same orientation, so that their union is filled.
 func stroke(points []xy, width float64) [][]xy {
 	var polygons [][]xy
 	for i := range points[1:] {

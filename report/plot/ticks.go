@@ -17,8 +17,8 @@ func probabilityTicks() []tick {
 	return ticks
 }
 
-// setNumbers sets three to seven ticks at round numbers in the range of the axis. They are multiples of a step that is 1, 2 or 5 times a power of ten. It
-// first widens a range with a single number.
+// setNumbers sets three to seven ticks at round numbers in the range of the axis. They are multiples of a step that is 1, 2 or 5 times a power of
+// ten. It first widens a range with a single number.
 func (a *axis) setNumbers() {
 	if !(a.min < a.max) {
 		a.min, a.max = a.min-max(1, math.Abs(a.min)/10), a.max+max(1, math.Abs(a.max)/10)

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,25 +15,24 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Commands lists the commands that have a schema, in the order of their names.
+// Commands returns the commands that have a schema, in alphabetical order.
 func Commands() []string {
-	entries, _ := files.ReadDir(".") // which is there
-	var out []string
-	for _, e := range entries {
-		if name := strings.TrimSuffix(e.Name(), ".json"); name != "common" {
-			out = append(out, strings.ReplaceAll(name, "-", " "))
+	entries, _ := files.ReadDir(".") // the embedded directory always exists
+	var commands []string
+	for _, entry := range entries {
+		if name := strings.TrimSuffix(entry.Name(), ".json"); name != "common" {
+			commands = append(commands, strings.ReplaceAll(name, "-", " "))
 		}
 	}
-	return out
+	return commands
 }
 
-// ForCommand returns the schema of a command, with all definitions that it refers to. The error says that the command
-// has none.
+// ForCommand returns the JSON Schema of a command, with all definitions that it refers to. It returns an error if the command has no schema.
 func ForCommand(command string) ([]byte, error) {
 	if !slices.Contains(Commands(), command) {
 		return nil, fmt.Errorf("found %q, want a command that prints JSON: %s", command, strings.Join(Commands(), ", "))
 	}
-	text, err := files.ReadFile(strings.ReplaceAll(command, " ", "-") + ".json")
+	schema, err := files.ReadFile(strings.ReplaceAll(command, " ", "-") + ".json")
 	if err != nil {
 		return nil, err
 	}
@@ -41,36 +41,39 @@ func ForCommand(command string) ([]byte, error) {
 		return nil, err
 	}
 	var shared, own struct {
-		Defs map[string]json.RawMessage `json:"$defs"`
+		Defs definitions `json:"$defs"`
 	}
 	if err := json.Unmarshal(common, &shared); err != nil {
 		return nil, fmt.Errorf("common.json: %w", err)
 	}
-	if err := json.Unmarshal(text, &own); err != nil {
+	if err := json.Unmarshal(schema, &own); err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
-	var whole map[string]json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(schema, &members); err != nil {
 		return nil, err
 	}
-	defs := make(map[string]json.RawMessage)
-	var add func(text []byte)
-	add = func(text []byte) {
-		for _, m := range regexp.MustCompile(`"#/\$defs/([a-z_]+)"`).FindAllSubmatch(text, -1) {
-			name := string(m[1])
-			if defs[name] != nil {
-				continue
-			}
-			if defs[name] = own.Defs[name]; defs[name] == nil {
-				defs[name] = shared.Defs[name]
-			}
-			add(defs[name])
+	all := maps.Clone(shared.Defs)
+	maps.Copy(all, own.Defs)
+	used := make(definitions)
+	used.addReferences(schema, all)
+	if members["$defs"], err = json.Marshal(used); err != nil {
+		return nil, err
+	}
+	out, err := json.MarshalIndent(members, "", "  ")
+	return append(out, '\n'), err
+}
+
+// definitions are the JSON Schemas of named types.
+type definitions map[string]json.RawMessage
+
+// addReferences adds the definitions in all to which a schema refers, directly or through other definitions.
+func (d definitions) addReferences(schema []byte, all definitions) {
+	for _, match := range regexp.MustCompile(`"#/\$defs/([a-z_]+)"`).FindAllSubmatch(schema, -1) {
+		name := string(match[1])
+		if d[name] == nil {
+			d[name] = all[name]
+			d.addReferences(all[name], all)
 		}
 	}
-	add(text)
-	if whole["$defs"], err = json.Marshal(defs); err != nil {
-		return nil, err
-	}
-	out, err := json.MarshalIndent(whole, "", "  ")
-	return append(out, '\n'), err
 }

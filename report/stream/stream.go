@@ -46,7 +46,7 @@ func (s *Stream) Drop() {
 	s.held, s.object, s.ended = nil, nil, false
 }
 
-// Release prints the kept output.
+// Release prints the output that the stream has kept since Hold.
 func (s *Stream) Release() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +58,8 @@ func (s *Stream) Release() error {
 	return s.emit(text)
 }
 
-// Write implements io.Writer.
-func (s *Stream) Write(p []byte) (int, error) {
+// Write implements [io.Writer]. It makes control characters visible, and holds back the end of a JSON object.
+func (s *Stream) Write(written []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -68,47 +68,47 @@ func (s *Stream) Write(p []byte) (int, error) {
 	if s.ended {
 		return 0, os.ErrClosed
 	}
-	out := p
+	shown := written
 	if s.text {
-		out = []byte(printable.Text(string(out)))
+		shown = []byte(printable.Text(string(shown)))
 	}
 	if s.object != nil {
-		out = s.object.Pass(out)
+		shown = s.object.Pass(shown)
 	}
-	if err := s.print(out); err != nil {
+	if err := s.print(shown); err != nil {
 		return 0, err
 	}
-	return len(p), nil
+	return len(written), nil
 }
 
-// print keeps the text, or writes it to the writer behind the stream.
-func (s *Stream) print(p []byte) error {
+// print writes a text to the underlying writer, or keeps it after Hold.
+func (s *Stream) print(text []byte) error {
 	if s.guard {
-		p = s.guarded(p)
+		text = s.guarded(text)
 	}
 	if s.held != nil {
-		s.held.Write(p)
+		s.held.Write(text)
 		return nil
 	}
-	return s.emit(p)
+	return s.emit(text)
 }
 
 // unguarded writes to a stream without the guard, for commands of GitHub.
 type unguarded struct{ *Stream }
 
-// Write implements io.Writer.
-func (u unguarded) Write(p []byte) (int, error) {
+// Write implements [io.Writer]. It writes to the stream without the changes that protect from GitHub's commands.
+func (u unguarded) Write(written []byte) (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.held != nil {
-		return u.held.Write(p)
+		return u.held.Write(written)
 	}
-	return len(p), u.emit(p)
+	return len(written), u.emit(written)
 }
 
-// emit writes to the writer behind the stream.
-func (s *Stream) emit(p []byte) error {
-	if _, err := s.w.Write(p); err != nil {
+// emit writes a text to the underlying writer, and remembers an error.
+func (s *Stream) emit(text []byte) error {
+	if _, err := s.w.Write(text); err != nil {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err
 		}
@@ -117,39 +117,39 @@ func (s *Stream) emit(p []byte) error {
 	return s.err
 }
 
-// End prints the end of the object, with the problem if there is one. Nothing can be printed after it.
-func (s *Stream) End(opt table.Options, p *table.Problem) {
+// End prints the end of the JSON object, with the problem if that is not nil. After it, Write returns an error.
+func (s *Stream) End(opt table.Options, problem *table.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.object == nil || s.err != nil {
 		return
 	}
-	_ = s.print(s.object.End(opt, p)) // Failed says it
+	_ = s.print(s.object.End(opt, problem)) // the method Failed returns this error
 	s.object, s.ended = nil, true
 }
 
-// guarded changes text that the runner of GitHub Actions would read as a command: a line that begins with "::" after
-// blanks, and "##[" anywhere. Any character that is not ASCII counts as a blank.
+// guarded escapes text that GitHub Actions would execute as a command: "::" at the beginning of a line, also after blanks, and "##[" anywhere. A
+// character that is not ASCII counts as a blank.
 //
 // Source: actions/runner, src/Runner.Common/ActionCommand.cs, TryParseV2 and TryParse.
-func (s *Stream) guarded(p []byte) []byte {
-	out := make([]byte, 0, len(p))
-	for _, c := range p {
+func (s *Stream) guarded(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, character := range text {
 		switch {
-		case c == ':' && !s.inLine:
+		case character == ':' && !s.inLine:
 			out = append(out, "%3A"...)
-		case c == '[' && s.sharps == 2:
+		case character == '[' && s.sharps == 2:
 			out = append(out, "%5B"...)
 		default:
-			out = append(out, c)
+			out = append(out, character)
 		}
 		switch {
-		case c == '\n' || c == '\r':
+		case character == '\n' || character == '\r':
 			s.inLine = false
-		case c > ' ' && c < 0x7f:
+		case character > ' ' && character < 0x7f:
 			s.inLine = true
 		}
-		if c == '#' {
+		if character == '#' {
 			s.sharps = min(s.sharps+1, 2)
 		} else {
 			s.sharps = 0
@@ -161,11 +161,11 @@ func (s *Stream) guarded(p []byte) []byte {
 // Begin says that one JSON object is printed.
 func (s *Stream) Begin() { s.object = new(table.Ending) }
 
-// GuardGitHub changes output that GitHub Actions would read as commands. filesToo says that this holds for output to a
-// file too, which may be shown later.
+// GuardGitHub makes the stream escape text that GitHub Actions would execute as a command. If the output goes to a file, it does so only with
+// filesToo.
 func (s *Stream) GuardGitHub(filesToo bool) {
-	if f, ok := s.w.(*os.File); ok && !filesToo {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+	if file, ok := s.w.(*os.File); ok && !filesToo {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 			return
 		}
 	}

@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// writeCSV writes records. Spreadsheets take a cell that begins like a formula
-// for one, whoever wrote it: such a text gets an apostrophe in front, which they
-// hide. Numbers stay. A byte that is not UTF-8 becomes U+FFFD, as in JSON, so
-// that every program can read the file.
+// writeCSV writes records to w as CSV. A spreadsheet would execute a cell that looks like a formula: such a cell gets an apostrophe in front, which
+// the spreadsheet hides. Numbers are not changed. A byte that is not UTF-8 becomes U+FFFD, as in JSON.
 //
 // Source: OWASP, "CSV Injection".
 func writeCSV(w io.Writer, records [][]string) error {

@@ -24,34 +24,34 @@ type Ending struct {
 	held          []byte
 }
 
-// Pass takes what is printed and returns what may go out.
+// Pass takes the next part of the output, and returns the part that can be printed now. It holds back the last bytes, which may be the end of the
+// object.
 func (e *Ending) Pass(text []byte) []byte {
 	if !e.begun && len(text) > 0 {
 		e.begun, e.object = true, text[0] == '{'
 	}
 	all := append(e.held, text...)
-	n := max(0, len(all)-len(objectEnd))
-	e.held = bytes.Clone(all[n:])
-	return all[:n]
+	length := max(0, len(all)-len(objectEnd))
+	e.held = bytes.Clone(all[length:])
+	return all[:length]
 }
 
-// End returns what is still to be printed: the end with the error, if there is
-// one, or the whole object of a command that printed nothing. An object that
-// was cut stays cut.
-func (e *Ending) End(opt Options, p *Problem) []byte {
-	if p == nil {
+// End returns the end of the output: the bytes that Pass holds back, with the error as an additional member of the object. A command that has printed
+// nothing gets an object with only the error. An incomplete object stays incomplete.
+func (e *Ending) End(opt Options, problem *Problem) []byte {
+	if problem == nil {
 		return e.held
 	}
-	var d document
+	var doc document
 	switch {
 	case !e.begun:
-		_ = errors.Join(d.open(opt, nil), d.close(nil)) // of strings
-		d.Truncate(d.Len() - len(objectEnd))
+		_ = errors.Join(doc.open(opt, nil), doc.close(nil)) // the encoding of strings cannot fail
+		doc.Truncate(doc.Len() - len(objectEnd))
 	case !e.object || string(e.held) != objectEnd:
 		return e.held
 	}
-	d.WriteByte(',')
-	_ = d.member("error", p) // of strings and numbers
-	d.WriteString(objectEnd)
-	return d.Bytes()
+	doc.WriteByte(',')
+	_ = doc.member("error", problem) // the encoding of strings and numbers cannot fail
+	doc.WriteString(objectEnd)
+	return doc.Bytes()
 }

@@ -23,15 +23,15 @@ type document struct {
 	rows int
 }
 
-// open begins the object, up to its results.
+// open writes the beginning of the JSON object: the members before the results. It omits the summary if that is nil.
 func (d *document) open(opt Options, summary any) error {
 	members := object{{"", "tilecheck", opt.VersionText()}, {"", "schema", Schema}, {"", "command", opt.Command}, {"", "summary", summary}}
 	d.WriteString("{")
-	for _, m := range members {
-		if m.value == nil {
+	for _, added := range members {
+		if added.value == nil {
 			continue
 		}
-		if err := d.member(m.key, m.value); err != nil {
+		if err := d.member(added.key, added.value); err != nil {
 			return err
 		}
 		d.WriteByte(',')
@@ -41,21 +41,21 @@ func (d *document) open(opt Options, summary any) error {
 }
 
 // member writes a member of the JSON object.
-func (d *document) member(key string, x any) error {
+func (d *document) member(key string, value any) error {
 	d.WriteString("\n  \"" + key + "\": ")
-	return d.indented(x, "  ")
+	return d.indented(value, "  ")
 }
 
 // result adds one result.
-func (d *document) result(x any) error {
+func (d *document) result(value any) error {
 	if d.rows++; d.rows > 1 {
 		d.WriteByte(',')
 	}
 	d.WriteString("\n    ")
-	return d.indented(x, "    ")
+	return d.indented(value, "    ")
 }
 
-// close ends the object.
+// close writes the end of the JSON object: the end of the results, and the notes.
 func (d *document) close(notes []string) error {
 	if d.rows > 0 {
 		d.WriteString("\n  ")
@@ -66,9 +66,9 @@ func (d *document) close(notes []string) error {
 	return err
 }
 
-// indented writes a value as indented JSON, each further line after prefix.
-func (d *document) indented(x any, prefix string) error {
-	text, err := Encode(x)
+// indented writes a value as indented JSON. Each line but the first begins with prefix.
+func (d *document) indented(value any, prefix string) error {
+	text, err := Encode(value)
 	if err == nil {
 		err = json.Indent(&d.Buffer, bytes.TrimSpace(text), prefix, "  ")
 	}
@@ -91,28 +91,28 @@ func Summary(title string) any {
 	return titled{title}
 }
 
-// writeDocument prints all results at once.
+// writeDocument writes a JSON object with all results to w, and nothing if there is an error before.
 func writeDocument[T any](w io.Writer, opt Options, summary any, results []T, notes []string) error {
-	var d document
-	if err := d.open(opt, summary); err != nil {
+	var doc document
+	if err := doc.open(opt, summary); err != nil {
 		return err
 	}
 	for i := range results {
-		if err := d.result(&results[i]); err != nil {
+		if err := doc.result(&results[i]); err != nil {
 			return err
 		}
 	}
-	if err := d.close(notes); err != nil {
+	if err := doc.close(notes); err != nil {
 		return err
 	}
-	_, err := w.Write(d.Bytes())
+	_, err := w.Write(doc.Bytes())
 	return err
 }
 
-// WriteRecords prints results, each a struct with tags for JSON, as JSON or CSV.
-// The summary, for JSON alone, is what is about all of them; nil for nothing.
-func WriteRecords[T any](w io.Writer, f Format, opt Options, summary any, records []T, notes []string) error {
-	if f == JSON {
+// WriteRecords writes results to w as JSON or CSV. A result is a struct with JSON tags. Only JSON has the summary, which is about all results, and
+// the notes. summary may be nil.
+func WriteRecords[T any](w io.Writer, format Format, opt Options, summary any, records []T, notes []string) error {
+	if format == JSON {
 		return writeDocument(w, opt, summary, records, notes)
 	}
 	rows := [][]string{Fields[T]()}
@@ -127,15 +127,15 @@ func WriteExperiment[T any](w io.Writer, records []T) error {
 	return writeCSV(w, experimentRows(records))
 }
 
-// experimentRows returns the rows of a CSV file: the titles, then each record. Each constant has a column. If there are no
-// constants, their field keeps one empty column.
+// experimentRows returns the rows of a CSV file: the titles, then each record. It replaces the field with the constants of a model by a column for
+// each constant. If there are no constants, the field remains as one empty column.
 func experimentRows[T any](records []T) [][]string {
-	names := map[string][]string{} // of the constants, by the field that has them
+	names := map[string][]string{} // the names of the constants, by the name of their field
 	for i := range records {
-		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, v reflect.Value) {
-			for _, c := range valuationOf(v) {
-				if !slices.Contains(names[key], c.Name) {
-					names[key] = append(names[key], c.Name)
+		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, field reflect.Value) {
+			for _, constant := range valuationOf(field) {
+				if !slices.Contains(names[key], constant.Name) {
+					names[key] = append(names[key], constant.Name)
 				}
 			}
 		})
@@ -152,12 +152,12 @@ func experimentRows[T any](records []T) [][]string {
 	rows := [][]string{titles}
 	for i := range records {
 		var cells []string
-		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, v reflect.Value) {
+		eachField(reflect.ValueOf(&records[i]).Elem(), "", func(key string, field reflect.Value) {
 			if len(names[key]) == 0 {
-				cells = append(cells, cellText(v))
+				cells = append(cells, cellText(field))
 			}
 			for _, name := range names[key] {
-				cells = append(cells, valuationOf(v).Text(name))
+				cells = append(cells, valuationOf(field).Text(name))
 			}
 		})
 		rows = append(rows, cells)
@@ -166,36 +166,36 @@ func experimentRows[T any](records []T) [][]string {
 }
 
 // valuationOf returns the constants in a field; nil if it has none.
-func valuationOf(v reflect.Value) result.Valuation {
-	if !v.IsValid() {
+func valuationOf(field reflect.Value) result.Valuation {
+	if !field.IsValid() {
 		return nil
 	}
-	constants, _ := v.Interface().(result.Valuation)
+	constants, _ := field.Interface().(result.Valuation)
 	return constants
 }
 
-// WriteJSON writes an object, indented, and a line break.
-func WriteJSON(w io.Writer, x any) error {
-	text, err := Encode(x)
+// WriteJSON writes a value to w as indented JSON, with a newline at the end.
+func WriteJSON(w io.Writer, value any) error {
+	text, err := Encode(value)
 	if err != nil {
 		return fmt.Errorf("encode JSON: %w", err)
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
 		return fmt.Errorf("encode JSON: %w", err)
 	}
-	_, err = w.Write(b.Bytes())
+	_, err = w.Write(indented.Bytes())
 	return err
 }
 
-// Encode is json.Marshal and a line break, without the escapes for HTML, which
-// would make properties hard to read.
-func Encode(x any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(x)
-	return b.Bytes(), err
+// Encode returns a value as JSON, with a newline at the end. Unlike json.Marshal, it does not escape the characters <, > and &, which properties
+// contain.
+func Encode(value any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return text.Bytes(), err
 }
 
 // object is a JSON object whose members keep their order, those of one group in
@@ -209,45 +209,46 @@ type member struct {
 
 // MarshalJSON implements [json.Marshaler].
 func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, m := range o {
-		x := m.value
-		if m.group != "" && x != nil {
-			if slices.ContainsFunc(o[:i], func(before member) bool { return before.group == m.group && before.value != nil }) {
-				continue
-			}
-			m.key, x = m.group, o.of(m.group)
-		}
-		if x == nil {
+	var text bytes.Buffer
+	text.WriteByte('{')
+	for i, current := range o {
+		if current.value == nil {
 			continue
 		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
+		key, value := current.key, current.value
+		if current.group != "" {
+			isWritten := func(before member) bool { return before.group == current.group && before.value != nil }
+			if slices.ContainsFunc(o[:i], isWritten) {
+				continue
+			}
+			key, value = current.group, o.groupMembers(current.group)
 		}
-		key, err := Encode(m.key)
+		if text.Len() > 1 {
+			text.WriteByte(',')
+		}
+		keyText, err := Encode(key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := Encode(x)
+		valueText, err := Encode(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.key, err)
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(value)
+		text.Write(keyText)
+		text.WriteByte(':')
+		text.Write(valueText)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	text.WriteByte('}')
+	return text.Bytes(), nil
 }
 
-// of is the object that a group is.
-func (o object) of(group string) object {
-	var out object
-	for _, m := range o {
-		if m.group == group {
-			out = append(out, member{"", m.key, m.value})
+// groupMembers returns the object with the members of a group.
+func (o object) groupMembers(group string) object {
+	var members object
+	for _, candidate := range o {
+		if candidate.group == group {
+			members = append(members, member{"", candidate.key, candidate.value})
 		}
 	}
-	return out
+	return members
 }

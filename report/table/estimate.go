@@ -10,21 +10,22 @@ import (
 	"tilecheck/report/number"
 )
 
-// Estimate returns the cells of a number with an interval, for a [Table]: the number with the digits that the interval justifies, and the
-// interval with its ends rounded outwards. An end that is not finite means that there is none: the second cell is then empty.
-func Estimate(value, lo, hi float64) (text, interval Cell) {
-	half := (hi - lo) / 2
-	if math.IsInf(half, 0) || math.IsNaN(half) {
+// Estimate returns two cells for a [Table]: a number with the digits that its interval justifies, and the interval with its ends rounded outwards.
+// The second cell is empty if an end is not finite.
+func Estimate(value, lower, upper float64) (text, interval Cell) {
+	halfWidth := (upper - lower) / 2
+	if math.IsInf(halfWidth, 0) || math.IsNaN(halfWidth) {
 		return Cell{Text: number.Text(value), Value: value}, Cell{}
 	}
-	s := number.ScaleOf(value, half)
-	return Cell{Text: s.Format(value, 0), Value: value}, Cell{Text: s.Interval(lo, hi)}
+	scale := number.ScaleOf(value, halfWidth)
+	return Cell{Text: scale.Format(value, 0), Value: value}, Cell{Text: scale.Interval(lower, upper)}
 }
 
 // Footnotes are the notes below a [Table], each once, with numbers. The zero value has none.
 type Footnotes []string
 
-// Add returns the marks of notes, "[1,3]", or nothing for none. A note that is there already keeps its number.
+// Add adds notes to the footnotes, and returns their numbers as a mark, such as "[1,3]". A note that already exists keeps its number. Without notes,
+// the mark is empty.
 func (f *Footnotes) Add(notes ...string) string {
 	var marks []string
 	for _, note := range notes {

@@ -11,27 +11,27 @@ type Facts struct {
 	lines  Table
 }
 
-// Add adds a fact. Its column has the name and the field as those of a [Table]
-// have them; detail is for people, and may be nil.
-func (f *Facts) Add(c Column, value, detail any) {
+// Add adds a fact: a value with its name in text, and its field in JSON and CSV. Text does not show a fact without a name. detail is an explanation
+// that only text and Markdown show; it may be nil.
+func (f *Facts) Add(column Column, value, detail any) {
 	cell := cellOf(value)
-	f.fields.Columns = append(f.fields.Columns, c)
+	f.fields.Columns = append(f.fields.Columns, column)
 	if len(f.fields.Rows) == 0 {
 		f.fields.Rows = make([][]Cell, 1)
 	}
 	f.fields.Rows[0] = append(f.fields.Rows[0], cell)
-	if c.Name != "" {
-		f.lines.Append(c.Name, cell, detail)
+	if column.Name != "" {
+		f.lines.Append(column.Name, cell, detail)
 	}
 }
 
-// Write prints the facts in that format. The error is that of w.
+// Write writes the facts to w: one on a line for people, and as fields of one record for programs.
 func (f *Facts) Write(w io.Writer, format Format, opt Options) error {
-	t := f.lines
-	t.Columns = []Column{{Name: "item"}, {Name: "value", Align: Right}, {Name: "detail"}}
+	out := f.lines
+	out.Columns = []Column{{Name: "item"}, {Name: "value", Align: Right}, {Name: "detail"}}
 	if format.Machine() {
-		t = f.fields
+		out = f.fields
 	}
-	t.Title, t.Notes = f.Title, f.Notes
-	return t.Write(w, format, opt)
+	out.Title, out.Notes = f.Title, f.Notes
+	return out.Write(w, format, opt)
 }

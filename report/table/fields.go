@@ -25,36 +25,37 @@ func FieldTexts(record any) []string {
 	return cells
 }
 
-// eachField visits the fields of a struct. One that is absent is not valid.
-func eachField(v reflect.Value, prefix string, visit func(key string, v reflect.Value)) {
-	absent := v.Kind() == reflect.Pointer && v.IsNil()
-	if absent {
-		v = reflect.New(v.Type().Elem())
+// eachField calls visit for each field of a struct that JSON has, with its JSON key and its value. The keys of a nested struct begin with the key of
+// that struct and "_". The value is not valid (see [reflect.Value.IsValid]) if JSON omits the field.
+func eachField(structure reflect.Value, prefix string, visit func(key string, value reflect.Value)) {
+	isAbsent := structure.Kind() == reflect.Pointer && structure.IsNil()
+	if isAbsent {
+		structure = reflect.New(structure.Type().Elem())
 	}
-	v = reflect.Indirect(v)
-	for i := range v.NumField() {
-		f, x := v.Type().Field(i), v.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	structure = reflect.Indirect(structure)
+	for i := range structure.NumField() {
+		field, value := structure.Type().Field(i), structure.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "-" {
 			continue
 		}
-		if f.Anonymous && name == "" {
-			eachField(x, prefix, visit)
+		if field.Anonymous && name == "" {
+			eachField(value, prefix, visit)
 			continue
 		}
-		if isNested(f.Type) {
-			eachField(x, prefix+name+"_", func(key string, x reflect.Value) {
-				if absent {
-					x = reflect.Value{}
+		if isNested(field.Type) {
+			eachField(value, prefix+name+"_", func(key string, value reflect.Value) {
+				if isAbsent {
+					value = reflect.Value{}
 				}
-				visit(key, x)
+				visit(key, value)
 			})
 			continue
 		}
-		if absent || options == "omitempty" && x.IsZero() {
-			x = reflect.Value{}
+		if isAbsent || options == "omitempty" && value.IsZero() {
+			value = reflect.Value{}
 		}
-		visit(prefix+name, x)
+		visit(prefix+name, value)
 	}
 }
 
@@ -66,19 +67,18 @@ func isNested(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
 }
 
-// cellText is the text of a field in CSV.
-func cellText(v reflect.Value) string {
-	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+// cellText returns the text of a field in CSV; "" for a field that is absent.
+func cellText(field reflect.Value) string {
+	if !field.IsValid() || field.Kind() == reflect.Pointer && field.IsNil() {
 		return ""
 	}
-	if s, ok := v.Interface().(fmt.Stringer); ok {
-		return s.String()
+	if stringer, ok := field.Interface().(fmt.Stringer); ok {
+		return stringer.String()
 	}
-	return plain(reflect.Indirect(v).Interface())
+	return plain(reflect.Indirect(field).Interface())
 }
 
-// plain is the text of a value in CSV: numbers in full precision, lists joined
-// with "; ", and what is none of that as JSON.
+// plain returns the text of a value in CSV: a float64 in full precision, texts joined by "; ", and other lists, maps and structs as JSON.
 func plain(value any) string {
 	switch x := value.(type) {
 	case nil:

@@ -8,7 +8,7 @@ import (
 	"tilecheck/internal/printable"
 )
 
-// writeMarkdown prints the table as a GitHub pipe table. A line break in a cell becomes <br>.
+// writeMarkdown writes the table to w as a GitHub pipe table, with the title as a heading and the notes as a list. A newline in a cell becomes <br>.
 func (t *Table) writeMarkdown(w io.Writer) error {
 	var b bytes.Buffer
 	if t.Title != "" {
@@ -16,18 +16,18 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 	}
 	rules := make([]string, len(t.Columns))
 	header := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		header[i] = MarkdownText(c.Name)
-		rules[i] = [...]string{":---", "---:", ":---:"}[c.Align]
+	for i, column := range t.Columns {
+		header[i] = MarkdownText(column.Name)
+		rules[i] = [...]string{":---", "---:", ":---:"}[column.Align]
 	}
 	writePipes(&b, header)
 	writePipes(&b, rules)
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
-		for i, c := range row {
-			cells[i] = MarkdownText(c.Text)
+		for i, cell := range row {
+			cells[i] = MarkdownText(cell.Text)
 			if t.Columns[i].Code {
-				cells[i] = MarkdownCode(c.Text)
+				cells[i] = MarkdownCode(cell.Text)
 			}
 		}
 		writePipes(&b, cells)
@@ -59,8 +59,8 @@ var markdownEscapes = strings.NewReplacer(
 	"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
 )
 
-// MarkdownCode returns a code span. Pipes are escaped there too, because a
-// table is cut into cells before anything else is read.
+// MarkdownCode returns a text as a code span for a cell of a pipe table. It also escapes pipes, because GitHub splits the cells before it reads code
+// spans.
 func MarkdownCode(text string) string {
 	if text == "" {
 		return ""

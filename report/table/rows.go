@@ -6,121 +6,124 @@ import (
 	"io"
 )
 
-// chunk is how many rows are printed at a time.
-const chunk = 1000
+// rowsAtATime is the number of rows that are printed together.
+const rowsAtATime = 1000
 
 // Rows prints a [Table] whose rows come one by one, and keeps few of them; see
 // [Table.Stream].
 type Rows struct {
-	t     Table // rows that are not printed yet
-	w     io.Writer
-	f     Format
-	opt   Options
-	begun bool     // rows were printed
-	doc   document // the object in JSON
-	grid  []int    // widths of the columns of the table for people; nil if it has blocks
+	pending    Table // rows that are not printed yet
+	w          io.Writer
+	format     Format
+	opt        Options
+	hasPrinted bool     // rows were printed
+	doc        document // the object in JSON
+	widths     []int    // widths of the columns of the table for people; nil if it has blocks
 }
 
 // Stream prints the table as [Table.Write] does while its rows are appended;
 // Close ends it. The table for people is that of Write if it has no more than a
 // thousand rows. A longer one has the widths of the first thousand until a row
 // needs more, and blocks if those do not fit.
-func (t *Table) Stream(w io.Writer, f Format, opt Options) *Rows {
-	return &Rows{t: *t, w: w, f: f, opt: opt}
+func (t *Table) Stream(w io.Writer, format Format, opt Options) *Rows {
+	return &Rows{pending: *t, w: w, format: format, opt: opt}
 }
 
-// Append adds a row as [Table.Append] does. The error is that of the writer.
+// Append adds a row as [Table.Append] does. It returns an error if the number of values is wrong or a write failed.
 func (r *Rows) Append(values ...any) error {
-	if len(values) != len(r.t.Columns) {
-		return fmt.Errorf("a row of the table has %d cells, want %d", len(values), len(r.t.Columns))
+	if len(values) != len(r.pending.Columns) {
+		return fmt.Errorf("a row of the table has %d cells, want %d", len(values), len(r.pending.Columns))
 	}
-	if len(r.t.Rows) == chunk {
-		notes := r.t.Notes
-		r.t.Notes = nil
+	if len(r.pending.Rows) == rowsAtATime {
+		notes := r.pending.Notes
+		r.pending.Notes = nil // Close prints the notes
 		if err := r.print(false); err != nil {
 			return err
 		}
-		r.t.Rows, r.t.Notes = r.t.Rows[:0], notes
+		r.pending.Rows, r.pending.Notes = r.pending.Rows[:0], notes
 	}
-	r.t.Append(values...)
+	r.pending.Append(values...)
 	return nil
 }
 
 // Close prints the last rows and the notes, to which it adds.
 func (r *Rows) Close(notes ...string) error {
-	r.t.Notes = append(r.t.Notes[:len(r.t.Notes):len(r.t.Notes)], notes...)
-	if !r.begun {
-		return r.t.Write(r.w, r.f, r.opt)
+	r.pending.Notes = append(r.pending.Notes[:len(r.pending.Notes):len(r.pending.Notes)], notes...)
+	if !r.hasPrinted {
+		return r.pending.Write(r.w, r.format, r.opt)
 	}
 	return r.print(true)
 }
 
-// print prints rows that are not all.
-func (r *Rows) print(last bool) error {
-	var b bytes.Buffer
-	switch r.f {
+// print prints the pending rows. isLast says that no rows follow.
+func (r *Rows) print(isLast bool) error {
+	var out bytes.Buffer
+	switch r.format {
 	case Text:
-		r.text(&b)
+		r.text(&out)
 	case JSON:
-		if err := r.json(last); err != nil {
+		if err := r.json(isLast); err != nil {
 			return err
 		}
-		_, _ = r.doc.WriteTo(&b)
-	default: // the rows are what comes after the empty table
-		before := 0
-		if r.begun {
-			empty := Table{Title: r.t.Title, Columns: r.t.Columns}
-			if err := empty.Write(&b, r.f, r.opt); err != nil {
+		_, _ = r.doc.WriteTo(&out)
+	default: // print only the rows, without the text that a table without rows has, too
+		emptyLength := 0
+		if r.hasPrinted {
+			empty := Table{Title: r.pending.Title, Columns: r.pending.Columns}
+			if err := empty.Write(&out, r.format, r.opt); err != nil {
 				return err
 			}
-			before = b.Len()
-			b.Reset()
+			emptyLength = out.Len()
+			out.Reset()
 		}
-		if err := r.t.Write(&b, r.f, r.opt); err != nil {
+		if err := r.pending.Write(&out, r.format, r.opt); err != nil {
 			return err
 		}
-		b.Next(before)
+		out.Next(emptyLength) // skip the header, which is already printed
 	}
-	r.begun = true
-	_, err := r.w.Write(b.Bytes())
+	r.hasPrinted = true
+	_, err := r.w.Write(out.Bytes())
 	return err
 }
 
-// json prints rows of the one array.
-func (r *Rows) json(last bool) error {
-	if !r.begun {
-		if err := r.doc.open(r.opt, r.t.summary()); err != nil {
+// json adds the pending rows to the JSON object. It begins the object before the first rows, and ends it after the last ones.
+func (r *Rows) json(isLast bool) error {
+	if !r.hasPrinted {
+		if err := r.doc.open(r.opt, r.pending.summary()); err != nil {
 			return err
 		}
 	}
-	for _, row := range r.t.objects() {
+	for _, row := range r.pending.objects() {
 		if err := r.doc.result(row); err != nil {
 			return err
 		}
 	}
-	if last {
-		return r.doc.close(r.t.Notes)
+	if isLast {
+		return r.doc.close(r.pending.Notes)
 	}
 	return nil
 }
 
-// text writes the rows that were added since the last call, at first with the head of the table.
-func (r *Rows) text(b *bytes.Buffer) {
-	if !r.begun {
-		r.t.writeTitle(b, r.opt)
-		if widths, ok := r.t.fit(r.opt.Width); ok {
-			r.grid = r.t.writeGrid(b, widths, r.opt)
+// text writes the pending rows and the notes. The first call also writes the title and the header, and decides whether the rows form a grid or blocks
+// of lines.
+func (r *Rows) text(out *bytes.Buffer) {
+	switch {
+	case !r.hasPrinted:
+		r.pending.writeTitle(out, r.opt)
+		if widths, fits := r.pending.fit(r.opt.Width); fits {
+			r.widths = r.pending.writeGrid(out, widths, r.opt)
 		} else {
-			r.t.writeBlocks(b, r.opt)
+			r.pending.writeBlocks(out, r.opt)
 		}
-	} else if widths, _ := r.t.fit(0); r.grid != nil {
-		for i, n := range r.t.wrapped(widths) {
-			r.grid[i] = max(r.grid[i], n)
+	case r.widths != nil:
+		widths, _ := r.pending.fit(0)
+		for i, width := range r.pending.wrapped(widths) {
+			r.widths[i] = max(r.widths[i], width)
 		}
-		r.t.writeRows(b, widths, r.grid, r.opt)
-	} else {
-		b.WriteByte('\n')
-		r.t.writeBlocks(b, r.opt)
+		r.pending.writeRows(out, widths, r.widths, r.opt)
+	default:
+		out.WriteByte('\n')
+		r.pending.writeBlocks(out, r.opt)
 	}
-	r.t.writeNotes(b, r.opt)
+	r.pending.writeNotes(out, r.opt)
 }

@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 999, 1000, 1001, 1002, 2000, 2001, 5000} {
 		for _, f := range []Format{Text, JSON, CSV, Markdown} {
 			for _, opt := range []Options{{}, {Width: 20}, {Width: 8}} {
-				if f == Text && n > chunk {
+				if f == Text && n > rowsAtATime {
 					continue
 				}
 				table := long(n)
@@ -108,7 +108,7 @@ func TestStreamErrors(t *testing.T) {
 	for r.Append(n) == nil {
 		n++
 	}
-	if n != chunk || w.writes != 1 {
+	if n != rowsAtATime || w.writes != 1 {
 		t.Errorf("%d rows and %d writes until the error", n, w.writes)
 	}
 	if err := r.Append(1, 2); err == nil {

@@ -81,7 +81,7 @@ func (t *Table) Append(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
-// cellOf returns the cell of a value.
+// cellOf returns a value as a cell, with its default text. A value that is a cell stays unchanged.
 func cellOf(value any) Cell {
 	switch x := value.(type) {
 	case nil:
@@ -96,23 +96,20 @@ func cellOf(value any) Cell {
 	return Cell{Text: fmt.Sprint(value), Value: value}
 }
 
-// Write prints the table in that format.
+// Write writes the table to w in a format.
 //
-// The table for people is as wide as its contents unless [Options.Width] is
-// less. Then columns with Min are squeezed, the widest first; if that is not
-// enough, columns with the same text in every row are printed once, above the
-// rest; and if that is not enough, every row becomes a block of lines
-// "column  text".
+// The text format is as wide as the contents, unless [Options.Width] is less. Then Write makes columns with Min narrower, the widest first. If that
+// is not enough, it prints columns with the same text in every row only once, above the table. If that is not enough either, it prints each row as a
+// block of lines "column  text".
 //
-// JSON is one object, as the package comment says, with a row an object of
-// fields without its empty cells.
+// JSON is one object, as the package comment says. In it, each row is an object without the empty cells.
 //
-// The error is that of w, or says which row has not a cell a column.
-func (t *Table) Write(w io.Writer, f Format, opt Options) error {
+// Write returns an error if a row does not have one cell for each column, or if a write fails.
+func (t *Table) Write(w io.Writer, format Format, opt Options) error {
 	if i := slices.IndexFunc(t.Rows, func(row []Cell) bool { return len(row) != len(t.Columns) }); i >= 0 {
 		return fmt.Errorf("row %d of the table has %d cells, want %d", i+1, len(t.Rows[i]), len(t.Columns))
 	}
-	switch f {
+	switch format {
 	case Text:
 		return t.forPeople().writeText(w, opt)
 	case JSON:
@@ -122,10 +119,10 @@ func (t *Table) Write(w io.Writer, f Format, opt Options) error {
 	case Markdown:
 		return t.forPeople().writeMarkdown(w)
 	}
-	return fmt.Errorf("unknown format %v", f)
+	return fmt.Errorf("unknown format %v", format)
 }
 
-// key is the column's member in JSON, empty if it has none.
+// key returns the key of the column in JSON and CSV; "" if only text and Markdown show the column.
 func (c *Column) key() string {
 	switch c.Field {
 	case "-":
@@ -140,11 +137,11 @@ func (c *Column) key() string {
 func (t *Table) writeCSV(w io.Writer) error {
 	header := make([]string, 0, len(t.Columns))
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		switch key := c.key(); {
+		column := &t.Columns[i]
+		switch key := column.key(); {
 		case key == "":
-		case c.Group != "":
-			header = append(header, c.Group+"_"+key)
+		case column.Group != "":
+			header = append(header, column.Group+"_"+key)
 		default:
 			header = append(header, key)
 		}
@@ -152,13 +149,13 @@ func (t *Table) writeCSV(w io.Writer) error {
 	records := [][]string{header}
 	for _, row := range t.Rows {
 		record := make([]string, 0, len(header))
-		for i, c := range row {
+		for i, cell := range row {
 			if t.Columns[i].key() == "" {
 				continue
 			}
-			text := c.Text
-			if c.Value != nil {
-				text = plain(c.Value)
+			text := cell.Text
+			if cell.Value != nil {
+				text = plain(cell.Value)
 			}
 			record = append(record, text)
 		}
@@ -180,21 +177,21 @@ func (t *Table) summary() any {
 	return Summary(t.Title)
 }
 
-// objects are the rows in JSON.
+// objects returns the rows as JSON objects.
 func (t *Table) objects() []object {
 	rows := make([]object, len(t.Rows))
 	for i, row := range t.Rows {
 		for j, cell := range row {
-			c := &t.Columns[j]
-			if key := c.key(); key != "" {
-				rows[i] = append(rows[i], member{c.Group, key, cell.machine()})
+			column := &t.Columns[j]
+			if key := column.key(); key != "" {
+				rows[i] = append(rows[i], member{column.Group, key, cell.machine()})
 			}
 		}
 	}
 	return rows
 }
 
-// machine is the value in JSON; nil if there is none.
+// machine returns the value of the cell in JSON; nil if the cell is empty.
 func (c *Cell) machine() any {
 	switch x := c.Value.(type) {
 	case float64:
@@ -221,17 +218,17 @@ func (t *Table) DropEmpty() *Table {
 	})
 }
 
-// without returns the table without some columns.
+// without returns a copy of the table without the columns for whose index drop returns true.
 func (t *Table) without(drop func(i int) bool) *Table {
-	out := &Table{Title: t.Title, Rows: make([][]Cell, len(t.Rows)), Notes: t.Notes}
-	for i, c := range t.Columns {
+	kept := &Table{Title: t.Title, Rows: make([][]Cell, len(t.Rows)), Notes: t.Notes}
+	for i, column := range t.Columns {
 		if drop(i) {
 			continue
 		}
-		out.Columns = append(out.Columns, c)
+		kept.Columns = append(kept.Columns, column)
 		for j, row := range t.Rows {
-			out.Rows[j] = append(out.Rows[j], row[i])
+			kept.Rows[j] = append(kept.Rows[j], row[i])
 		}
 	}
-	return out
+	return kept
 }

@@ -17,11 +17,11 @@ const gap = 2
 
 // writeText prints the title, the table and the notes with blank lines between.
 func (t *Table) writeText(w io.Writer, opt Options) error {
-	var b bytes.Buffer
-	t.writeTitle(&b, opt)
-	t.writeBody(&b, opt)
-	t.writeNotes(&b, opt)
-	_, err := w.Write(b.Bytes())
+	var out bytes.Buffer
+	t.writeTitle(&out, opt)
+	t.writeBody(&out, opt)
+	t.writeNotes(&out, opt)
+	_, err := w.Write(out.Bytes())
 	return err
 }
 
@@ -34,61 +34,65 @@ func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 }
 
 // writeNotes writes the notes below a text table.
-func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
+func (t *Table) writeNotes(out *bytes.Buffer, opt Options) {
 	for i, note := range t.Notes {
 		if i == 0 {
-			b.WriteByte('\n')
+			out.WriteByte('\n')
 		}
-		Paragraph(b, note, opt.Width)
+		Paragraph(out, note, opt.Width)
 	}
 }
 
-// writeBody prints the table as a grid. If that is too wide, it prints above
-// the grid, once, what all rows have in common, and if that does not help, every
-// row as a block of lines.
-func (t *Table) writeBody(b *bytes.Buffer, opt Options) {
+// writeBody prints the table as a grid. If the grid is too wide, it first prints the columns in which all rows are equal, and then the other columns
+// as a grid. If that is too wide as well, it prints each row as a block of lines. With opt.Whole it breaks code only at blanks, and only if that
+// avoids blocks.
+func (t *Table) writeBody(out *bytes.Buffer, opt Options) {
 	if opt.Whole {
 		whole := t.whole()
 		common, rest := whole.factor()
-		squeezed, ok := t.fit(opt.Width)
-		if t = whole; ok && !whole.Fits(opt.Width) && (!rest.Fits(opt.Width) || len(common.Columns) == 0) && !t.breaksWords(squeezed) {
-			t.writeGrid(b, squeezed, opt)
+		needsBlocks := !whole.Fits(opt.Width) && (!rest.Fits(opt.Width) || len(common.Columns) == 0)
+		narrower, fits := t.fit(opt.Width)
+		if needsBlocks && fits && !t.breaksWords(narrower) {
+			t.writeGrid(out, narrower, opt)
 			return
 		}
+		t = whole
 	}
 	if widths, ok := t.fit(opt.Width); ok {
-		t.writeGrid(b, widths, opt)
+		t.writeGrid(out, widths, opt)
 		return
 	}
 	common, rest := t.factor()
 	if widths, ok := rest.fit(opt.Width); ok && len(rest.Columns) > 0 {
-		before := b.Len()
-		if common.writeBlocks(b, opt); b.Len() > before {
-			b.WriteByte('\n')
+		before := out.Len()
+		common.writeBlocks(out, opt)
+		if out.Len() > before {
+			out.WriteByte('\n')
 		}
-		rest.writeGrid(b, widths, opt)
+		rest.writeGrid(out, widths, opt)
 		return
 	}
-	t.writeBlocks(b, opt)
+	t.writeBlocks(out, opt)
 }
 
-// whole returns the table without limits for columns of code, and for those with a greatest width. Other columns are prose.
+// whole returns a copy of the table whose columns of code, and columns with a maximal width, have no limits. The other columns contain prose, which
+// can be broken into lines.
 func (t *Table) whole() *Table {
 	whole := *t
 	whole.Columns = slices.Clone(t.Columns)
 	for i := range whole.Columns {
-		if c := &whole.Columns[i]; c.Code || c.Max > 0 {
-			c.Min, c.Max = 0, 0
+		if column := &whole.Columns[i]; column.Code || column.Max > 0 {
+			column.Min, column.Max = 0, 0
 		}
 	}
 	return &whole
 }
 
-// breaksWords reports whether a cell is broken elsewhere than at a blank if the columns have these widths.
+// breaksWords reports whether columns of these widths break the text of a cell at a place that is not a blank.
 func (t *Table) breaksWords(widths []int) bool {
 	for _, row := range t.Rows {
-		for i, c := range row {
-			for line := range strings.SplitSeq(printable.Text(c.Text), "\n") {
+		for i, cell := range row {
+			for line := range strings.SplitSeq(printable.Text(cell.Text), "\n") {
 				if strings.Join(Wrap(line, widths[i]), " ") != line {
 					return true
 				}
@@ -98,18 +102,18 @@ func (t *Table) breaksWords(widths []int) bool {
 	return false
 }
 
-// factor splits the columns of a table of several rows into those with the same
-// text in every row, as one row, and the rest.
+// factor splits the table by columns. common has one row, with the columns whose text is the same in all rows; rest has the other columns. A table of
+// fewer than two rows has no common columns.
 func (t *Table) factor() (common, rest *Table) {
 	common, rest = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
-	for i, c := range t.Columns {
+	for i, column := range t.Columns {
 		differs := func(row []Cell) bool { return row[i].Text != t.Rows[0][i].Text }
-		if len(t.Rows) > 1 && !c.Each && !slices.ContainsFunc(t.Rows, differs) {
-			common.Columns = append(common.Columns, c)
+		if len(t.Rows) > 1 && !column.Each && !slices.ContainsFunc(t.Rows, differs) {
+			common.Columns = append(common.Columns, column)
 			common.Rows[0] = append(common.Rows[0], t.Rows[0][i])
 			continue
 		}
-		rest.Columns = append(rest.Columns, c)
+		rest.Columns = append(rest.Columns, column)
 		for j, row := range t.Rows {
 			rest.Rows[j] = append(rest.Rows[j], row[i])
 		}
@@ -117,12 +121,12 @@ func (t *Table) factor() (common, rest *Table) {
 	return common, rest
 }
 
-// Paragraph prints text wrapped to width, with the lines after a leading
-// "[1] " indented to follow it.
-func Paragraph(b *bytes.Buffer, text string, width int) {
+// Paragraph prints a text in lines of at most width columns. After a mark such as "[1] " at the beginning, the other lines are indented by its
+// length.
+func Paragraph(out *bytes.Buffer, text string, width int) {
 	text = printable.Text(text)
-	mark, body, ok := strings.Cut(text, "] ")
-	if ok && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
+	mark, body, hasMark := strings.Cut(text, "] ")
+	if hasMark && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
 		mark += "] "
 	} else {
 		mark, body = "", text
@@ -131,7 +135,7 @@ func Paragraph(b *bytes.Buffer, text string, width int) {
 		if i > 0 {
 			mark = strings.Repeat(" ", len(mark))
 		}
-		b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
+		out.WriteString(strings.TrimRight(mark+line, " ") + "\n")
 	}
 }
 
@@ -141,25 +145,25 @@ func (t *Table) Fits(width int) bool {
 	return ok
 }
 
-// fit chooses the widths of the columns; ok is false if they need more than
-// width even when squeezed.
+// fit returns widths of the columns with a sum of at most width. To attain this, it makes the widest column with Min narrower, again and again. ok is
+// false if the table is still too wide. A width of 0 is no limit.
 func (t *Table) fit(width int) (widths []int, ok bool) {
 	widths = make([]int, len(t.Columns))
 	total := gap * (len(widths) - 1)
-	for i, c := range t.Columns {
-		widths[i] = Width(c.Name)
+	for i, column := range t.Columns {
+		widths[i] = Width(column.Name)
 		for _, row := range t.Rows {
 			widths[i] = max(widths[i], Width(printable.Text(row[i].Text)))
 		}
-		if c.Max > 0 {
-			widths[i] = min(widths[i], c.Max)
+		if column.Max > 0 {
+			widths[i] = min(widths[i], column.Max)
 		}
 		total += widths[i]
 	}
 	for ; width > 0 && total > width; total-- {
 		widest := -1
-		for i, c := range t.Columns {
-			if c.Min > 0 && widths[i] > c.Min && (widest < 0 || widths[i] > widths[widest]) {
+		for i, column := range t.Columns {
+			if column.Min > 0 && widths[i] > column.Min && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}
@@ -171,81 +175,80 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 	return widths, true
 }
 
-// writeGrid prints the columns side by side under a ruled header, and returns the
-// widths that they have.
-func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) []int {
+// writeGrid prints a header with a rule below it, and the rows. widths are the maximal widths of the columns. It returns their actual widths.
+func (t *Table) writeGrid(out *bytes.Buffer, widths []int, opt Options) []int {
 	header, rules := make([][]string, len(widths)), make([][]string, len(widths))
 	wrapped := t.wrapped(widths)
 	rule := "-"
 	if opt.Unicode {
 		rule = "─"
 	}
-	for i, n := range wrapped {
-		header[i], rules[i] = Wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, n)}
+	for i, width := range wrapped {
+		header[i], rules[i] = Wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, width)}
 	}
-	t.writeRow(b, wrapped, header, nil, opt)
+	t.writeRow(out, wrapped, header, nil, opt)
 	if len(t.Rows) > 0 {
-		t.writeRow(b, wrapped, rules, nil, opt)
+		t.writeRow(out, wrapped, rules, nil, opt)
 	}
-	t.writeRows(b, widths, wrapped, opt)
+	t.writeRows(out, widths, wrapped, opt)
 	return wrapped
 }
 
-// wrapped returns the widths of the columns with their cells wrapped: breaking at
-// blanks leaves some width over.
+// wrapped returns the widths of the columns after the cells are broken into lines of at most widths. They can be smaller, because lines end at
+// blanks.
 func (t *Table) wrapped(widths []int) []int {
-	wrapped := make([]int, len(widths))
-	for i, c := range t.Columns {
-		wrapped[i] = Width(printable.Text(c.Name))
+	wrappedWidths := make([]int, len(widths))
+	for i, column := range t.Columns {
+		wrappedWidths[i] = Width(printable.Text(column.Name))
 		for _, row := range t.Rows {
 			for _, line := range Wrap(printable.Text(row[i].Text), widths[i]) {
-				wrapped[i] = max(wrapped[i], displayWidth(line))
+				wrappedWidths[i] = max(wrappedWidths[i], displayWidth(line))
 			}
 		}
 	}
-	return wrapped
+	return wrappedWidths
 }
 
-// writeRows writes the rows of a text table, wrapped to the widths of the columns.
-func (t *Table) writeRows(b *bytes.Buffer, widths, wrapped []int, opt Options) {
+// writeRows writes the rows of a text table. widths are the maximal lengths of lines in the columns, and wrappedWidths are the widths of the columns.
+func (t *Table) writeRows(out *bytes.Buffer, widths, wrappedWidths []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {
-		for i, c := range row {
-			cells[i] = Wrap(printable.Text(c.Text), widths[i])
+		for i, cell := range row {
+			cells[i] = Wrap(printable.Text(cell.Text), widths[i])
 		}
-		t.writeRow(b, wrapped, cells, row, opt)
+		t.writeRow(out, wrappedWidths, cells, row, opt)
 	}
 }
 
-// writeRow prints cells of one or more lines, in the tones of a row if it is one.
-func (t *Table) writeRow(b *bytes.Buffer, widths []int, cells [][]string, row []Cell, opt Options) {
+// writeRow prints a row of a text table. cells has the lines of each cell. row has the tones of the cells; it is nil for the header.
+func (t *Table) writeRow(out *bytes.Buffer, widths []int, cells [][]string, row []Cell, opt Options) {
 	height := 0
 	for _, lines := range cells {
 		height = max(height, len(lines))
 	}
-	for k := range height {
-		blanks := 0 // not written yet: there are none at the end of a line
+	for line := range height {
+		blanks := 0 // blanks that are written only if text follows
 		for i, lines := range cells {
 			text := ""
-			if k < len(lines) {
-				text = strings.TrimRight(lines[k], " ")
+			if line < len(lines) {
+				text = strings.TrimRight(lines[line], " ")
 			}
 			left, right := t.Columns[i].Align.pad(widths[i] - displayWidth(text))
 			if text != "" {
-				b.WriteString(strings.Repeat(" ", blanks+left))
+				out.WriteString(strings.Repeat(" ", blanks+left))
 				if row != nil {
 					text = Paint(text, row[i].Tone, opt)
 				}
-				b.WriteString(text)
+				out.WriteString(text)
 				blanks, left = 0, 0
 			}
 			blanks += left + right + gap
 		}
-		b.WriteByte('\n')
+		out.WriteByte('\n')
 	}
 }
 
-// pad splits the blanks of a cell into those before and after its text.
+// pad returns the numbers of blanks before and after a text, given the sum of both. A negative sum counts as 0.
 func (a Align) pad(blanks int) (left, right int) {
 	switch blanks = max(blanks, 0); a {
 	case Right:
@@ -259,20 +262,20 @@ func (a Align) pad(blanks int) (left, right int) {
 // MinColumn is the narrowest a column of a block becomes, whatever the terminal.
 const MinColumn = 12
 
-// writeBlocks prints every row as lines "column  text", rows apart by a blank
-// line, without the empty cells: the form for a terminal too narrow for the grid.
+// writeBlocks prints each row as a block of lines "column  text", for a terminal that is too narrow for the grid. It omits empty cells. A blank line
+// separates the rows.
 func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
-	names := 0
-	for _, c := range t.Columns {
-		names = max(names, Width(c.Name))
+	nameWidth := 0
+	for _, column := range t.Columns {
+		nameWidth = max(nameWidth, Width(column.Name))
 	}
-	indent := strings.Repeat(" ", names+gap)
+	indent := strings.Repeat(" ", nameWidth+gap)
 	for i, row := range t.Rows {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		for j, c := range row {
-			if c.Text == "" {
+		for j, cell := range row {
+			if cell.Text == "" {
 				continue
 			}
 			name, width := t.Columns[j].Name, max(opt.Width-len(indent), MinColumn)
@@ -280,17 +283,17 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 				width = 0
 			}
 			b.WriteString(name + strings.Repeat(" ", len(indent)-Width(name)))
-			for k, line := range Wrap(printable.Text(c.Text), width) {
-				if k > 0 {
+			for index, line := range Wrap(printable.Text(cell.Text), width) {
+				if index > 0 {
 					b.WriteString(indent)
 				}
-				b.WriteString(Paint(line, c.Tone, opt) + "\n")
+				b.WriteString(Paint(line, cell.Tone, opt) + "\n")
 			}
 		}
 	}
 }
 
-// Paint colours one line.
+// Paint returns a line in the colour of a tone: green for good, red for bad. It adds nothing without opt.Color.
 func Paint(line string, tone Tone, opt Options) string {
 	if !opt.Color || tone == Plain || line == "" {
 		return line
@@ -302,8 +305,8 @@ func Paint(line string, tone Tone, opt Options) string {
 	return "\x1b[" + code + "m" + line + "\x1b[0m"
 }
 
-// Wrap breaks text into lines of at most width columns: at blanks where it can, otherwise before an operator or after a
-// comma of a formula, otherwise anywhere. A width that is not positive is no limit.
+// Wrap breaks a text into lines of at most width columns. It prefers to break at a blank, then before an operator or after a comma of a formula, then
+// anywhere. A width of at most 0 is no limit.
 func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return strings.Split(text, "\n")
@@ -320,12 +323,12 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// wider reports whether a line has more columns than width. Of a long line it looks at the
-// beginning, where that is so much wider that it does not matter where a character was cut.
+// wider reports whether a line has more columns than width. For speed, it first measures only the beginning of a long line. The slack makes up for
+// a character that the end of the beginning may split.
 func wider(line string, width int) bool {
-	const cut = 16
-	for n := 4 * (width + cut); n < len(line); n *= 4 {
-		if displayWidth(strings.ToValidUTF8(line[:n], "")) > width+cut {
+	const slack = 16
+	for length := 4 * (width + slack); length < len(line); length *= 4 {
+		if displayWidth(strings.ToValidUTF8(line[:length], "")) > width+slack {
 			return true
 		}
 	}
@@ -337,29 +340,29 @@ func wider(line string, width int) bool {
 // within width. If there is none, it breaks before the last term of a formula that fits, and
 // otherwise after as many runes as fit, at least one.
 func breakAt(text string, width int) (end, next int) {
-	fits, term := 0, 0
-	for i, r := range text {
+	lastFitting, lastTerm := 0, 0
+	for i, character := range text {
 		if i > 0 && displayWidth(text[:i]) > width {
 			break
 		}
-		if r == ' ' && i > 0 {
+		if character == ' ' && i > 0 {
 			end, next = i, i+1
 		}
-		if i > 0 && termBegins(text[i-1], r) {
-			term = i
+		if i > 0 && termBegins(text[i-1], character) {
+			lastTerm = i
 		}
-		fits = i
+		lastFitting = i
 	}
 	switch {
 	case end > 0:
 		return end, next
-	case term > 0:
-		return term, term
+	case lastTerm > 0:
+		return lastTerm, lastTerm
 	}
-	if fits == 0 {
-		_, fits = utf8.DecodeRuneInString(text)
+	if lastFitting == 0 {
+		_, lastFitting = utf8.DecodeRuneInString(text)
 	}
-	return fits, fits
+	return lastFitting, lastFitting
 }
 
 // termBegins reports whether a formula may be broken between two characters: after a comma, and before an operator that
