@@ -269,7 +269,7 @@ func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *tab
 // fractionCell returns a table cell with a fraction in decimal digits; its machine-readable value is a float64.
 func fractionCell(r *big.Rat) table.Cell {
 	f, _ := r.Float64()
-	return table.Cell{Text: digits.Of(f, 0).Format(f, 0), Value: f}
+	return table.Cell{Text: digits.Text(f), Value: f}
 }
 
 // probabilityCell returns a table cell with as many digits of a probability as its bounds prove.
@@ -278,7 +278,7 @@ func probabilityCell(n interval.Number) table.Cell {
 		return fractionCell(n.Exact)
 	}
 	f := n.Nearest()
-	return table.Cell{Text: digits.Of(f, n.Width()/2).Format(f, 0), Value: f}
+	return table.Cell{Text: digits.ScaleOf(f, n.Width()/2).Format(f, 0), Value: f}
 }
 
 // stateTable returns a table of the first states in which a choice is not allowed.
