@@ -31,6 +31,7 @@ type openRequests struct {
 	cancel map[int]context.CancelFunc
 }
 
+// main defines the functions tilecheckRequest and tilecheckCancel for the page, calls tilecheckReady, and then waits for ever.
 func main() {
 	api := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
 	requests := &openRequests{cancel: map[int]context.CancelFunc{}}

@@ -60,7 +60,8 @@ type benchRunCmd struct {
 	toolPlaces `embed:""`
 }
 
-// Run measures the tools and prints a table of the runs.
+// Run measures the tools on the cases, and prints a table of the runs. As a shard, it only records the runs. As a merge of shards, it measures
+// nothing and prints the recorded runs.
 func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	options, err := c.options(env)
 	if err != nil {
@@ -81,7 +82,7 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil || env.shard.Recording() {
 		return err
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := record.Table(runs).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -274,9 +275,9 @@ type collectedRuns struct {
 	earlier map[record.Key]bool // the runs that an earlier measurement wrote to the file
 }
 
-// add adds a run to the result and to the file of results.
+// add adds a run to the result and appends it to the file of results. It ignores a run that the file had before.
 func (c *collectedRuns) add(run *record.Run) error {
-	if c.earlier[run.Key()] { // a merge was repeated
+	if c.earlier[run.Key()] { // a repeated merge gives the same runs again
 		return nil
 	}
 	c.runs = append(c.runs, *run)
@@ -286,7 +287,7 @@ func (c *collectedRuns) add(run *record.Run) error {
 	return c.file.Append(run)
 }
 
-// measure measures the tools and returns the runs. The runs of earlier measurements in the file of results come first.
+// measure measures the tools and returns the runs. If the file of --output has runs of earlier measurements, these come first and are not repeated.
 func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	var collected collectedRuns
 	if c.writesResults(env) {

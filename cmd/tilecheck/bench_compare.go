@@ -49,7 +49,7 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := c.table(compared, limit).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (c *benchReportCmd) Run(env *environment) error {
 		return err
 	}
 	if c.Output == "" {
-		env.setPrinting()
+		env.markOutputStarted()
 		return record.Table(runs).Write(env.stdout, c.Format, env.reportOptions())
 	}
 	return env.writeSet(nil, func(write writeFile) error {

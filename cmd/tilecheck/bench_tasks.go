@@ -44,7 +44,7 @@ func (c *benchTasksCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	_, err = fmt.Fprintf(env.stdout, "%d tasks in %s\n", len(tasks)-1, c.Dir) // the first file is the property, not a task
 	return err
 }

@@ -51,7 +51,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if err != nil { // print the results before the error
-		env.setPrinting()
+		env.markOutputStarted()
 	}
 	if err := errors.Join(proofs.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
 		return err

@@ -77,7 +77,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if len(verdicts) == 0 && err != nil {
 		return err
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
 	env.printWarnings(c.Format, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))

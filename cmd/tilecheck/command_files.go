@@ -41,16 +41,16 @@ type commandFiles struct {
 type namedFile struct {
 	source, name string
 	place        atomicfile.Place
-	kept         bool // read and written while the command runs
+	isUpdated    bool // read and written while the command runs
 }
 
 // String returns the flag and the file as error messages name them.
 func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p.name) }
 
-// commandFilesOf returns the files of the flags and arguments of a command.
+// commandFilesOf returns the files that the flags and arguments of a command name. The tag "file" of a flag says how the command uses its file.
 func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	files := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
-	files.addKept("shard", env.shardFiles...)
+	files.addUpdated("shard", env.shardFiles...)
 	node := kctx.Selected()
 	if node == nil {
 		return files
@@ -70,7 +70,8 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	return files
 }
 
-// addFlag adds the files in the value of a flag or argument. kind is the tag "file" of the flag.
+// addFlag adds the files in the value of a flag or argument, which is a text or a list of texts. source is the name of the flag for messages, and
+// kind is its tag "file".
 func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {
@@ -85,15 +86,15 @@ func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	switch kind {
 	case "in":
 		p.addInputs(source, name)
-	case "states":
+	case "states": // several files with the states of a model
 		p.addInputs(source, named.Files(name)...)
 	case "out":
 		p.addOutputs(source, name)
-	case "target":
+	case "target": // a file with options behind a colon
 		file, _ := cutTarget(name)
 		p.addOutputs(source, file)
 	case "keep":
-		p.addKept(source, name)
+		p.addUpdated(source, name)
 	}
 }
 
@@ -131,26 +132,26 @@ func placeOfStream(stream any) (atomicfile.Place, bool) {
 	return place, err == nil && place.Regular()
 }
 
-// addOutputs adds files that the command writes at its end.
+// addOutputs adds files that the command writes at its end. It omits devices, such as /dev/null, because several outputs may go there.
 func (p *commandFiles) addOutputs(source string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
 			p.toStdout = append(p.toStdout, source)
 			continue
 		}
-		if place := atomicfile.PlaceOf(name); name != "" && place.Keeps() {
+		if place := atomicfile.PlaceOf(name); name != "" && place.KeepsOutput() {
 			p.outputs = append(p.outputs, namedFile{source: source, name: name, place: place})
 		}
 	}
 }
 
-// addKept adds files that the command reads and writes while it runs, and that no output may replace.
-func (p *commandFiles) addKept(source string, names ...string) {
+// addUpdated adds files that the command reads and writes while it runs, such as a cache. No output may replace them.
+func (p *commandFiles) addUpdated(source string, names ...string) {
 	for _, name := range names {
 		if name == "" {
 			continue
 		}
-		p.inputs = append(p.inputs, namedFile{source, name, atomicfile.PlaceOf(name), true})
+		p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name), isUpdated: true})
 	}
 }
 

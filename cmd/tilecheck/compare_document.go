@@ -47,7 +47,7 @@ const maxMissingRows = 5
 // defaultRowBudget makes a whole document take some minutes.
 const defaultRowBudget = 20 * time.Second
 
-// Run repeats the tables of a document and prints them beside the published ones.
+// Run repeats the experiments of a published document, and prints its tables with our numbers beside the published ones.
 func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -82,7 +82,8 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	return documentStatus(ctx, document, opt.Rows, results)
 }
 
-// documentStatus returns an error with the exit code of a repetition; nil if all rows agree with the published ones.
+// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, some number was compared, and each
+// difference from a published number is expected by a note.
 func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 { // numbers that differ, and no note expects the difference

@@ -42,7 +42,7 @@ type compareModelsCmd struct {
 	numericFlags  `embed:"" group:"State space (--method states):"`
 }
 
-// Run checks the property for every strategy and MAX and prints the table.
+// Run checks the property on a generated model for each strategy and each MAX, the goal tile, and prints a table of the answers.
 func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error) {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -82,7 +82,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 
 // print prints the table and the warnings, and writes the chart of --plot.
 func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) error {
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := outcome.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 		}
 		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
 	}
-	return models, fieldUsage(err)
+	return models, asUsageError(err)
 }
 
 // experimentOptions returns the options of the experiment that the flags describe.
@@ -140,12 +140,12 @@ func (c *compareModelsCmd) experimentOptions(job runner.Job) (opt experiment.Opt
 		return opt, err
 	}
 	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return opt, fieldUsage(err)
+		return opt, asUsageError(err)
 	}
 	for _, name := range splitNames(c.Updates) {
 		updates, err := modelgen.ParseUpdates(name)
 		if err != nil {
-			return opt, fieldUsage(err)
+			return opt, asUsageError(err)
 		}
 		opt.Updates = append(opt.Updates, updates)
 	}

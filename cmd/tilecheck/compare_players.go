@@ -36,7 +36,7 @@ type comparePlayersCmd struct {
 	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run lets the strategies play and prints which is better.
+// Run lets the strategies play the same random games, and prints which strategy is better.
 func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()

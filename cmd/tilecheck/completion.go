@@ -15,7 +15,7 @@ type completionCmd struct {
 	Code  bool   `short:"c" hidden:"" help:"Has no effect: the code is always printed."`
 }
 
-// Run prints the code for the shell.
+// Run prints the code that turns completion on in a shell. Without an argument, it is the shell of the environment variable SHELL.
 func (c *completionCmd) Run(env *environment) error {
 	shell := c.Shell
 	if shell == "" {

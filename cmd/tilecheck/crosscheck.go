@@ -90,7 +90,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 		}
 		return nil
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	if err != nil {
 		return explainMisplaced(err, &job)
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 	return rep, explainMisplaced(err, &job)
 }
 
-// readModels reads the states of both models if they are given as files. It also reads the text of the other model.
+// readModels reads the states of the models that are given as files of states. It also reads the text of the other model, which --against names.
 func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.refuseForModel(); err != nil {

@@ -113,7 +113,7 @@ type stateTable struct {
 	names   []string
 	written []string
 	table.Table
-	zeros, notShown int // the numbers of omitted rows: with probability 0, and beyond maxShown
+	numZeros, numOmitted int // the numbers of omitted rows: with probability 0, and beyond maxShown
 }
 
 // maxShown is the largest number of rows for each time in a table that is not machine-readable.
@@ -154,7 +154,8 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
-// addRows adds a row for each state, up to maxShown rows. It only counts the other states, and the states with probability 0.
+// addRows adds a row for each state, in the order of the state space. It only counts states with probability 0, unless --zeros is given, and states
+// beyond the first maxShown rows, unless the format is for programs.
 func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
@@ -165,9 +166,9 @@ func (t *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 		}
 		switch {
 		case distribution.Zero(int(state)) && !t.cmd.Zeros:
-			t.zeros++
+			t.numZeros++
 		case shown == maxShown && !t.cmd.Format.Machine():
-			t.notShown++
+			t.numOmitted++
 		default:
 			shown++
 			valuation = t.space.State(valuation, int(state))
@@ -211,13 +212,13 @@ func (t *stateTable) printFiles(env *environment) {
 
 // printTable prints the table, with notes about the rows that it omits.
 func (t *stateTable) printTable(env *environment) error {
-	if t.notShown > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("and %d more, which --format csv and json list", t.notShown))
+	if t.numOmitted > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more, which --format csv and json list", t.numOmitted))
 	}
-	if t.zeros > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", t.zeros))
+	if t.numZeros > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", t.numZeros))
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	shown := &t.Table
 	if !t.cmd.Format.Machine() {
 		shown = shown.DropEmpty()

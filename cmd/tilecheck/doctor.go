@@ -32,9 +32,9 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	checks := &checkup{cmd: c, env: env, table: out}
 	for _, name := range toolNames() {
-		checks.local(ctx, name, c.placeOf(name).Path)
+		checks.checkLocal(ctx, name, c.placeOf(name).Path)
 	}
-	err := checks.docker(ctx)
+	err := checks.checkDocker(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err() // the checks are incomplete
 	}
@@ -91,8 +91,8 @@ func (c *checkup) nextCommand() string {
 // versionTimeout is the time limit for a tool to print its version.
 const versionTimeout = 20 * time.Second
 
-// local checks a tool of this machine. The tool is ready if it prints its version. path is empty unless the user named one.
-func (c *checkup) local(ctx context.Context, name, path string) {
+// checkLocal checks a tool of this machine. The tool is ready if it prints its version. path is empty unless the user named one.
+func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 	row, isNamed := name+" on this machine", path != ""
 	if !isNamed {
 		path = name
@@ -116,8 +116,8 @@ func (c *checkup) local(ctx context.Context, name, path string) {
 	c.table.Append(row, "ready", "version "+version+", "+tool.Where())
 }
 
-// docker checks Docker and the tools in its images. It also looks for containers of killed runs.
-func (c *checkup) docker(ctx context.Context) (err error) {
+// checkDocker checks Docker and the tools in its images. It also looks for containers of killed runs.
+func (c *checkup) checkDocker(ctx context.Context) (err error) {
 	hasNamedImage := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
 	client, err := c.env.docker(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
 	for _, name := range toolNames() {
-		c.image(ctx, client, name, c.cmd.placeOf(name).Image)
+		c.checkImage(ctx, client, name, c.cmd.placeOf(name).Image)
 	}
 	leftovers, err := client.Leftovers(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	return nil
 }
 
-// numDead returns the number of containers of ended runs.
+// numDead returns the number of containers whose run has ended.
 func numDead(leftovers []containers.Leftover) int {
 	dead := 0
 	for _, container := range leftovers {
@@ -155,8 +155,8 @@ func numDead(leftovers []containers.Leftover) int {
 	return dead
 }
 
-// image checks the image of a tool. It is ready if the tool in it prints its version. ref is empty unless the user named an image.
-func (c *checkup) image(ctx context.Context, client *containers.Docker, name, ref string) {
+// checkImage checks the image of a tool. It is ready if the tool in it prints its version. ref is empty unless the user named an image.
+func (c *checkup) checkImage(ctx context.Context, client *containers.Docker, name, ref string) {
 	row := "image of " + name
 	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())
 	if err != nil {

@@ -117,10 +117,10 @@ func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, er
 		return cfg, opt, err
 	}
 	if cfg.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return cfg, opt, fieldUsage(err)
+		return cfg, opt, asUsageError(err)
 	}
 	if err := cfg.Validate(); err != nil {
-		return cfg, opt, fieldUsage(err)
+		return cfg, opt, asUsageError(err)
 	}
 	if opt, err = newGame(cfg.Rows, cfg.Cols, c.Max); err != nil {
 		return cfg, opt, err

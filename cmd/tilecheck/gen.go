@@ -65,7 +65,7 @@ func (c *genCmd) Run(env *environment) error {
 	}
 	model, err := modelgen.Build(config)
 	if err != nil {
-		return fieldUsage(err)
+		return asUsageError(err)
 	}
 	opts := syntax.Options{Dialect: dialect(c.Dialect)}
 	write := func(w io.Writer) error { return syntax.Fprint(w, model, opts) }
@@ -82,7 +82,7 @@ func (c *genCmd) config() (modelgen.Config, error) {
 	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn(config.Kind).String()))
 	config.Observe, observeErr = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
 	config.Updates, updatesErr = c.updates()
-	return config, fieldUsage(errors.Join(shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr))
+	return config, asUsageError(errors.Join(shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr))
 }
 
 // defaultSpawn returns the placement of new tiles for a kind of model.
@@ -96,8 +96,8 @@ func defaultSpawn(kind modelgen.Kind) modelgen.Spawn {
 	return modelgen.SpawnCell
 }
 
-// fieldUsage converts an error about a field of modelgen.Config to a usage error.
-func fieldUsage(err error) error {
+// asUsageError converts an error about a field of modelgen.Config to a usage error.
+func asUsageError(err error) error {
 	if err == nil {
 		return nil
 	}

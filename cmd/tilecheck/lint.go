@@ -59,7 +59,7 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	if len(results.findings) == 0 && failure == nil {
 		results.notes = append([]string{"no warnings"}, results.notes...)
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	err = c.write(env, &results)
 	switch {
 	case failure != nil || err != nil:

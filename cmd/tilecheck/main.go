@@ -146,19 +146,22 @@ func (e *system) columns() int {
 // defaultColumns is the number of columns to print if neither the environment nor a terminal says another one.
 const defaultColumns = 120
 
-// widthOf returns the number of columns to print: COLUMNS of the environment, or the width of the terminal w, or defaultColumns.
+// widthOf returns the number of columns for output to w. It is the environment variable COLUMNS, or else the width of the terminal w, or else
+// defaultColumns.
 func (e *system) widthOf(w io.Writer) int {
-	if n := e.columns(); n > 0 {
-		return n
+	if columns := e.columns(); columns > 0 {
+		return columns
 	}
-	if cols, ok := e.terminal(w); ok && cols > 0 {
-		return cols
+	if columns, isTerminal := e.terminal(w); isTerminal && columns > 0 {
+		return columns
 	}
 	return defaultColumns
 }
 
+// main runs the program in a supervised process if memory.Supervise starts one. Otherwise this is the supervised process, or none is needed, and main
+// runs the program itself.
 func main() {
-	if code, exhausted, ok := memory.Supervise(os.Stderr); ok {
+	if code, exhausted, supervised := memory.Supervise(os.Stderr); supervised {
 		if exhausted {
 			fmt.Fprintln(os.Stderr, "tilecheck: memory limit reached: the system gives this process no more addresses (ulimit -v)")
 			code = exitOutOfLimit
@@ -181,14 +184,14 @@ func process(identify func() (string, error)) int {
 	return env.claimExit(run(ctx, os.Args[1:], env))
 }
 
-// terminalSize returns the number of columns of a terminal; false if w is none.
-func terminalSize(w io.Writer) (int, bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+// terminalSize returns the width of a terminal in columns. It returns false if w is not a terminal.
+func terminalSize(w io.Writer) (columns int, isTerminal bool) {
+	file, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return 0, false
 	}
-	cols, _, err := term.GetSize(int(f.Fd()))
-	return cols, err == nil
+	columns, _, err := term.GetSize(int(file.Fd()))
+	return columns, err == nil
 }
 
 // newApp returns the parser of the command line. If line begins with a command, the parser knows only that command, which saves time.
@@ -248,7 +251,7 @@ func onlyFirstCommand(line []string) kong.Option {
 	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
 }
 
-// run runs a command line and returns the exit code.
+// run runs a command line and returns the exit code. With the flag --record-run it also records the run in a directory.
 func run(ctx context.Context, args []string, env *environment) int {
 	dir, args, recorded := cutRecord(args)
 	if !recorded {
@@ -272,8 +275,8 @@ func run(ctx context.Context, args []string, env *environment) int {
 	return code
 }
 
-// codeAfterOutput returns the exit code of a run: code or, if writing standard output failed,
-// exitCannotRun.
+// codeAfterOutput returns the exit code of a run that would end with code. It is exitCannotRun if standard output could not be written. Then it also
+// prints the error, unless the user was told of it.
 func (e *environment) codeAfterOutput(code int) int {
 	reported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {

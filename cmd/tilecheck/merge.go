@@ -112,7 +112,7 @@ func readShards(names []string) (files []*shard.File, err error) {
 	return files, errors.Join(errs...)
 }
 
-// checkSameJob returns an error if another build made the shard, or if an input file has changed since then.
+// checkSameJob returns an error if another build of this program made the shard file, or if an input file of the shard has changed since then.
 func (e *environment) checkSameJob(file *shard.File) error {
 	build, err := e.identify()
 	if err != nil {

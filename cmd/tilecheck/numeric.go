@@ -48,7 +48,7 @@ type byteCount int64
 // minMemory is the smallest limit of memory that is accepted: a smaller number has lost its unit.
 const minMemory = 1 << 10
 
-// UnmarshalText reads "512MB" or "4g".
+// UnmarshalText parses an amount of memory such as "512MB" or "4g".
 func (b *byteCount) UnmarshalText(text []byte) error {
 	n, err := units.RAMInBytes(string(text))
 	if err != nil || n <= 0 {

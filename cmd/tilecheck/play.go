@@ -214,7 +214,7 @@ func (c *playCmd) checkFlags() error {
 func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
-		return match, fieldUsage(err)
+		return match, asUsageError(err)
 	}
 	if updates == modelgen.UpdatesRules {
 		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn)
@@ -226,7 +226,7 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 		return match, err
 	}
 	match.Published = true
-	return match, fieldUsage(match.Validate())
+	return match, asUsageError(match.Validate())
 }
 
 // play plays the games and adds their scores to curve. With --record it writes the games to a file. recordErr is the error of that file.

@@ -70,8 +70,8 @@ func (c *playCmd) addShieldEffect(ctx context.Context, opt play.Options, out *ta
 	return c.judgeLoss(effect)
 }
 
-// judgeLoss returns an error if the loss of the player exceeds --within, or if this is unknown. The loss is the best probability of winning minus
-// the player's probability.
+// judgeLoss compares the loss of the player with --within. The loss is the optimal probability of winning minus the probability of the player. It
+// returns an error if the loss exceeds the limit, or if this is unknown.
 func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil

@@ -31,7 +31,7 @@ type policyCmd struct {
 	Format       table.Format `help:"With --board: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run shows the policy for a board, plays a game, or draws the policy, as the flags ask.
+// Run shows the optimal policy of a game: the values of a board's moves (--board), an optimal game (--play), or pictures (--svg and --dot).
 func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	err := cmp.Or(
 		c.check(),
@@ -45,7 +45,7 @@ func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.showAll(ctx, env, solved), solved.Close())
+	return errors.Join(c.showRequested(ctx, env, solved), solved.Close())
 }
 
 // check returns a usage error if flags do not fit together.
@@ -81,8 +81,8 @@ func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, e
 	return solved, limitError(err)
 }
 
-// showAll handles the flags --board, --play, --svg and --dot.
-func (c *policyCmd) showAll(ctx context.Context, env *environment, solved *solve.Table) error {
+// showRequested shows what the flags --board, --play, --svg and --dot ask for. It stops at the first error.
+func (c *policyCmd) showRequested(ctx context.Context, env *environment, solved *solve.Table) error {
 	if c.Board != "" {
 		if err := c.showBoard(env, solved); err != nil {
 			return err

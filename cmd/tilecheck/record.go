@@ -145,7 +145,7 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 		_, err := os.Stat(file.name)
 		switch {
 		case file.source == "--cache": // a repetition uses a new cache
-		case file.kept && err == nil:
+		case file.isUpdated && err == nil:
 			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
 		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):
 			return usageError("--record-run: %v is outside of the current directory: run tilecheck in a directory above its files", file)
@@ -198,7 +198,7 @@ func toolVariables(env *environment) (variables []string) {
 // recordableNames returns the names of files, sorted and without duplicates. It omits standard input and files like caches and checkpoints.
 func recordableNames(files []namedFile) (names []string) {
 	for _, file := range files {
-		if file.name != "-" && file.name != "" && !file.kept && !slices.Contains(names, file.name) {
+		if file.name != "-" && file.name != "" && !file.isUpdated && !slices.Contains(names, file.name) {
 			names = append(names, file.name)
 		}
 	}

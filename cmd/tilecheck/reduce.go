@@ -43,7 +43,8 @@ type reduceCmd struct {
 	given *runner.PartitionFile // the file of --partition, after it was read
 }
 
-// Run writes the quotient of the model, and compares the model with its quotient for each property.
+// Run reduces the model by bisimulation. With --output it writes the quotient. For each property, it compares the answer of the model with the answer
+// of its quotient.
 func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -215,7 +216,7 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
 		return c.partitionError(failure)
 	}
-	env.setPrinting()
+	env.markOutputStarted()
 	reductions, records, code := reductionTable(original, reduced)
 	if c.Format.Machine() {
 		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)

@@ -52,7 +52,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", before.Tilecheck, version))
 	}
 	out.Notes = append(out.Notes, before.toolNotes(now.record)...)
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ type repetition struct {
 	record *runRecord
 }
 
-// repeat runs the command of the record in the directory work, and records this run in the directory temp.
+// repeat runs the command of the record in the directory work. It records the new run, with a cache of its own, in the directory temp.
 func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 		return nil, err
 	}
 	var stdout bytes.Buffer
-	newRecord := filepath.Join(temp, "again")
+	newRecord := filepath.Join(temp, "record")
 	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+newRecord)
 	// The new cache is empty, so all answers are computed again.
 	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(temp, "cache"), "COLUMNS="}, r.Environment...)

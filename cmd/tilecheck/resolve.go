@@ -38,7 +38,8 @@ type resolveCmd struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// Run writes the Markov chain that a scheduler induces. It also builds the states of the chain, to check that each state has only one choice.
+// Run applies a scheduler to an MDP or a game, and writes the induced Markov chain. It also builds the states of the chain, to check that each state
+// has only one choice.
 func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -123,8 +124,8 @@ func errResolved(err error, text []byte) error {
 	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 }
 
-// applyScheduler applies the memoryless scheduler in the file of --scheduler, and writes the result. If a state keeps several choices, the result is
-// an MDP.
+// applyScheduler applies the memoryless scheduler in the file of --scheduler, and writes the result. The scheduler may permit several choices of a
+// state. Then the result is an MDP. With --player it makes the choices of these players only.
 func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, before *unresolvedModel) error {
 	permitted, chosen, err := c.readScheduler(ctx, env, before.space)
 	if err != nil {
@@ -386,7 +387,7 @@ func schedulerModules(ctx context.Context, space *explicit.Space, chosen schedul
 func (c *resolveCmd) policyModules() ([]syntax.Item, error) {
 	policy, err := modelgen.ParsePolicy(c.Policy)
 	if err != nil {
-		return nil, fieldUsage(err)
+		return nil, asUsageError(err)
 	}
 	module, err := modelgen.Manager(policy)
 	if module == nil || err != nil {

@@ -20,7 +20,7 @@ type methodFlag struct {
 // method is the value of --method; empty if it is not given.
 type method string
 
-// UnmarshalText reads a method. Versions before 0.2.0 called the method states "exact".
+// UnmarshalText parses the name of a method. It reads exact as states, which was the name before version 0.2.0.
 func (m *method) UnmarshalText(text []byte) error {
 	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting"}
 	switch word := string(text); {

@@ -36,7 +36,7 @@ type serveCmd struct {
 	engineFlags `embed:""`
 }
 
-// Run serves the page until it is interrupted.
+// Run serves the page until it is interrupted. With --export it writes the page as files instead.
 func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err := env.refuseToolFlags(c.Engine); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	}
 	opts := site.Options{Token: token(), API: serve.New(api)}
 	printAddress(env, listener.Addr(), opts.Token)
-	env.setPrinting()
+	env.markOutputStarted()
 	return site.Serve(ctx, listener, opts)
 }
 

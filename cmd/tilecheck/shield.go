@@ -44,7 +44,7 @@ type shieldCmd struct {
 // fraction is a number of at least 0, kept exactly.
 type fraction struct{ big.Rat }
 
-// UnmarshalText reads "0.05", "1e-3" or "1/20".
+// UnmarshalText parses a number of at least 0, such as "0.05", "1e-3" or "1/20". Limits on its length and exponent keep the fraction small.
 func (f *fraction) UnmarshalText(text []byte) error {
 	const maxLength, maxExponent = 64, 1000
 	if len(text) > maxLength {
@@ -223,7 +223,7 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
 	}
 	facts.Notes = append(facts.Notes, computed.Space.Warnings()...)
-	env.setPrinting()
+	env.markOutputStarted()
 	err := facts.Write(env.stdout, c.Format, env.reportOptions())
 	listsStates := c.States > 0 && (c.Format == table.Text || c.Format == table.Markdown)
 	if err != nil || !listsStates {

@@ -74,7 +74,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	env.warn(warnings)
-	env.setPrinting()
+	env.markOutputStarted()
 	path := simulate.Walk(ctx, source, opt)
 	printer := paths.Printer{
 		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: c.drawsSteps(env), Scheduler: c.Scheduler, Players: c.Player,

@@ -207,7 +207,7 @@ func (e *environment) writeShard() (err error) {
 // digests returns the names of the input files with their SHA-256 digests.
 func (p *commandFiles) digests() (inputs []shard.Input, err error) {
 	for _, input := range p.inputs {
-		if input.kept || noSuchFile(input.name) {
+		if input.isUpdated || noSuchFile(input.name) {
 			continue
 		}
 		sum, _, err := shard.Digest(input.name)

@@ -38,13 +38,14 @@ type forcedEnd struct {
 	mu              sync.Mutex
 	secondInterrupt chan struct{} // closed by a second interrupt; nil if that kills the process
 	waitUntil       time.Time     // the end of the waiting for the command, if it is later than patience
-	printed         bool          // the command has begun to print its results
+	outputStarted   bool          // the command has begun to print its results
 	reasonPrinted   bool          // the command has printed why it ends
 	claimed         bool          // some goroutine is ending the process
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns a context that ends with SIGINT, SIGTERM or SIGHUP. A second signal kills the process.
+// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it has no more memory addresses. A second
+// signal kills the process. If the command does not end soon after its context, the process ends without it.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
@@ -197,7 +198,7 @@ func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 // exitNow removes temporary files, prints the reason, and ends the process.
 func (e *environment) exitNow(reason error) {
 	end := e.ending
-	if end.printing() {
+	if end.outputHasStarted() {
 		time.Sleep(printLimit)
 	}
 	if !end.claim() {
@@ -216,11 +217,11 @@ func (e *environment) exitNow(reason error) {
 	os.Exit(exitCodeAfterEnd(reason))
 }
 
-// printing reports whether the command has begun to print its results.
-func (l *forcedEnd) printing() bool {
+// outputHasStarted reports whether the command has begun to print its results.
+func (l *forcedEnd) outputHasStarted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.printed
+	return l.outputStarted
 }
 
 // claim returns true to its first caller, who may then end the process.
@@ -262,14 +263,14 @@ func (l *lifetime) claimExit(code int) int {
 	return code
 }
 
-// setPrinting records that the command has begun to print its results. exitNow then waits longer before it ends the process.
-func (l *lifetime) setPrinting() {
+// markOutputStarted records that the command has begun to print its results. exitNow then waits longer before it ends the process.
+func (l *lifetime) markOutputStarted() {
 	if l.ending == nil {
 		return
 	}
 	l.ending.mu.Lock()
 	defer l.ending.mu.Unlock()
-	l.ending.printed = true
+	l.ending.outputStarted = true
 }
 
 // setReasonPrinted records that the command itself prints why it ends. exitNow then does not print the reason again.

@@ -218,7 +218,7 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	for _, flag := range kctx.Flags() {
 		flags[flag.Name] = flag
 	}
-	if err := checkSplits(kctx, flags, subEnv.given); err != nil {
+	if err := checkDivisible(kctx, flags, subEnv.given); err != nil {
 		return err
 	}
 	e.quiet = e.quiet || line.Quiet
@@ -266,8 +266,9 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 	return kctx, err
 }
 
-// checkSplits returns a usage error if a command cannot run as shards. given are the flags of the user.
-func checkSplits(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
+// checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags are all flags of the command, by their names.
+// given has the flags on the command line.
+func checkDivisible(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
 	for _, arg := range kctx.Selected().Positional {
 		kind := arg.Tag.Get("file")
 		isInput := kind == "in" || kind == "states"
@@ -289,7 +290,7 @@ func inputsOfShards(files *commandFiles) []string {
 	toolFlags := []string{"--prism-path", "--prism-games-path", "--storm-path"}
 	var names []string
 	for _, input := range files.inputs {
-		if !slices.Contains(toolFlags, input.source) && !input.kept && !noSuchFile(input.name) {
+		if !slices.Contains(toolFlags, input.source) && !input.isUpdated && !noSuchFile(input.name) {
 			names = append(names, input.name)
 		}
 	}

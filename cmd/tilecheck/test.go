@@ -239,7 +239,7 @@ func (c *testCmd) toolWords(engines []string) (words []string) {
 	return words
 }
 
-// selectionWords returns the given flags that select and limit the tests.
+// selectionWords returns the flags of this command line that select and limit the tests, as words of a command line.
 func (c *testCmd) selectionWords() []string {
 	var words []string
 	addIf := func(given bool, flag ...string) {
@@ -311,7 +311,7 @@ func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 // print prints the report, the comparison with the baseline, and annotations for GitHub.
 func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
-	env.setPrinting()
+	env.markOutputStarted()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}

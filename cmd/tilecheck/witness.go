@@ -28,7 +28,7 @@ const (
 // IsBool tells kong that the flag needs no value.
 func (*pathCount) IsBool() bool { return true }
 
-// Decode reads "--witness" or "--witness=5".
+// Decode sets the number of paths from the flag --witness or --witness=5. Without a number it is defaultPaths.
 func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
 	*n = defaultPaths
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {

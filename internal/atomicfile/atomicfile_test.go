@@ -367,7 +367,7 @@ func TestSamePlace(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"file": true, "new": true, os.DevNull: false, "/dev/stdout": false, "/proc/self/fd/1": false} {
-		if got := PlaceOf(name).Keeps(); got != want {
+		if got := PlaceOf(name).KeepsOutput(); got != want {
 			t.Errorf("%s keeps what is written: %t, want %t", name, got, want)
 		}
 	}

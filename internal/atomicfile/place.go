@@ -89,10 +89,10 @@ func sameName(a, b string) bool {
 	return a == b
 }
 
-// Keeps reports whether the place keeps the written content and nothing else, so that
+// KeepsOutput reports whether the place keeps the written content and nothing else, so that
 // a second output would replace it. This excludes a terminal, /dev/null and other
 // devices, and the name of an open file, to which output is appended.
-func (p Place) Keeps() bool {
+func (p Place) KeepsOutput() bool {
 	return !p.open && (p.info == nil || p.info.Mode()&fs.ModeDevice == 0)
 }
 

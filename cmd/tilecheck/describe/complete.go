@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Complete prints the possible next words of the command line that a shell completes. It returns false if no shell called the program.
-// The shell sets COMP_LINE to the command line and COMP_POINT to the position of the cursor, as bash does for complete -C.
+// Complete prints the words that can complete the command line of a shell. The shell has set COMP_LINE to this command line, and COMP_POINT to the
+// position of the cursor, as bash does for complete -C. Complete returns false if COMP_LINE is not set.
 func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
@@ -29,8 +29,8 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	}
 	before, last := words[1:len(words)-1], words[len(words)-1]
 	typed := last
-	if _, value, ok := strings.Cut(last, "="); ok {
-		typed = value // for a shell the value is a separate word
+	if _, value, hasValue := strings.Cut(last, "="); hasValue {
+		typed = value // the shell completes only the part behind "="
 	}
 	for _, word := range continuations(model.Node, before, last) {
 		if word != "" && strings.HasPrefix(word, typed) {
