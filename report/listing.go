@@ -75,8 +75,8 @@ func writeQuantiles(text *bytes.Buffer, format table.Format, verdict *result.Ver
 		indent = "    "
 	}
 	for _, quantile := range verdict.Quantiles {
-		scale := number.Of(float64(quantile.Value), 0)
-		tailScale := number.To(float64(quantile.Tail), float64(quantile.TailUpper-quantile.TailLower)/2, opt.MaxDigits())
+		scale := number.ScaleOf(float64(quantile.Value), 0)
+		tailScale := number.ScaleWithin(float64(quantile.Tail), float64(quantile.TailUpper-quantile.TailLower)/2, opt.MaxDigits())
 		fmt.Fprintf(text, "%s%v: %s %s, mean of the largest %.6g%% %s %s\n", indent, quantile.Level,
 			scale.Format(float64(quantile.Value), 0), scale.Interval(float64(quantile.Lower), float64(quantile.Upper)), 100*(1-float64(quantile.Level)),
 			tailScale.Format(float64(quantile.Tail), 0), tailScale.Interval(float64(quantile.TailLower), float64(quantile.TailUpper)))
