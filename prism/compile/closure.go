@@ -48,9 +48,9 @@ func (m *Model) valueClosure(expr sema.Expr) (intClosure, error) {
 	if expr.Type() != sema.Bool {
 		return compileExpr(m, expr, (*exprCompiler).intClosure)
 	}
-	closure, err := m.boolClosure(expr)
+	condition, err := m.boolClosure(expr)
 	return func(env *env) int32 {
-		if closure(env) {
+		if condition(env) {
 			return 1
 		}
 		return 0
@@ -86,7 +86,8 @@ type cachedValue struct {
 	value      any
 }
 
-// compileExpr compiles an expression with a method of exprCompiler. The closure caches the values of repeated sub-expressions.
+// compileExpr compiles an expression to a closure with the given method of exprCompiler. In each evaluation, the closure computes a repeated
+// sub-expression only once.
 func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
 	compiler := model.newExprCompiler(expr)
 	closure, err := compile(compiler, expr)
@@ -94,7 +95,7 @@ func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile f
 		return closure, err
 	}
 	return func(env *env) T {
-		env.evaluation++
+		env.evaluation++ // values of earlier evaluations are no longer valid
 		for len(env.cache) < len(compiler.sharedExprs) {
 			env.cache = append(env.cache, cachedValue{})
 		}
@@ -102,7 +103,7 @@ func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile f
 	}, nil
 }
 
-// newExprCompiler returns a compiler for an expression, and finds the repeated sub-expressions of a large expression.
+// newExprCompiler returns a compiler for an expression. If the expression is large, the compiler knows its repeated sub-expressions.
 func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	compiler := &exprCompiler{Model: m}
 	for repeated := range sema.Repeated(expr, sema.Large, m.operands) {
@@ -114,7 +115,8 @@ func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	return compiler
 }
 
-// operands calls visit for each operand of an expression. The operand of a label is its definition.
+// operands calls visit for each operand of an expression. The operand of a label is its definition. An undefined label has no operand: its
+// compilation reports the error.
 func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
 	if label, ok := expr.(*sema.Label); ok {
 		if definition, err := m.labelExpr(label); err == nil {
@@ -125,7 +127,8 @@ func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
 	sema.Operands(expr, visit)
 }
 
-// compileOnce compiles a sub-expression. The closure of a shared sub-expression caches its value.
+// compileOnce compiles a sub-expression with the function compile. A shared sub-expression is compiled only once, and its closure computes
+// its value only once in each evaluation of the whole expression.
 func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
 	shared := compiler.sharedExprs[expr]
 	if shared == nil {
@@ -156,7 +159,7 @@ func (c *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileBool)
 }
 
-// compileBool compiles an expression of type Bool. It does not use the cache for the expression itself.
+// compileBool compiles an expression of type Bool. Only its sub-expressions are cached; boolClosure caches the expression itself.
 func (c *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -204,7 +207,7 @@ func compileAll[F any](compile func(sema.Expr) (F, error), exprs []sema.Expr) ([
 	return closures, nil
 }
 
-// conditional compiles the operator ?:. compile compiles its two branches.
+// conditional compiles an expression condition ? then : else. The function compile compiles the two branches.
 func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
 	condition, err := compiler.boolClosure(expr.Condition)
 	if err != nil {
@@ -249,9 +252,9 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 	}
 	compare := compareNumbers(expr.Op, left, right)
 	switch {
-	case c.floats.Decide(expr):
+	case c.floats.Decide(expr): // float64 arithmetic always gives the exact result
 		return compare, nil
-	case c.floats.ErrorDecides(expr):
+	case c.floats.ErrorDecides(expr): // operands that are closer than their rounding error are equal
 		return compareWithTolerance(expr.Op, left, right, c.floats.OperandError(expr)), nil
 	}
 	mayBeWrong, exactValue, err := c.exactFallback(expr)
@@ -369,7 +372,7 @@ func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, left, righ
 	}
 }
 
-// compareNumbers returns the closure of a comparison of two float64 numbers.
+// compareNumbers returns the closure of a comparison of two float64 numbers. For = and !=, NaN equals NaN, and 0 differs from -0.
 func compareNumbers(op syntax.Op, left, right floatClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
@@ -385,7 +388,7 @@ func (c *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileInt)
 }
 
-// compileInt compiles an expression of type Int. It does not use the cache for the expression itself.
+// compileInt compiles an expression of type Int. Only its sub-expressions are cached; intClosure caches the expression itself.
 func (c *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -431,7 +434,8 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 	}
 }
 
-// checkedOperation returns the closure of an operator that may fail. The closure records the error.
+// checkedOperation returns the closure of an operator that may fail. The closure records an error of the operator, with the position pos, in
+// its environment.
 func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left, right int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue, rightValue := left(env), right(env)
@@ -478,9 +482,9 @@ func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 		return nil, err
 	}
 	switch {
-	case c.floats.Decide(expr):
+	case c.floats.Decide(expr): // float64 arithmetic always gives the exact result
 		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, nil
-	case c.floats.ErrorDecides(expr):
+	case c.floats.ErrorDecides(expr): // an operand that is closer to a jump of the function than its rounding error is at the jump
 		shift := roundingShift(expr, c.floats.OperandError(expr))
 		return func(env *env) int32 { return toInt(env, expr, operand(env)+shift) }, nil
 	}
@@ -534,7 +538,7 @@ func (c *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileFloat)
 }
 
-// compileFloat compiles an expression of type Double. It does not use the cache for the expression itself.
+// compileFloat compiles an expression of type Double. Only its sub-expressions are cached; floatClosure caches the expression itself.
 func (c *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:

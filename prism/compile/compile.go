@@ -105,7 +105,7 @@ func (m *Model) indexGuards() {
 	m.guards = newGuardIndex(m.commands, equalities, 0)
 }
 
-// numberParticipants numbers the pairs of a module and an action. The commands of a pair have its number.
+// numberParticipants gives each pair of a module and an action a number, from 0 on. All commands of the pair have this number.
 func (m *Model) numberParticipants() {
 	type moduleAction struct{ module, action int }
 	numbers := make(map[moduleAction]int)
@@ -150,7 +150,7 @@ func checkSupported(program *sema.Program) error {
 	return nil
 }
 
-// addCommands compiles the commands of a module.
+// addCommands compiles the commands of a module, given by its index, and appends them to the commands of the model.
 func (m *Model) addCommands(module int) error {
 	commands := m.program.Modules[module].Commands
 	m.firstCommand = append(m.firstCommand, len(m.commands))

@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// exactClosure compiles an expression to a closure that evaluates it in exact arithmetic.
+// exactClosure compiles an expression to a closure that evaluates it in exact arithmetic. The closure records the first error in env.err.
 func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 	withoutLabels, err := m.replaceLabels(expr)
 	if err != nil {
@@ -16,9 +16,9 @@ func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 	}
 	return func(env *env) sema.Value {
 		value, _, err := sema.EvalExact(withoutLabels, env.state)
-		failure, hasFailed := errors.AsType[*sema.EvalError](err)
+		evalErr, hasFailed := errors.AsType[*sema.EvalError](err)
 		if hasFailed && env.err == nil {
-			env.err = &evalError{failure.Pos, failure.Msg, failure.Undecided}
+			env.err = &evalError{evalErr.Pos, evalErr.Msg, evalErr.Undecided}
 		}
 		return value
 	}, nil
@@ -34,7 +34,8 @@ func (c *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, ex
 	return mayBeWrong, exactValue, err
 }
 
-// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result in a state, or fails.
+// mayBeWrong returns a closure that reports whether the evaluation of an expression in float64 arithmetic fails in a state, or may give a wrong
+// result.
 func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
 	isCertain, err := c.isCertain(expr)
 	if err != nil {
@@ -72,8 +73,8 @@ func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	return func(*env) bool { return false }, nil
 }
 
-// differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong value. The error bound must decide the
-// expression: numbers that differ by at most the bound are equal.
+// differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong value in a state. It is for a comparison or
+// rounding whose operands are equal, or an integer, whenever their float64 values are that close: within the bound of the rounding error.
 func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
 	maxError := c.floats.OperandError(expr)
 	switch expr := expr.(type) {
@@ -102,7 +103,7 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tests []boolClosure // one for each doubtful sub-expression
+	var tests []boolClosure // for each doubtful sub-expression: whether its value may be wrong
 	for _, subexpr := range m.floats.Doubtful(expr) {
 		compile := (*exprCompiler).mayBeWrong
 		if m.floats.ErrorDecides(subexpr) {
@@ -117,7 +118,7 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	if len(tests) == 0 {
 		return nil, nil
 	}
-	env := &env{}
+	env := &env{} // shared by all calls
 	return func(state []int32) bool {
 		env.state = state
 		return slices.ContainsFunc(tests, func(isDoubtful boolClosure) bool { return isDoubtful(env) })

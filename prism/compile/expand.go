@@ -110,7 +110,7 @@ type combination struct {
 	action, first, last int
 }
 
-// newExpander returns an expander with buffers for the weights of all commands.
+// newExpander returns an expander of a model. It has a buffer for the weights of each command.
 func newExpander(model *Model) *expander {
 	result := &expander{
 		model:           model,
@@ -149,7 +149,7 @@ func (x *expander) addWork(work int) bool {
 	return x.stopErr == nil
 }
 
-// expand lists the choices of a state in x.choices.
+// expand lists the choices of a state in x.choices. When the context ends, it stops early and sets x.stopErr.
 func (x *expander) expand(state []int32) *StateError {
 	if err := x.listWithWeights(state); err != nil {
 		return err
@@ -184,7 +184,8 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 	return &x.choices, nil
 }
 
-// Apply implements Expander: it writes the successor of the current state to target. Command i makes its update updates[i].
+// Apply implements Expander: it writes the successor of the current state to target. Command i of the given commands makes its update with the
+// index updates[i].
 func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
 	copy(target, x.env.state)
 	for i, ref := range commands {
@@ -260,7 +261,7 @@ func (x *expander) addCombinations(sync *synchronisation) {
 		x.combinationCommands = append(x.combinationCommands, command)
 		x.combinations = append(x.combinations, combination{sync.action, first, first + 1})
 	}
-	for i := 1; i < len(sync.participants); i++ { // add one participant after another
+	for i := 1; i < len(sync.participants); i++ { // extend each combination by each command of participant i
 		numShorter := len(x.combinations) - start
 		for _, command := range x.enabledOf(&sync.participants[i]) {
 			x.extendCombinations(start, numShorter, command)
@@ -294,7 +295,8 @@ func (x *expander) extendCombinations(start, count int, command *command) {
 	}
 }
 
-// evaluateWeights evaluates and checks the probabilities or rates of a command's updates, once per state.
+// evaluateWeights stores the probabilities or rates of a command's updates in x.weights, once per state. It returns an error if they are not
+// valid.
 //
 // Source: PRISM's checks, reference section 2.4.
 func (x *expander) evaluateWeights(command *command) *StateError {

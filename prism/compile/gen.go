@@ -67,7 +67,7 @@ func newPathGenerator(model *Model, watch *watch, start []int32) *pathGenerator 
 	return generator
 }
 
-// assemble registers all expressions and emits the module.
+// assemble returns the WebAssembly module of the model and the monitor as bytes. It returns an error if the module is too large.
 func (g *pathGenerator) assemble() ([]byte, error) {
 	g.registerCommands()
 	g.registerMonitor()
@@ -86,7 +86,8 @@ func (m *Model) tooHard(format string, args ...any) error {
 	return &UnsupportedError{m.program.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
-// prepareMoves lists the moves and the constant weights. All expressions must be registered before.
+// prepareMoves lists the moves (the combinations of commands), and classifies the weights of the commands. The caller has registered all
+// expressions.
 func (g *moveGenerator) prepareMoves() error {
 	g.builder.flatten()
 	if err := g.listMoves(); err != nil {
@@ -126,7 +127,7 @@ func (g *pathGenerator) registerMonitor() {
 	}
 }
 
-// listMoves lists all combinations of commands with compatible guards, in the order of the interpreter.
+// listMoves stores all combinations of commands with compatible guards in g.moves, in the order of the interpreter.
 func (g *moveGenerator) listMoves() error {
 	for _, sync := range g.model.synchronisations {
 		commands := make([]*command, len(sync.participants))
@@ -137,8 +138,8 @@ func (g *moveGenerator) listMoves() error {
 	return nil
 }
 
-// listCombinations adds the moves for all commands of the participants up to index last. The commands of later participants are selected,
-// and facts says that their guards hold.
+// listCombinations adds a move for each combination of commands of the participants up to index last. The slice commands already has the
+// commands of the later participants, and facts contains that their guards hold.
 func (g *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
 	if last < 0 {
 		return g.addMove(sync.action, commands)
@@ -146,7 +147,7 @@ func (g *moveGenerator) listCombinations(sync synchronisation, last int, command
 	for _, command := range sync.participants[last].commands {
 		guard := g.builder.expr(command.source.Guard)
 		if facts.simplify(guard) == g.graph.falseTerm {
-			continue
+			continue // the guard contradicts a guard of a later participant
 		}
 		commands[last] = command
 		if err := g.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
@@ -156,7 +157,8 @@ func (g *moveGenerator) listCombinations(sync synchronisation, last int, command
 	return nil
 }
 
-// addMove adds the move of some commands. It returns an error if the model has too many moves or updates.
+// addMove adds the move in which the given commands happen together. It returns an error if the model has too many moves or the move has too
+// many combinations of updates.
 func (g *moveGenerator) addMove(action int, commands []*command) error {
 	if len(g.moves) == maxMoves {
 		return g.model.tooHard("more than %d combinations of commands", maxMoves)

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing emits code that evaluates all guards that may fail, and keeps their values in locals. The decision tree may skip a guard,
-// but a failure must not be missed.
+// evaluateFailing emits code that evaluates each guard whose evaluation may fail, and keeps the values in local variables. Otherwise the
+// decision tree might skip such a guard, and no error would be reported.
 func (g *moveGenerator) evaluateFailing() {
 	for _, command := range g.model.commands {
 		guard := g.conditionTerm(command.source.Guard)
@@ -16,8 +16,9 @@ func (g *moveGenerator) evaluateFailing() {
 			continue
 		}
 		_, isInLocal := g.computedTerms[guard]
+		hasSingleUse := g.uses[guard] == 1 // intCode keeps only terms with several uses in a local
 		evaluate := g.intCode(guard)
-		if !isInLocal && !guard.isConst() && g.uses[guard] == 1 { // emitTerm keeps only terms with several uses
+		if !isInLocal && !guard.isConst() && hasSingleUse {
 			evaluate = func(*wasm.Func) { g.keepInLocal(guard, g.intCode(guard)) }
 		}
 		g.fn.Drop(evaluate)
@@ -62,7 +63,7 @@ func (g *moveGenerator) countTreeUses(node *decisionTree) {
 	}
 }
 
-// emitTree emits the code of a decision tree. Every path through the code ends in a jump.
+// emitTree emits the code of a decision tree: its test, a branch on its variable, or its leaf. Every path through the code ends in a jump.
 func (g *moveGenerator) emitTree(tree *decisionTree) {
 	outer := g.facts
 	g.facts = tree.facts
@@ -89,7 +90,8 @@ func (g *moveGenerator) emitSubtree(tree *decisionTree) func() {
 func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	numValues := len(tree.values)
 	span := tree.values[numValues-1] - tree.values[0]
-	if numValues > 2 && span < int64(2*numValues+8) {
+	isDense := span < int64(2*numValues+8) // otherwise the jump table would be mostly empty
+	if numValues > 2 && isDense {
 		g.emitJumpTable(tree)
 		return
 	}
@@ -155,7 +157,8 @@ func (g *pathGenerator) decideLeaf(moves []candidate) {
 // enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits code that evaluates the remaining guards of the moves. It returns the bitset of enabled moves.
+// evaluateGuards emits code that evaluates the remaining guards of the moves. It returns the bitset of enabled moves; nil if no guard remains, so
+// all moves are enabled.
 func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	hasGuard := func(candidate candidate) bool { return len(candidate.guard) > 0 }
 	if !slices.ContainsFunc(moves, hasGuard) {
@@ -185,7 +188,8 @@ func wordsFor(n int) int { return (n + 63) / 64 }
 // setBitOf sets bit i of a list of words.
 func setBitOf[T int64 | uint64](words []T, i int) { words[i/64] |= 1 << (i % 64) }
 
-// initBitset emits code that sets a bitset to some words. Bitsets share their locals.
+// initBitset emits code that sets a bitset to the given words, and returns the bitset. All bitsets use the same locals, so the code overwrites
+// an earlier bitset.
 func (g *moveGenerator) initBitset(words []int64) bitset {
 	for len(g.bitsetLocals) < len(words) {
 		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
@@ -216,7 +220,8 @@ func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowe
 	}
 }
 
-// mostFrequentTest returns the most frequent equality test in the guards of the undecided moves. Its slot is -1 if there is none.
+// mostFrequentTest returns the most frequent test "variable = value" in the guards of the moves with the indices undecided. Its slot is -1 if
+// there is none.
 func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	count := map[valueTest]int{}
 	best := valueTest{slot: -1}
@@ -282,7 +287,8 @@ func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset
 	})
 }
 
-// countChoices emits code that sets numChoices to the number of enabled moves. The code jumps to deadlockLabel if no move is enabled.
+// countChoices emits code that sets numChoices to the number of set bits: the enabled moves. The code jumps to deadlockLabel if no move is
+// enabled. If bits is nil, all moves are enabled.
 func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
 		g.numChoices.Set(g.fn, constI32(len(moves)))
@@ -328,7 +334,7 @@ func (g *moveGenerator) movesWith(command *command, moves []candidate) []int {
 	return indices
 }
 
-// containsAny returns code that tests whether at least one of the given bits is set.
+// containsAny returns code that tests whether the bitset contains at least one of the given numbers. There must be at least one number.
 func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 	masks := make([]int64, len(b))
 	for _, i := range numbers {
@@ -362,7 +368,7 @@ func (g *moveGenerator) computeWeights(command *command) {
 		probabilities[i] = g.facts.simplify(g.weightTerm(command, i))
 		g.countUses(probabilities[i])
 	}
-	g.evaluateArms(probabilities)
+	g.evaluateCommonBranches(probabilities)
 	for i, term := range probabilities {
 		weight := g.computedWeights[command][i]
 		sum.Set(fn, weight.Tee(g.floatCode(term)).Add(sum))
@@ -373,19 +379,21 @@ func (g *moveGenerator) computeWeights(command *command) {
 	g.checkSum(sum, smallest)
 }
 
-// evaluateArms emits code that computes common branches of ?: in advance, such as p/n in (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
-func (g *moveGenerator) evaluateArms(probabilities []*term) {
+// evaluateCommonBranches emits code that computes in advance the branches of ?: that occur in several probabilities, such as p/n in
+// (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
+func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 	seen := map[*term]bool{}
 	for _, term := range probabilities {
 		if term.op != opIfThenElse {
 			continue
 		}
-		for _, arm := range term.operands[1:] {
-			_, isComputed := g.computedTerms[arm]
-			if seen[arm] && !isComputed && !arm.mayFail && arm.cost > 0 {
-				g.fn.Drop(g.floatCode(arm)) // a term with several uses is kept in a local
+		for _, branch := range term.operands[1:] {
+			_, isComputed := g.computedTerms[branch]
+			isWorthKeeping := !isComputed && !branch.mayFail && branch.cost > 0
+			if seen[branch] && isWorthKeeping {
+				g.fn.Drop(g.floatCode(branch)) // the code also keeps the value in a local
 			}
-			seen[arm] = true
+			seen[branch] = true
 		}
 	}
 }
@@ -413,11 +421,11 @@ func (g *moveGenerator) weightTerm(command *command, i int) *term {
 	return g.graph.floatConst(1)
 }
 
-// pickMove emits code that picks an enabled move and jumps to its code.
+// pickMove emits code that picks one of the enabled moves at random and jumps to its code. If bits is nil, all moves are enabled.
 func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	switch {
 	case g.model.isContinuous():
-		g.raceByRate(moves, bits)
+		g.pickByRate(moves, bits)
 	case len(moves) == 1:
 		g.fn.Br(g.moveLabels[moves[0].move])
 	case bits == nil:
@@ -462,7 +470,8 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	}
 }
 
-// jumpToRank emits a jump to the k-th enabled move in a word of the bitset, where k is pickedIndex. The code clears the lowest k bits.
+// jumpToRank emits a jump to the move of the set bit number k, from 0 on, in a word of the bitset, where k is pickedIndex. To find this bit, the
+// code clears the k set bits below it.
 func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
 	fn.Block(func(done wasm.Label) {
@@ -484,9 +493,9 @@ func lowestBit(word wasm.Var[int64]) wasm.Expr[int32] {
 // withoutLowestBit returns code for a word without its lowest set bit.
 func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
 
-// raceByRate emits code that picks a move of a CTMC with probability proportional to its rate. The code sets totalExitRate, and leaves in
-// remainder the number that selects the updates.
-func (g *pathGenerator) raceByRate(moves []candidate, bits bitset) {
+// pickByRate emits code that picks an enabled move of a CTMC with probability proportional to its rate. The code sets totalExitRate to the exit
+// rate of the state. It also sets remainder to the random number that then selects the updates of the move.
+func (g *pathGenerator) pickByRate(moves []candidate, bits bitset) {
 	fn := g.fn
 	totals := make([]wasm.Var[float64], len(moves))
 	g.totalExitRate.Set(fn, constF64(0))

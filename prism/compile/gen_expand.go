@@ -75,7 +75,7 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 	return generator.module.Bytes(), generator.describeMoves(), nil
 }
 
-// describeMoves returns the moves in their public form.
+// describeMoves returns the moves of the generator as values of the exported type Move.
 func (g *expandGenerator) describeMoves() []Move {
 	moves := make([]Move, len(g.moves))
 	for i, move := range g.moves {
@@ -87,8 +87,9 @@ func (g *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the variables of the model and the main function. The function expands the given number of states and returns the number
-// of expanded states. It stops when the output is full.
+// emitModule emits the variables of the model and the exported function of the module. The parameter of the function is a number of packed
+// states in memory. The function writes the choices of these states, stops when the output is full, and returns the number of states that it
+// has expanded.
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
@@ -149,8 +150,8 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit, and writes gaveUp if
-// it gives up on the state.
+// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit in the output. If it
+// cannot compute the choices, it writes gaveUp instead.
 func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
@@ -227,7 +228,7 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 		fn.Loop(func(again wasm.Label) {
 			fn.BrIf(none, word.IsZero())
 			labels := g.openLabels(len(moves))
-			index := wasm.Expr[int32](func(fn *wasm.Func) {
+			index := wasm.Expr[int32](func(fn *wasm.Func) { // pushes the index of the lowest set bit, then clears the bit
 				lowestBit(word).Emit(fn)
 				word.Set(fn, withoutLowestBit(word))
 			})
@@ -323,8 +324,8 @@ type choiceOutput struct {
 // transitionSize returns the size of a transition in the output, in bytes.
 func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
-// commonTarget emits code for the new values that all alternatives share. It returns the packed target with these values, and the slots of
-// the other assigned variables.
+// commonTarget emits code that computes the new values that are the same in all alternatives. It returns the packed current state with these
+// new values, and the slots of the other assigned variables.
 func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], differing map[int]bool) {
 	differing = map[int]bool{}
 	values := map[int]*term{}
@@ -381,7 +382,8 @@ func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[i
 	return newLocals
 }
 
-// replaceFields returns code for a word of a packed state with the new values of variables. newLocals has the computed values.
+// replaceFields returns code for the word number wordIndex of a packed state, after its fields are replaced by new values. Both maps are indexed
+// by slot; newLocals has the locals of the values that are not constant.
 func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var replaced uint64     // the bits of the fields with new values
 	var constantBits uint64 // the bits that constant values set

@@ -88,7 +88,8 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations that compute a term, up to a limit. It omits computed terms and terms that are already counted.
+// measure returns the number of operations that compute a term. It stops counting at about limit. It does not count terms that are in a local,
+// and counts each term only once in an epoch.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -101,7 +102,7 @@ func (c *codeGenerator) measure(term *term, limit int) int {
 	}
 	c.measuredAt[term.id] = c.epoch
 	total := 1
-	if term.op == opNot || term.op == opBoolToInt {
+	if term.op == opNot || term.op == opBoolToInt { // usually needs no instruction
 		total = 0
 	}
 	for _, operand := range term.operands {
@@ -141,8 +142,8 @@ func (c *codeGenerator) emitTerm(term *term) {
 	}
 }
 
-// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance. This limits the size of the code. If a
-// sub-term fails, the interpreter takes over.
+// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance, and keeps them in locals. This limits the
+// size of the code. If a sub-term fails that the term would not need, the interpreter evaluates the state instead.
 func (c *codeGenerator) computeRepeated(root *term) {
 	if root.cost < hoistCost {
 		return
@@ -154,7 +155,8 @@ func (c *codeGenerator) computeRepeated(root *term) {
 	}
 }
 
-// repeatedTerms returns the repeated operations in a term that have no local yet, operands first.
+// repeatedTerms returns the operations that occur more than once in a term and are not in a local yet. Operands come before the operations that
+// use them.
 func (c *codeGenerator) repeatedTerms(root *term) []*term {
 	uses := map[*term]int{}
 	var operandsFirst []*term
@@ -220,7 +222,7 @@ func (c *codeGenerator) operationCode(term *term) typedCode {
 	return c.instructionValue(term)
 }
 
-// instructionValue returns the code of an operation with a single instruction or a host function.
+// instructionValue returns the code of an operation that is a single WebAssembly instruction or a call of a host function.
 func (c *codeGenerator) instructionValue(term *term) typedCode {
 	last := term.operands[len(term.operands)-1]
 	switch {
@@ -284,8 +286,8 @@ func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	return left.Ne(right)
 }
 
-// cheapPrefix splits the operands of a connective. The operands in together are cheap to evaluate without jumps. later begins with an
-// operand that is too expensive or may fail.
+// cheapPrefix splits the operands of a conjunction or disjunction in two. The operands in together cost little, so all of them are evaluated
+// without jumps. The operands in later start with one that is too expensive or may fail; nil if there is none.
 func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
 	for i, operand := range args[1:] {
@@ -297,7 +299,7 @@ func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	return args, nil
 }
 
-// evaluateAll returns the code of a conjunction or disjunction that evaluates all operands.
+// evaluateAll returns the code of the conjunction (opAnd) or disjunction of args. The code evaluates all operands, without jumps.
 func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 	result := c.intCode(args[0])
 	for _, operand := range args[1:] {
@@ -326,7 +328,8 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 	}
 }
 
-// jumpIf emits a jump to target if a condition has the wanted value. Terms that are computed before the jump stay available after it.
+// jumpIf emits code that jumps to target if a condition has the wanted value. The locals that the code sets before its first jump stay valid
+// after it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
 	_, isComputed := c.computedTerms[condition]
@@ -492,7 +495,7 @@ func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 	}
 }
 
-// rounded returns the code of floor, ceil or round of a float64, as a float64. It rounds halves up, and NaN to 0.
+// rounded returns the code of floor, ceil or round of a float64, as a float64. Round rounds halves up, and maps NaN to 0.
 func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:

@@ -43,8 +43,8 @@ type memoGroup struct {
 	slots  []int
 }
 
-// memoGroups groups the values that are worth memoising (storing in a table for reuse), and returns the remaining values as others. The
-// variables of a value are a subset or a superset of the variables of its group.
+// memoGroups groups the values that are worth memoising, which means to keep computed results in a table. A group has values of nearly the same
+// variables. others are the remaining values.
 func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
 	var candidates []memoGroup
 	for _, value := range values {
@@ -241,8 +241,8 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	return value
 }
 
-// memoFor returns the table of a group, and the group in the order of the table. A group and its reversal share one table: the row of a
-// board is read in both directions.
+// memoFor returns the table of a group, and the group in the order of the table. A group and its reversal share one table, because some models
+// read the cells of a row in both directions.
 func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	reversed := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
 	slices.Reverse(reversed.values)
@@ -259,8 +259,8 @@ func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	return memo, group
 }
 
-// canonicalKey returns a text of the values of a group. Variables have the numbers of their positions in the group, so equal keys mean the
-// same function.
+// canonicalKey returns a binary encoding of the functions that compute the values of a group. A variable is encoded by its position in the group,
+// so two groups with equal keys can share a table.
 func (g *moveGenerator) canonicalKey(group memoGroup) string {
 	writer := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
 	for _, slot := range group.slots {
@@ -284,7 +284,8 @@ type canonicalWriter struct {
 	key     []byte
 }
 
-// number returns the number of a term. At the first call it writes the operation of the term with the numbers of its operands.
+// number returns the number of a term. At the first call for a term, it appends the operation of the term and the numbers of its operands to the
+// key.
 func (w *canonicalWriter) number(term *term) uint32 {
 	if number, ok := w.numbers[term]; ok {
 		return number
@@ -311,8 +312,8 @@ func (w *canonicalWriter) number(term *term) uint32 {
 	return number
 }
 
-// newMemo reserves a table for a group and emits the function that fills an entry. The parameters of the function are the key, the offset of
-// the entry, and the values of the variables. The function returns the entry.
+// newMemo reserves memory for the table of a group, and emits a function that computes an entry of the table. The function has as parameters the
+// key, the offset of the entry in the table, and the values of the variables. It stores the entry and returns it.
 func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	const numFixedParams = 2
 	paramTypes := []wasm.Type{wasm.I32, wasm.I32}

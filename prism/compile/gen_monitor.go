@@ -53,7 +53,8 @@ func (g *pathGenerator) isAtHorizon() wasm.Expr[int32] {
 	return g.time.Ge(constF64(g.watch.High))
 }
 
-// isBeforeLowerBound returns code that tests whether the path is before the lower bound of the formula; nil if there is no lower bound.
+// isBeforeLowerBound returns code that tests whether the path has not yet reached the lower step or time bound of the formula. It returns nil
+// if there is no lower bound.
 func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 	switch {
 	case g.watch.inSteps && g.watch.lowStep > 0:
@@ -64,8 +65,8 @@ func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 	return nil
 }
 
-// emitEnterUntil emits code that runs when the path enters a state. The code ends the path if the until formula is decided. Afterwards the
-// facts say that the formula is undecided.
+// emitEnterUntil emits code that runs when the path enters a state. The code ends the path if the state decides the until formula. In the code
+// that follows, the formula is undecided, and g.facts is updated with this.
 func (g *pathGenerator) emitEnterUntil() {
 	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
 	if g.watch.inSteps && g.watch.Bounded() {
@@ -83,8 +84,8 @@ func (g *pathGenerator) emitEnterUntil() {
 	g.facts = g.facts.assume(left, true)
 }
 
-// emitDeadlock emits code that ends the path in a state without choices, like Watch.Deadlock. If deadlocks are errors, the code gives up,
-// and the interpreter reports the error.
+// emitDeadlock emits code that ends the path in a state without choices. The result is the same as with Watch.Deadlock. If a deadlock is an
+// error, the code gives up, and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
 	fn := g.fn
 	if g.model.opts.NoFixDeadlocks {
@@ -124,7 +125,8 @@ func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
 	return constF64(g.watch.High).Sub(g.time)
 }
 
-// emitStep emits code that counts a step by an action, with its rewards and its sojourn time, like Watch.Step and Watch.Sojourn.
+// emitStep emits code that counts a step with the given action, adds its rewards, and in continuous time its sojourn time. The result is the same
+// as with Watch.Step and Watch.Sojourn.
 func (g *pathGenerator) emitStep(action int) {
 	if !g.watch.inSteps {
 		g.emitSojourn(action)
@@ -144,7 +146,7 @@ func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 	g.reward.Set(g.fn, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
-// emitSojourn emits code that draws an exponentially distributed sojourn time and adds it with its rewards, like Watch.Sojourn. The code
+// emitSojourn emits code that draws an exponentially distributed sojourn time, and adds the time and its rewards, as Watch.Sojourn does. The code
 // ends the path if a time bound decides the monitor during the sojourn.
 func (g *pathGenerator) emitSojourn(action int) {
 	fn := g.fn

@@ -18,8 +18,8 @@ type alternative struct {
 	values  map[int]*term
 }
 
-// alternativesOf returns the alternatives of a move; the update of the first command varies fastest. isConstant says that all weights are
-// constants. Alternatives with the constant weight zero are omitted.
+// alternativesOf returns the alternatives of a move: the combinations of one update for each command, without combinations of the constant weight
+// zero. The update of the first command varies fastest. isConstant reports whether all weights are constants.
 func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, isConstant bool) {
 	isConstant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
@@ -36,7 +36,8 @@ func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	return alternatives, isConstant
 }
 
-// assignedValues returns the values that some updates of a move assign, by slot, simplified by the facts.
+// assignedValues returns the new values of the assigned variables, indexed by slot, if each command i makes its update updates[i]. The facts
+// simplify the values.
 func (g *moveGenerator) assignedValues(move *moveSpec, updates []int, facts *facts) map[int]*term {
 	values := map[int]*term{}
 	for i, command := range move.commands {
@@ -78,7 +79,8 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	return g.computedWeights[command][update].Expr
 }
 
-// totalRate returns code for the sum of the weights of all alternatives of a move, added in order.
+// totalRate returns code for the sum of the weights of all alternatives of a move. The order of the additions is fixed, so the interpreter gets
+// the same rounded sum.
 func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	updates := make([]int, len(move.commands))
 	if g.hasConstantWeights(move) {
@@ -201,7 +203,7 @@ func evenShift(thresholds []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect emits a binary search: it sets pickedIndex to base plus the number of thresholds that are at most randomBits. The thresholds
+// bisect emits code that sets pickedIndex, by binary search, to base plus the number of thresholds that are at most randomBits. The thresholds
 // ascend.
 func (g *pathGenerator) bisect(thresholds []int64, base int) {
 	if len(thresholds) == 0 {
@@ -214,8 +216,8 @@ func (g *pathGenerator) bisect(thresholds []int64, base int) {
 		func() { g.bisect(thresholds[:mid], base) })
 }
 
-// pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds remainder. isConstant says that
-// the weights are constants.
+// pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds the random number remainder. isConstant
+// reports whether the weights are constants.
 func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, isConstant bool) {
 	weight := func(alternative alternative) wasm.Expr[float64] {
 		if isConstant {
@@ -239,8 +241,8 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 	})
 }
 
-// applyUpdates emits code that computes and assigns the new values of the variables. pickedIndex is the picked alternative. Only values that
-// are neither common nor constant need a branch on pickedIndex.
+// applyUpdates emits code that computes the new values of the variables in the alternative with the index pickedIndex, and assigns them. A branch
+// on pickedIndex is only needed for values that are not constant and differ between the alternatives.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
 	for _, slot := range assignedSlots(alternatives) {
@@ -348,7 +350,8 @@ func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 	return values
 }
 
-// assignTogether emits code that computes values into locals. Expensive values ?: with the same condition share one branch.
+// assignTogether emits code that computes values into locals. If several expensive values are of the form condition ? a : b with the same
+// condition, the code tests the condition only once.
 func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
 	condition := g.jointCondition(values)
 	if condition == nil {
@@ -385,7 +388,8 @@ func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newVal
 	g.facts = outer
 }
 
-// jointCondition returns the condition of ?: with the most expensive branches in total; nil if no condition exceeds jointCost.
+// jointCondition returns a condition of values of the form condition ? a : b: the condition with the highest total cost of its branches. It
+// returns nil if no total exceeds jointCost.
 func (g *moveGenerator) jointCondition(values []newValue) *term {
 	var conditions []*term
 	branches := map[*term][]*term{}
@@ -409,8 +413,8 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 	return best
 }
 
-// constantOfAlternative returns code for the constant of the picked alternative: a selection, a linear function of pickedIndex, or a table.
-// column has the constant of each alternative.
+// constantOfAlternative returns code for the constant of the picked alternative. column has the constants of all alternatives, at least two. The
+// code is a selection, a linear function of pickedIndex, or a table look-up.
 func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 	first, second := column[0].intValue, column[1].intValue
 	switch {
@@ -422,7 +426,7 @@ func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 	return wasm.Load[int32](g.pickedIndex.Shl(2), g.storeConstants(column))
 }
 
-// isLinear reports whether constants are a, a+step, a+2*step, and so on, for a step of 32 bits.
+// isLinear reports whether the constants are a, a+step, a+2*step, and so on, for a step that fits in 32 bits.
 func isLinear(constants []*term) bool {
 	first := constants[0].intValue
 	step := constants[1].intValue - first
@@ -448,7 +452,7 @@ func (g *pathGenerator) storeConstants(constants []*term) uint32 {
 	return address
 }
 
-// branchOnPick emits a jump table on pickedIndex. emit(i) emits the code for the value i.
+// branchOnPick emits code that branches on pickedIndex, a number below n. emit(i) emits the code for the value i.
 func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
@@ -497,7 +501,7 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 		return
 	}
 	fn := g.fn
-	fn.Block(func(notALoop wasm.Label) {
+	fn.Block(func(notALoop wasm.Label) { // a jump to notALoop goes to the end of this block
 		fn.BrIf(notALoop, g.numChoices.Ne(constI32(1)))
 		for _, slot := range assignedSlots(alternatives) {
 			fn.BrIf(notALoop, newLocals[slot].Ne(g.slots[slot]))
@@ -535,7 +539,8 @@ func isDirac(weights []float64) bool {
 	return numOnes == 1
 }
 
-// requireDeterministic emits a jump to notALoop unless the computed weights of a command are a Dirac distribution.
+// requireDeterministic emits code that jumps to notALoop unless the computed weights of a command are a Dirac distribution: one weight is 1, and
+// all others are 0.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	numPositive, someIsOne := constI32(0), constI32(0)
 	for _, weight := range g.computedWeights[command] {

@@ -80,8 +80,8 @@ type pathGenerator struct {
 // savedLocal has functions that emit code to copy a local of a suspended path to a global, and back.
 type savedLocal struct{ save, restore func() }
 
-// emitModule emits the main function and returns the module; nil if the code is too large. The function returns the index of the first
-// unfinished sample.
+// emitModule emits the exported function of the module, which draws sample paths, and returns the module; nil if the code is too large. The
+// exported function returns the index of the first unfinished sample.
 func (g *pathGenerator) emitModule() []byte {
 	g.declare()
 	fn := g.fn
@@ -169,9 +169,9 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 	return saved
 }
 
-// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. It sets begin to the number of
-// steps so far, and maxSteps to the number of steps at the next stop.
-func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
+// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. The code sets stepsBefore to the
+// number of steps of the path so far, and maxSteps to the number of steps at which the path stops next.
+func (g *pathGenerator) startSample(index wasm.Var[int32], stepsBefore, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	fn := g.fn
 	// The condition reads the flag suspended and then clears it.
 	continues := wasm.Expr[int32](func(fn *wasm.Func) {
@@ -179,7 +179,7 @@ func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Va
 		g.suspended.Set(fn, constI32(0))
 	})
 	fn.IfElse(wasm.Void, continues, g.restorePath, func() { g.initPath(index) })
-	g.maxSteps.Set(fn, begin.Tee(g.steps).Add(budget))
+	g.maxSteps.Set(fn, stepsBefore.Tee(g.steps).Add(budget))
 	if g.watch.Limited() {
 		maxPath := constI64(g.watch.MaxPath)
 		g.maxSteps.Set(fn, wasm.Select[int64](maxPath.Lt(g.maxSteps), maxPath, g.maxSteps))
@@ -208,7 +208,7 @@ func (g *pathGenerator) restorePath() {
 	}
 }
 
-// emitPath emits the loop over the steps of a path, followed by the code for each end of the path.
+// emitPath emits a loop over the steps of a path, followed by code for each way in which the path ends.
 func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
 	fn := g.fn
 	fn.Block(func(finish wasm.Label) {
@@ -295,7 +295,7 @@ func (g *pathGenerator) drawBelow() {
 	fn := g.fn
 	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
 	lowerHalf := func(word wasm.Expr[int64]) wasm.Expr[int64] { return word.And(constI64(math.MaxUint32)) }
-	// The code of drawProduct draws a new number wherever it is emitted, and keeps the product in g.product.
+	// Each time the code of drawProduct runs, it draws a new random number and stores the product in g.product.
 	drawProduct := g.product.Tee(g.randomWord().ShrU(32).Mul(numValues))
 	numValues.Set(fn, wasm.ExtendU(g.numChoices))
 	fn.If(lowerHalf(drawProduct).LtU(numValues), func() {
@@ -311,7 +311,8 @@ func (g *pathGenerator) drawBelow() {
 	g.pickedIndex.Set(fn, wasm.Wrap(g.product.ShrU(32)))
 }
 
-// emitLogUnit emits a function with the same operations as logUnit in Go, and returns its index.
+// emitLogUnit emits a function for the natural logarithm of a number in (0, 1], and returns the index of the function. It has the same operations
+// as the Go function logUnit, so both give the same result.
 func (g *pathGenerator) emitLogUnit() uint32 {
 	fn := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
 	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](fn) }

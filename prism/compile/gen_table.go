@@ -17,8 +17,9 @@ const (
 	maxTableRows    = 256 // a table is made if the variable has at most so many values
 )
 
-// buildTables emits lookup tables for conjuncts that read a single variable, and code that combines the rows of the current values. allowed
-// has a bit for each candidate that the tables allow; nil without tables. remaining has the candidates without the tested conjuncts.
+// buildTables replaces conjuncts of guards that read a single variable by lookup tables. The table of a variable has, for each value of the
+// variable, the set of candidates that this value does not exclude. The emitted code intersects the sets of the current values: allowed is the
+// intersection, nil if no table is worthwhile. remaining has the candidates without the replaced conjuncts.
 func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
 	numWords := wordsFor(len(candidates))
 	remaining = slices.Clone(candidates)
@@ -37,8 +38,8 @@ func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candida
 	return remaining, allowed
 }
 
-// isTableWorthwhile reports whether to make a table for a variable: many candidates test it alone, it has few values, and there is memory
-// for the table. A row has numWords words.
+// isTableWorthwhile reports whether to make a table for the variable of a slot. Many candidates must have a conjunct that reads only this
+// variable, the variable must have few values, and the memory must have room for the table. A row of the table has numWords words.
 func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords int) bool {
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	numReaders := 0
@@ -50,7 +51,8 @@ func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords
 	values := g.facts.variable(slot)
 	numRows := values.high - values.low + 1
 	numBytes := 8 * int(numRows) * numWords
-	return numReaders >= minTableReaders && numRows <= maxTableRows && g.memoryUsed+numBytes <= maxMemory
+	fitsInMemory := g.memoryUsed+numBytes <= maxMemory
+	return numReaders >= minTableReaders && numRows <= maxTableRows && fitsInMemory
 }
 
 // conjunctsNotOnlyOn returns a guard without the conjuncts that read only one given variable.
@@ -59,7 +61,7 @@ func (g *moveGenerator) conjunctsNotOnlyOn(slot int, guard []*term) []*term {
 	return slices.DeleteFunc(slices.Clone(guard), readsOnlySlot)
 }
 
-// readsOnly reports whether a condition reads only one given variable and cannot fail.
+// readsOnly reports whether a condition cannot fail and reads exactly one variable: the variable of the given slot.
 func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
@@ -84,8 +86,8 @@ func (g *moveGenerator) newFullBitset(numWords int) bitset {
 	return full
 }
 
-// intersectWithRow adds the table of a variable to the memory. It emits code that clears the bits of candidates that the variable's current
-// value excludes.
+// intersectWithRow stores the table of a variable in the memory of the module. It emits code that clears, in allowed, the bits of the candidates
+// that the current value of the variable excludes.
 func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate, slot int) {
 	values := g.facts.variable(slot)
 	columns := make([][]byte, len(allowed)) // columns[i] has word i of each row

@@ -38,8 +38,8 @@ type treeBuilder struct {
 	growth  int
 }
 
-// build returns the decision tree of some candidates under some facts. It branches on the variable or condition that decides most
-// candidates.
+// build returns a decision tree that finds the enabled moves among the candidates in a state where the facts hold. It branches on the variable or
+// condition that occurs in the guards of most candidates.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
 	slot, values, decidedByVariable := b.bestVariable(candidates, facts)
@@ -145,8 +145,8 @@ func (b *treeBuilder) literals(guard []*term) []*term {
 	return result
 }
 
-// bestVariable returns the variable that most candidates compare with constants, and these constants in ascending order. numDecided is the
-// number of these candidates, or 0 if there are too few.
+// bestVariable returns the slot of the variable that most candidates compare with constants, and these constants in ascending order. numDecided
+// is the number of these candidates. It is 0 if they are less than half of the candidates, or if the tree would grow too much.
 func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
 	count, testedValues := b.countTests(candidates)
 	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
@@ -165,8 +165,8 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 	return 0, nil, 0
 }
 
-// countTests returns, for each variable by slot, the number of candidates that compare it with a constant, and these constants. Only the
-// first test in a guard counts.
+// countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and the set of these
+// constants. It uses only the first comparison in each guard.
 func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, testedValues map[int]map[int64]bool) {
 	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
@@ -195,7 +195,8 @@ func (b *treeBuilder) variableGrowth(numUndecided, slot int, values []int64, fac
 	return numUndecided * numCopies
 }
 
-// splitOnVariable returns a node that branches on the value of a variable. values are the tested values.
+// splitOnVariable returns a node of the decision tree that has a subtree for each of the given values of a variable. A last subtree, for all other
+// values, is added if the variable can have another value.
 func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot int, values []int64) *decisionTree {
 	node := &decisionTree{facts: facts, slot: slot, values: values}
 	variable := b.builder.variable(slot, sortInt)
@@ -212,8 +213,8 @@ func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 	return node
 }
 
-// partitionByValue returns the candidates that are possible for each tested value of a variable. others are the candidates that do not test
-// the variable. A candidate with two different tests is never possible.
+// partitionByValue returns, for each value that a guard tests for, the candidates that may be enabled if the variable has this value. others are
+// the candidates that do not test the variable. A candidate that tests for two different values is never enabled.
 func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
 	tested := make([][]int64, len(candidates))
@@ -249,8 +250,8 @@ func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 	return values
 }
 
-// bestCondition returns the condition that occurs in most guards, plain or negated. numDecided is the number of these guards, or 0 if there
-// are too few, or if the tree would grow too much.
+// bestCondition returns the condition that occurs in most guards, plain or negated. numDecided is the number of these guards. It is 0 if they are
+// less than half of the guards, or if the tree would grow too much.
 func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
 	count := b.countConditions(candidates)
 	if len(count) == 0 {

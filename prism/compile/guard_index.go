@@ -33,8 +33,8 @@ const maxUnindexed = 4
 // maxValuesPerCommand bounds the range of a value table, as a multiple of the number of its commands.
 const maxValuesPerCommand = 16
 
-// newGuardIndex returns an index of commands. equalities has the equality tests of each guard in order; the first depth tests are known to
-// hold.
+// newGuardIndex returns an index that finds, in each state, the commands whose guards may hold. equalities has, for each command, the tests
+// "variable = constant" of its guard, in order. The caller has already compared the first depth tests of each command.
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
 	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
@@ -48,10 +48,10 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 		slot := tests[depth].slot
 		bySlot[slot] = append(bySlot[slot], command)
 	}
-	for slot, sameVariable := range bySlot {
-		table, isDense := newValueTable(slot, sameVariable, equalities, depth)
+	for slot, commandsOfSlot := range bySlot {
+		table, isDense := newValueTable(slot, commandsOfSlot, equalities, depth)
 		if !isDense {
-			index.unindexedCommands = append(index.unindexedCommands, sameVariable...)
+			index.unindexedCommands = append(index.unindexedCommands, commandsOfSlot...)
 			continue
 		}
 		index.tables = append(index.tables, table)
@@ -60,8 +60,8 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 	return index
 }
 
-// newValueTable returns the table of commands that compare a variable with a value in their equality test number depth. isDense is false if a
-// table would waste memory.
+// newValueTable returns a table from the values of a variable to indexes of commands. The equality test number depth of each command compares this
+// variable with a value. isDense is false if the values are so far apart that a table would waste memory.
 func newValueTable(slot int, commands []*command, equalities map[*command][]equalityTest, depth int) (table valueTable, isDense bool) {
 	byValue := make(map[int32][]*command)
 	lowest := equalities[commands[0]][depth].value
@@ -75,14 +75,14 @@ func newValueTable(slot int, commands []*command, equalities map[*command][]equa
 		return valueTable{}, false
 	}
 	table = valueTable{slot: slot, low: lowest, byValue: make([]*guardIndex, highest-lowest+1)}
-	for value, sameValue := range byValue {
-		table.byValue[value-lowest] = newGuardIndex(sameValue, equalities, depth+1)
+	for value, commandsOfValue := range byValue {
+		table.byValue[value-lowest] = newGuardIndex(commandsOfValue, equalities, depth+1)
 	}
 	return table, true
 }
 
-// leadingEqualities returns the equality tests of a conjunction before any conjunct that may fail. If such a test is false, the command is
-// disabled without an error.
+// leadingEqualities returns the tests "variable = constant" of a guard, up to the first conjunct that may fail. If one of these tests is false,
+// the guard is false, and its evaluation does not fail.
 func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []equalityTest) {
 	conjuncts := m.newExprCompiler(guard).appendOperands(nil, guard, syntax.OpAnd)
 	for _, conjunct := range untilLastEquality(conjuncts) {

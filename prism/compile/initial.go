@@ -20,7 +20,7 @@ func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	return states, err
 }
 
-// pathStart returns the initial state of sample paths. Several initial states are an error, as in PRISM.
+// pathStart returns the only initial state of the model, where sample paths start. Several initial states are an error, as in PRISM.
 //
 // Source: PRISM's simulator, "Random choice of multiple initial states not yet supported".
 func (m *Model) pathStart() ([]int32, error) {
@@ -81,7 +81,8 @@ type initSearch struct {
 	foundStates [][]int32
 }
 
-// newInitSearch compiles the init expression, and its conjuncts before the first one that may fail.
+// newInitSearch returns a search for the valuations that satisfy the init expression. Its conjuncts, up to the first one that may fail, are
+// compiled separately: the search tests each of them as soon as its variables have values.
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
 	search := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
 	search.env.state = make([]int32, len(m.program.Vars))
@@ -105,7 +106,8 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 	return search, nil
 }
 
-// enumerate tries all values of the variables from slot on, and collects the initial states. The variables before slot have values.
+// enumerate tries all values of the variables from slot on, and collects the initial states, up to the limit. The variables before slot have
+// values already.
 func (s *initSearch) enumerate(slot int) error {
 	s.steps++
 	const stepsPerPoll = 1 << 16

@@ -109,7 +109,7 @@ func newGraph(ranges []interval) *graph {
 	return result
 }
 
-// intern returns the term of the graph that is equal to the candidate. A new term is added.
+// intern returns the term of the graph that is equal to the candidate. If there is none, it adds the candidate to the graph.
 func (g *graph) intern(candidate term) *term {
 	key := candidate.appendKey(g.keyBuffer[:0])
 	g.keyBuffer = key
@@ -195,8 +195,8 @@ func (g *graph) or(operands ...*term) *term {
 	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
 }
 
-// newConnective returns the simplified conjunction or disjunction of operands. neutral (true in a conjunction) has no effect. dominant
-// (false in a conjunction) determines the result.
+// newConnective returns the simplified conjunction or disjunction of operands. An operand neutral (true in a conjunction) has no effect. An operand
+// dominant (false in a conjunction) determines the result.
 func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
 	var remaining []*term
 	mayFail, isDecided := false, false
@@ -214,7 +214,7 @@ func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*te
 	switch {
 	case isDecided && !mayFail:
 		return dominant
-	case isDecided: // the operands before dominant must fail as before
+	case isDecided: // keep the operands before dominant, because their evaluation may fail
 		remaining = append(remaining, dominant)
 	case len(remaining) == 0:
 		return neutral
@@ -224,7 +224,7 @@ func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*te
 	return g.intern(term{op: op, sort: sortBool, operands: remaining})
 }
 
-// iff returns left <=> right. Both orders of operands that cannot fail give the same term.
+// iff returns the simplified left <=> right. If the operands cannot fail, iff(left, right) and iff(right, left) are the same term.
 func (g *graph) iff(left, right *term) *term {
 	switch {
 	case left == right && !left.mayFail:
@@ -275,7 +275,8 @@ func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	})
 }
 
-// equal returns left = right for Ints, with a constant on the right. Both orders of operands that cannot fail give the same term.
+// equal returns the simplified left = right for Ints. A constant operand is moved to the right. If the operands cannot fail, equal(left, right)
+// and equal(right, left) are the same term.
 func (g *graph) equal(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	areDisjoint := left.high < right.low || right.high < left.low
@@ -305,8 +306,8 @@ func (g *graph) compareBoolToInt(condition *term, value int64) *term {
 	return g.not(condition)
 }
 
-// lessThan returns left < right for Ints. A comparison with a constant becomes an equality if a bound of the other operand allows it: x < 1
-// becomes x = 0 if x >= 0.
+// lessThan returns the simplified left < right for Ints. A comparison with a constant becomes an equality if the range of the other operand allows
+// it: x < 1 becomes x = 0 if x is at least 0.
 func (g *graph) lessThan(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	switch {
@@ -331,7 +332,7 @@ const (
 	maxInt = math.MaxInt32
 )
 
-// resultInterval returns bounds of an Int operation (interval arithmetic). The bounds may exceed 32 bits.
+// resultInterval returns bounds on the result of an Int operation, by interval arithmetic. The bounds may exceed 32 bits.
 func resultInterval(op opcode, left, right interval) interval {
 	switch op {
 	case opAdd:
@@ -448,7 +449,7 @@ func (g *graph) min(left, right *term) *term { return g.minOrMax(opMin, left, ri
 // max returns the maximum of Ints.
 func (g *graph) max(left, right *term) *term { return g.minOrMax(opMax, left, right) }
 
-// minOrMax returns the minimum or maximum of Ints. For x >= 0 it replaces min(x, 1) by x > 0 as an Int.
+// minOrMax returns the minimum or maximum of two Ints, simplified. If x is at least 0, min(x, 1) becomes x != 0, converted to an Int.
 func (g *graph) minOrMax(op opcode, left, right *term) *term {
 	if left == right && !left.mayFail {
 		return left

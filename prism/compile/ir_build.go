@@ -47,7 +47,7 @@ func (b *builder) registerGuard(expr sema.Expr) {
 	b.isGuard[term] = true
 }
 
-// countUses counts a use of a term. The first use also counts a use of each operand.
+// countUses counts a use of a term in b.uses. At the first use of the term, it also counts a use of each operand.
 func (b *builder) countUses(term *term) {
 	b.uses[term]++
 	if !b.hasCountedOperands[term] {
@@ -58,7 +58,7 @@ func (b *builder) countUses(term *term) {
 	}
 }
 
-// expr returns the term of an expression. Unsupported expressions were rejected when the closures were compiled.
+// expr returns the term of an expression. The expression is supported: otherwise the compilation of its closure has failed before.
 func (b *builder) expr(source sema.Expr) *term {
 	term, ok := b.terms[source]
 	if !ok {
@@ -74,7 +74,8 @@ func (b *builder) expr(source sema.Expr) *term {
 // flatten ends the registration of expressions. From now on expr returns flattened terms.
 func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
-// flattenTerm returns a term with nested conjunctions merged into one, and likewise disjunctions. It does not merge a term with other uses.
+// flattenTerm returns an equivalent term in which (a & b) & c is a & b & c, and likewise for disjunctions. A nested conjunction or disjunction that
+// has other uses is not merged.
 func (b *builder) flattenTerm(original *term) *term {
 	if flat, ok := b.flattenedTerms[original]; ok {
 		return flat
@@ -114,7 +115,8 @@ func (b *builder) floatExpr(expr sema.Expr) *term {
 	return term
 }
 
-// newTerm builds the term of an expression. Rounding errors never change the result of the term: the term fails instead.
+// newTerm builds the term of an expression. The value of the term is exact for Bools and Ints: where a rounding error might change it, the
+// evaluation of the term fails instead.
 func (b *builder) newTerm(expr sema.Expr) *term {
 	if b.model.floats.Decide(expr) {
 		return b.plainTerm(expr)
@@ -128,8 +130,8 @@ func (b *builder) newTerm(expr sema.Expr) *term {
 	return b.failingTerm(expr.Type())
 }
 
-// inexactComparison returns the term of a comparison that rounding errors may change. If the operands differ by more than the error, it
-// compares them in float64 arithmetic. If not, they are equal, or the term fails.
+// inexactComparison returns the term of a comparison that rounding errors may change. The term compares in float64 arithmetic if the operands
+// differ by more than the maximal error. Otherwise it treats them as equal where the analysis has proved this, and fails where it has not.
 func (b *builder) inexactComparison(expr *sema.Binary) *term {
 	maxError := b.model.floats.OperandError(expr)
 	if math.IsInf(maxError, 1) {
@@ -145,8 +147,9 @@ func (b *builder) inexactComparison(expr *sema.Binary) *term {
 	return b.ifThenElse(areFarApart, b.plainTerm(expr), ifClose)
 }
 
-// inexactRounding returns the term of floor, ceil or round that rounding errors may change. It shifts the operand by its error if this is
-// correct. If not, the term fails where the numbers within the error round to different integers.
+// inexactRounding returns the term of a call of floor, ceil or round that rounding errors may change. If the analysis has proved that a shift of
+// the operand by its error corrects the result, the term shifts it. Otherwise the term fails where the smallest and the largest possible operand
+// give different integers.
 func (b *builder) inexactRounding(expr *sema.Call) *term {
 	maxError := b.model.floats.OperandError(expr)
 	if math.IsInf(maxError, 1) {
@@ -162,8 +165,8 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
-// plainTerm builds the term of an expression that rounding errors do not change. An unsupported expression gives false; its error was
-// reported before.
+// plainTerm builds the term of an expression without regard to rounding errors. For an unsupported expression it returns false, because the
+// compilation of its closure has reported the error before.
 func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -258,7 +261,7 @@ func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// intComparison builds a comparison of Ints from = and <.
+// intComparison builds a comparison of Ints. It expresses all operators by = and <.
 func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
@@ -276,7 +279,8 @@ func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// floatComparison builds a comparison of Doubles from =, < and <=. It does not negate < or <=, because both are false for NaN.
+// floatComparison builds a comparison of Doubles. It expresses all operators by =, < and <=. It does not express a >= b as !(a < b), because < and
+// <= are false for NaN.
 func (b *builder) floatComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:

@@ -30,7 +30,7 @@ func (f *facts) assume(term *term, holds bool) *facts {
 	return child
 }
 
-// learn adds the fact that a condition is true or false, as holds says, and the consequences for its operands.
+// learn adds the fact that a condition is true (holds) or false (!holds), and what follows for its operands and variables.
 func (f *facts) learn(term *term, holds bool) {
 	if known, ok := f.values[term]; ok && known == holds {
 		return
@@ -56,8 +56,8 @@ func (f *facts) learn(term *term, holds bool) {
 	}
 }
 
-// learnEquality narrows the range of a variable by the fact that left = right is true or false. It needs a variable on the left and a
-// constant on the right.
+// learnEquality narrows the range of a variable by the fact that left = right is true (holds) or false. It has no effect unless left is a variable
+// and right is a constant.
 func (f *facts) learnEquality(left, right *term, holds bool) {
 	if left.op != opVar || !right.isConst() {
 		return
@@ -74,8 +74,8 @@ func (f *facts) learnEquality(left, right *term, holds bool) {
 	f.ranges[left.slot] = possible
 }
 
-// learnLess narrows the range of a variable by the fact that left < right is true or false. One operand must be a variable, the other a
-// constant.
+// learnLess narrows the range of a variable by the fact that left < right is true (holds) or false. It has no effect unless one operand is a
+// variable and the other a constant.
 func (f *facts) learnLess(left, right *term, holds bool) {
 	if left.op == opVar && right.isConst() {
 		possible := f.variable(left.slot)
@@ -117,7 +117,7 @@ func (f *facts) truthOf(term *term) (holds, ok bool) {
 	return false, false
 }
 
-// interval returns the interval of an Int term under the facts.
+// interval returns bounds on the value of an Int term in the states where the facts hold.
 func (f *facts) interval(term *term) interval {
 	if term.op == opVar {
 		return f.variable(term.slot)
@@ -133,7 +133,7 @@ func (f *facts) interval(term *term) interval {
 	return bounds
 }
 
-// computeInterval computes the interval of a term from the intervals of its operands.
+// computeInterval computes bounds on the value of an Int term from the bounds on its operands.
 func (f *facts) computeInterval(term *term) interval {
 	withoutFacts := term.interval()
 	bounds := withoutFacts
@@ -159,7 +159,7 @@ func (f *facts) mayOverflow(term *term) bool {
 	return exceeds
 }
 
-// simplify returns a simpler term that is equivalent under the facts: it has the same value and fails in the same states.
+// simplify returns a simpler term that is equivalent in the states where the facts hold: there it has the same value, or fails as well.
 func (f *facts) simplify(term *term) *term {
 	if holds, ok := f.truthOf(term); ok && !term.mayFail {
 		return f.graph.boolConst(holds)
@@ -175,7 +175,8 @@ func (f *facts) simplify(term *term) *term {
 	return simplified
 }
 
-// rewrite returns a simpler term that is equivalent under the facts. It does not use the cache for the term itself.
+// rewrite returns a simpler term that is equivalent in the states where the facts hold. Only the operands are cached; simplify caches the term
+// itself.
 func (f *facts) rewrite(original *term) *term {
 	if original.op == opVar {
 		return f.rewriteVariable(original)

@@ -30,7 +30,7 @@ func (g *graph) floatOperation(op opcode, left, right *term) *term {
 		return g.intern(result)
 	}
 	lowest, highest := extremesAtBounds(op, left, right)
-	if !math.IsNaN(lowest) {
+	if !math.IsNaN(lowest) { // otherwise the bounds are useless, such as infinity minus infinity
 		result.floatLow, result.floatHigh = lowest, highest
 		result.maybeNaN = math.IsInf(lowest, 0) || math.IsInf(highest, 0)
 	}
@@ -124,8 +124,8 @@ func isSmallConst(term *term) bool {
 	return term.isConst() && math.Abs(term.floatValue) < 1<<40
 }
 
-// compareIntWith returns the comparison of an Int, on the left, with a Double as a comparison of Ints. It returns nil for equality with -0
-// or with a fraction.
+// compareIntWith returns a comparison of Ints that is equivalent to number op bound, for an Int number and a Double bound. It returns nil for
+// equality with -0 or with a bound that is not an integer.
 func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 	switch op {
 	case opNumLt:

@@ -5,8 +5,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// labelExpr returns the definition of a label. The label "init" means the initial values, and "deadlock" means that no synchronisation is
-// enabled.
+// labelExpr returns the expression that defines a label. The built-in label "init" holds in the initial states, and "deadlock" in the states where
+// no synchronisation is enabled.
 func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	switch {
 	case label.Index == sema.LabelInit:
@@ -19,8 +19,8 @@ func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	return nil, &UnsupportedError{m.program.File, label.Position, "the model has no label \"" + label.Name + "\""}
 }
 
-// initExpr returns the definition of the label "init": the init expression of the model, or a comparison of each variable with its initial
-// value. pos is the position of new expressions.
+// initExpr returns the expression that defines the label "init": the init expression of the model, or the conjunction of variable = initial value
+// for all variables. New expressions get the position pos.
 func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	if m.program.Init != nil {
 		return m.program.Init
@@ -52,7 +52,7 @@ func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
 	return &sema.Unary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpNot, X: anyEnabled}
 }
 
-// enabledExpr returns the condition that each participant of a synchronisation has an enabled command.
+// enabledExpr returns the condition that each participant of a synchronisation has an enabled command. New expressions get the position pos.
 func (g synchronisation) enabledExpr(pos syntax.Pos) sema.Expr {
 	allReady := newBool(pos, true)
 	for _, participant := range g.participants {

@@ -38,8 +38,8 @@ type StateCompiler[V any] interface {
 	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor: it compiles the expressions and rewards that the monitor needs. isContinuous says that the model is a CTMC.
-// An infinite horizon of a reward is an error.
+// NewWatch compiles the expressions and rewards that a monitor needs. isContinuous reports whether the model is a CTMC. A cumulative or
+// instantaneous reward without a finite horizon is an error.
 func NewWatch[V any](monitor Monitor, isContinuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
 	watch := &Watch[V]{Monitor: monitor, inSteps: !isContinuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
@@ -133,8 +133,8 @@ func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter evaluates the monitor when the path enters a state. It returns true if the monitor is decided and the path ends; the result is in
-// out. isLooping says that the last step was a deterministic self-loop.
+// Enter evaluates the monitor when the path enters a state. It returns true if the state decides the monitor, so the path ends; the result is in
+// out. isLooping reports whether the last step was a deterministic self-loop.
 func (w *Watch[V]) Enter(state V, out *Outcome, isLooping bool) bool {
 	switch w.Kind {
 	case Until:
@@ -162,8 +162,8 @@ func (w *Watch[V]) isAtHorizon(out *Outcome) bool {
 	return out.Time >= w.High
 }
 
-// enterUntil evaluates an until formula when the path enters a state. It returns true if the formula is decided; its value is then in out.
-// isLooping says that the last step was a deterministic self-loop.
+// enterUntil evaluates an until formula when the path enters a state. It returns true if the state decides the formula; its value is then in out.
+// isLooping reports whether the last step was a deterministic self-loop.
 func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
 	switch {
 	case w.inSteps && out.Steps > w.highStep:
@@ -173,7 +173,7 @@ func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
 	case !w.IsLeft(state):
 		return out.decide(false)
 	}
-	return isLooping && w.endsAtLoops() && out.decide(false)
+	return isLooping && w.endsAtLoops() && out.decide(false) // decide returns true
 }
 
 // isBeforeLowerBound reports whether the path is before the lower bound of the formula.
@@ -214,8 +214,8 @@ func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn adds the time that a path spends in a state of a CTMC, and a jump by a move, with their rewards. It returns true if a time bound
-// decides the path during the sojourn. Enter must have returned false for the state.
+// Sojourn adds to out the time that a path spends in a state of a CTMC, the step by a move to the next state, and the rewards of both. It returns
+// true if a time bound decides the monitor during the sojourn. Enter must have returned false for the state.
 func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
 	start, end := out.Time, out.Time+duration
 	out.Steps++

@@ -58,11 +58,11 @@ func (c *PackedChoices) Reset() {
 
 // mergeEqualTargets merges the transitions with equal targets, from index first on, and sums their weights. words is the length of a target.
 func (c *PackedChoices) mergeEqualTargets(first, words int) {
-	end := first
+	end := first // the transitions in [first, end) have different targets
 	for i := first; i < len(c.Weights); i++ {
-		same := c.findTarget(first, end, i, words)
-		if same < end {
-			c.Weights[same] += c.Weights[i]
+		sameTarget := c.findTarget(first, end, i, words)
+		if sameTarget < end {
+			c.Weights[sameTarget] += c.Weights[i]
 			continue
 		}
 		if end < i {
@@ -77,7 +77,7 @@ func (c *PackedChoices) mergeEqualTargets(first, words int) {
 // findTarget returns the first transition in [first, end) with the same target as transition i; end if there is none. words is the length of
 // a target.
 func (c *PackedChoices) findTarget(first, end, i, words int) int {
-	if words == 1 {
+	if words == 1 { // the fast path
 		for candidate, other := range c.Targets[first:end] {
 			if other == c.Targets[i] {
 				return first + candidate
@@ -168,7 +168,7 @@ func (x *packedInterpreter) expandState(packed []uint64, out *PackedChoices) err
 	return nil
 }
 
-// moveIndex returns the index of the move of a choice. A new move is added.
+// moveIndex returns the index of the move of a choice in x.moves. It appends a move that is not there yet.
 func (x *packedInterpreter) moveIndex(choice *Choice) uint32 {
 	key := x.moveKey(choice.Action, choice.Commands)
 	index, ok := x.moveIndices[string(key)]

@@ -22,10 +22,11 @@ type PackedField struct {
 	Low   int64
 }
 
-// NewPacking returns a packing for valuations of the given variables.
+// NewPacking returns a packing for valuations of the given variables: each variable gets a field of bits in a 64-bit word. No field crosses the
+// end of a word.
 func NewPacking(vars []sema.Variable) *Packing {
 	packing := &Packing{Words: 1}
-	free := 64
+	free := 64 // unused bits of the last word
 	for _, variable := range vars {
 		low, high := int64(variable.Low), int64(variable.High)
 		width := bits.Len64(uint64(high - low))

@@ -37,7 +37,7 @@ func (m *Model) NewInterpreter(mon Monitor) (BatchRunner, error) {
 	return runner, nil
 }
 
-// newInterpreter prepares a monitor and finds the initial state.
+// newInterpreter returns an interpreter that draws sample paths of the model from its initial state and evaluates a monitor on them.
 func (m *Model) newInterpreter(monitor Monitor) (*interpreter, error) {
 	watch, err := m.newWatch(monitor)
 	if err != nil {
@@ -109,8 +109,8 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	}
 }
 
-// listChoices lists the choices of the current state. It reports whether the path ends here: after an error of the model, in a deadlock, or
-// after MaxPath steps. The error is the error of the context.
+// listChoices lists the choices of the current state in r.expander. hasEnded reports whether the path ends in this state: after an error of the
+// model, in a deadlock, or after MaxPath steps. The returned error is the error of the context.
 func (r *interpreter) listChoices(out *Outcome) (hasEnded bool, err error) {
 	if err := r.expander.listWithWeights(r.state); err != nil {
 		out.Status, out.Err = Failed, err
@@ -138,7 +138,7 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 	return err != nil
 }
 
-// deadlock returns the outcome of a path that enters a state without choices. out is the outcome before.
+// deadlock returns the outcome of a path that enters a state without choices. The parameter out is the outcome of the path until then.
 func (r *interpreter) deadlock(out Outcome) Outcome {
 	if r.model.opts.NoFixDeadlocks {
 		out.Status = Deadlocked
@@ -150,7 +150,8 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 	return out
 }
 
-// makeStep picks a choice and its updates, and moves to the next state. isLooping says that the step was a deterministic self-loop.
+// makeStep picks a choice and its updates at random, and moves to the next state. isLooping reports whether the step was a deterministic self-loop.
+// hasEnded reports whether the path ends before the next state.
 func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnded bool) {
 	var chosen combination
 	if r.model.isContinuous() {
@@ -174,8 +175,8 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnde
 	return isLooping, false
 }
 
-// jump picks a choice of a CTMC with its updates, and draws the sojourn time. hasEnded says that the path ended: the exit rate is not
-// finite, or the monitor is decided during the sojourn.
+// jump picks a choice of a CTMC with its updates, and draws the sojourn time. hasEnded reports whether the path ends before the jump: the exit rate
+// is not finite, or the monitor is decided during the sojourn.
 func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, hasEnded bool) {
 	exitRate := r.sumRates()
 	isFinite := exitRate <= math.MaxFloat64 // false for NaN
@@ -202,8 +203,8 @@ func (r *interpreter) sumRates() float64 {
 	return exitRate
 }
 
-// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It sets expander.updates, and counts a state with
-// several choices in out.
+// pickUniformly picks a choice uniformly at random, and then its updates by their probabilities. It stores the updates in expander.updates. If the
+// state has several choices, it counts the state in out.
 func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	chosen := r.expander.combinations[0]
 	if numChoices := len(r.expander.combinations); numChoices > 1 {
@@ -222,8 +223,8 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	return chosen
 }
 
-// pickByRate picks a choice with probability proportional to its rate, and then its updates. It sets expander.updates. A single choice with
-// a single combination of updates needs no random number.
+// pickByRate picks a choice with probability proportional to its rate, and then its updates, which it stores in expander.updates. It draws no random
+// number if there is a single choice with a single combination of updates.
 func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	combinations := r.expander.combinations
 	only := combinations[0]
@@ -232,6 +233,8 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 		r.expander.resetUpdates(commands)
 		return only
 	}
+	// Choice i is picked if the random number in [0, exitRate) is between the sums of the rates before and after choice i. The remainder then picks
+	// the updates.
 	remainder := float64(stream.Unit() * exitRate)
 	i := 0
 	for i < len(combinations)-1 && remainder >= r.totals[i] {
@@ -274,8 +277,8 @@ func (x *expander) resetUpdates(commands []*command) {
 	}
 }
 
-// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. x.updates must be the first
-// combination.
+// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. Before the call, x.updates must be the
+// first combination.
 func (x *expander) pickUpdates(commands []*command, threshold float64) {
 	sum := 0.0
 	index, lastPositive := 0, 0

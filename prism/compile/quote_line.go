@@ -8,7 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// QuoteLine returns an error about a generated text that quotes the line instead of its position. Users do not have the text.
+// QuoteLine replaces the position in an error about a generated text by a quotation of the line. A user cannot look up the position, because only
+// the program has the text. An error without a position is returned unchanged.
 func QuoteLine(err error, text []byte) error {
 	located := locatedError(err)
 	if located == nil {

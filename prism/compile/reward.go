@@ -22,7 +22,7 @@ type rewardItem struct {
 	value  floatClosure
 }
 
-// Rewards compiles Program.Rewards[index].
+// Rewards compiles the reward structure Program.Rewards[index].
 func (m *Model) Rewards(index int) (*Rewards, error) {
 	if index < 0 || index >= len(m.program.Rewards) {
 		return nil, &UnsupportedError{File: m.program.File, Msg: fmt.Sprintf("the model has no reward structure number %d", index+1)}
@@ -68,7 +68,7 @@ func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 	return reward, nil
 }
 
-// stateReward returns the sum of the state items whose guards hold. It records an error in env.
+// stateReward returns the reward of the state in env: the sum of the state items whose guards hold. It records an error in env.
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -79,7 +79,8 @@ func (r *Rewards) stateReward(env *env) float64 {
 	return total
 }
 
-// choiceReward returns the sum of the transition items with an action whose guards hold. It records an error in env.
+// choiceReward returns the reward of a choice with the given action in the state in env: the sum of the transition items of this action whose
+// guards hold. It records an error in env.
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {

@@ -31,8 +31,9 @@ type behaviour struct {
 	labelled   map[int][][]participant
 }
 
-// composeModules returns the synchronisations of the system block; without it, of the parallel composition of all modules. Unlabelled
-// synchronisations come first, in module order, then the actions in order of first appearance.
+// composeModules returns the synchronisations of the system block. Without a system block, it returns the synchronisations of the parallel
+// composition of all modules. Unlabelled synchronisations come first, in the order of the modules, then the actions in the order of their first
+// appearance.
 //
 // Source: the order of PRISM's explicit engine (reference, section 4.2).
 func (m *Model) composeModules() ([]synchronisation, error) {
@@ -135,8 +136,8 @@ func (m *Model) newParticipant(module, action int) participant {
 	return result
 }
 
-// composeParallel returns the behaviour of a parallel composition. The operands synchronise on some actions. On other actions and unlabelled
-// commands each operand moves alone.
+// composeParallel returns the behaviour of a parallel composition. The operands synchronise on the actions of the composition. With any other
+// action, or without an action, each operand moves alone.
 func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 	composed := behaviour{labelled: map[int][][]participant{}}
 	var operands []behaviour
@@ -180,7 +181,8 @@ func composeAction(parallel *sema.SysParallel, operands []behaviour, action int)
 	return combinations, true
 }
 
-// combineParticipants returns all combinations of an element of firsts and an element of seconds; the element of firsts varies fastest.
+// combineParticipants returns, for each pair of lists of participants in firsts and seconds, the concatenation of both lists. The list in firsts
+// varies fastest.
 func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	var combinations [][]participant
 	for _, second := range seconds {

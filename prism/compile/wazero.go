@@ -37,7 +37,7 @@ type instance struct {
 	closed bool
 }
 
-// newInstance compiles a module and makes its first instance.
+// newInstance compiles a WebAssembly module and makes its first instance.
 func newInstance(ctx context.Context, module []byte) (instance, error) {
 	shared := &sharedCode{runtime: wazero.NewRuntime(ctx)}
 	if err := shared.compile(ctx, module); err != nil {
@@ -132,7 +132,7 @@ func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
 	return instance{shared: s, mod: module, run: module.ExportedFunction(exportedRun), memory: memory}, nil
 }
 
-// Close releases the instance. The last instance also releases the code.
+// Close releases the instance. When the last instance of the code is closed, it also releases the code. A second call has no effect.
 func (x *instance) Close() error {
 	if x.closed {
 		return nil
@@ -160,7 +160,7 @@ func (r *machine) Fork() (BatchRunner, error) {
 	return &machine{instance: another, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
-// Run implements Runner: it draws one path. If the code gives up, the interpreter draws the path again from the same random numbers.
+// Run implements Runner: it draws one path. If the compiled code gives up, the interpreter draws the path again from the same random numbers.
 func (r *machine) Run(stream Stream) Outcome {
 	r.setStream(0, stream)
 	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
@@ -212,7 +212,8 @@ func (r *machine) setStream(i int, stream Stream) {
 	}
 }
 
-// runLoaded draws the paths whose streams are in memory. If the code gives up on a path, its status is Failed.
+// runLoaded runs the compiled code on the random streams in memory, and stores the outcome of path i in dst[i]. If the code gives up on a path, the
+// outcome has the status Failed.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	done := 0 // number of finished paths
 	const begin, resume = 0, 1

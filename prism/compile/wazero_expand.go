@@ -31,7 +31,7 @@ func (m *Model) NewPackedLister(ctx context.Context, packing *Packing) (PackedEx
 	return m.assemblePackedMachine(ctx, packing, true)
 }
 
-// assemblePackedMachine compiles the model to code that expands states. asLister omits the weights.
+// assemblePackedMachine compiles the model to WebAssembly code that expands packed states. With asLister, the code does not compute weights.
 func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asLister bool) (PackedExpander, error) {
 	code, moves, err := m.assembleExpander(packing, asLister)
 	if err != nil {
@@ -88,7 +88,8 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// runCode calls the compiled code on a batch of packed states. It returns the number of expanded states. A full output ends the call early.
+// runCode calls the compiled code on a batch of packed states. It returns the number of expanded states, which is smaller than the batch if the
+// output is full.
 func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpanded int, err error) {
 	for i, word := range batch {
 		binary.LittleEndian.PutUint64(x.memory[8*i:], word)
@@ -101,8 +102,8 @@ func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpande
 	return int(x.stack[0]), nil
 }
 
-// readChoices appends the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
-// expands it, and a lister marks it with GivenUp.
+// readChoices appends to out the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
+// expands the state. A lister marks the state with GivenUp instead.
 func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 	address := x.outputStart
 	for ; len(states) > 0; states = states[x.wordsPerState:] {

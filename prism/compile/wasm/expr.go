@@ -19,7 +19,7 @@ func (x Expr[T]) Emit(f *Func) { x(f) }
 // is makes T part of the interface Operand, so that an operand of another type does not compile.
 func (x Expr[T]) is(T) {}
 
-// choose returns the argument for type T. Callers pass Unreachable for types without an instruction.
+// choose returns i32 if T is int32, i64 if T is int64, and f64 if T is float64. Callers pass Unreachable for a type without an instruction.
 //
 // This function, and the functions below that make an Expr, are not inlined. Otherwise the compiler
 // would repeat them in 800 methods of Expr and Var.
@@ -35,7 +35,7 @@ func choose[T Number, V any](i32, i64, f64 V) V {
 	return f64
 }
 
-// Const is a constant.
+// Const returns code that pushes a constant.
 //
 //go:noinline
 func Const[T Number](value T) Expr[T] {

@@ -123,8 +123,8 @@ func (f *Func) Return(x interface{ Emit(f *Func) }) {
 	f.Op(ret)
 }
 
-// body returns the declarations of the locals followed by the code. Successive locals of the same type are declared together, as a number
-// and a type.
+// body returns the body of the function in WebAssembly's binary format: the declarations of the locals, then the code. Successive locals of the
+// same type have one declaration: their number and their type.
 func (f *Func) body() []byte {
 	var declarations []byte
 	numDeclarations := 0

@@ -80,8 +80,8 @@ func (m *Module) addType(params, results []Type) int {
 	return m.numTypes - 1
 }
 
-// global adds a mutable global, initially zero, and returns its index. An entry is the type, the mutability, and an expression for the
-// initial value.
+// global adds a mutable global variable, initially zero, and returns its index. The entry of the global section has the type, the mutability, and
+// an expression for the initial value.
 func (m *Module) global(typ Type) uint32 {
 	const mutable = 1
 	m.globals = append(m.globals, byte(typ), mutable)
