@@ -92,7 +92,7 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 	return t.model(property)
 }
 
-// model returns the MDP after the survey.
+// model returns the MDP for the surveyed automaton and the property.
 func (t *translation) model(property *sema.Property) (*Model, error) {
 	if t.unit == 0 {
 		t.unit = 1
@@ -124,9 +124,10 @@ func survey(program *sema.Program, property *sema.Property) *translation {
 
 // checkMethod records an error if the method does not support the automaton or the property.
 func (t *translation) checkMethod() {
+	supportsStrict := t.regions && t.rewards == nil
 	switch {
 	case t.err != nil:
-	case t.openAt != nil && (t.rewards != nil || !t.regions):
+	case t.openAt != nil && !supportsStrict:
 		t.err = t.openAt
 	case t.regions && t.listing != nil:
 		t.unsupported(t.listing.Pos(), "found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks")
@@ -176,7 +177,11 @@ func (t *translation) key() string {
 			continue
 		}
 		fmt.Fprintf(&text, "%d ", clock.maxCompared)
-		if t.regions && clock.inactive == nil || !t.regions && clock.greatest == nil { // a clock that the property reads is active everywhere
+		isActiveEverywhere := clock.greatest == nil // for example, because the property reads it
+		if t.regions {
+			isActiveEverywhere = clock.inactive == nil
+		}
+		if isActiveEverywhere {
 			text.WriteString("active ")
 		}
 	}
@@ -225,8 +230,8 @@ func (t *translation) buildProgram() {
 	t.result = &program
 }
 
-// limitClocks finds the greatest value that each clock of a module needs in each location. For regions it finds the locations in which the
-// clock is inactive.
+// limitClocks finds, for each clock of a module and each location, the greatest value that the MDP must distinguish. For regions it finds the locations
+// in which the clock is inactive: its value does not matter before it is set again.
 func (t *translation) limitClocks() {
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
@@ -380,9 +385,9 @@ func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	if !t.regions {
 		return next
 	}
-	next = choose(t.advances(slot, pos), next, value)
+	next = conditional(t.advances(slot, pos), next, value)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
-		return choose(inactive, limit, next)
+		return conditional(inactive, limit, next)
 	}
 	return next
 }
@@ -471,7 +476,7 @@ func (t *translation) invariants() sema.Expr {
 	all := trueAt(syntax.Pos{})
 	for i := range t.source.Modules {
 		if expr := t.source.Modules[i].Invariant; expr != nil {
-			all = both(all, t.rewrite(expr))
+			all = conjunction(all, t.rewrite(expr))
 		}
 	}
 	return all

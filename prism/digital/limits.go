@@ -29,7 +29,8 @@ type locationLimits struct {
 	limits []int64 // by number of the location
 }
 
-// limitsOf returns the limits of a clock in the locations of a module; nil if something outside the module reads the clock.
+// limitsOf returns the limits of a clock in the locations of a module: the largest number that matters in each location. It returns nil if something
+// outside the module reads the clock.
 func (t *translation) limitsOf(module *sema.Module, clock int) *locationLimits {
 	if t.isReadOutside(module, clock) {
 		return nil
@@ -97,15 +98,16 @@ func (search *locationLimits) forEachLocation(visit func(number int)) {
 // limit changed.
 func (search *locationLimits) raiseLimits() (changed bool) {
 	search.forEachLocation(func(number int) {
-		if limit := search.limitHere(); limit > search.limits[number] {
+		if limit := search.currentLimit(); limit > search.limits[number] {
 			search.limits[number], changed = limit, true
 		}
 	})
 	return changed
 }
 
-// limitHere returns the limit of the current location. It uses the present limits of the successors.
-func (search *locationLimits) limitHere() int64 {
+// currentLimit returns the limit of the clock in the current location: the largest number that a condition compares it with there, or after a command
+// before the clock is set. It uses the limits of the successors that have been found so far.
+func (search *locationLimits) currentLimit() int64 {
 	result := int64(inactive)
 	if search.module.Invariant != nil {
 		result = search.maxComparedIn(search.module.Invariant)
@@ -166,8 +168,8 @@ func (search *locationLimits) isDetermined(expr sema.Expr) bool {
 	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
-// isAlways reports whether a condition has the given value in the current location, whatever the values of the clocks and of other
-// variables. The answer may be false even if the condition has this value.
+// isAlways reports whether a condition certainly has the given value in the current location, for all values of the clocks and of other variables. If
+// it is not certain, the answer is false.
 func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
@@ -179,12 +181,12 @@ func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
 		if !isConnective {
 			break
 		}
-		leftIs, rightIs := search.isAlways(left.expr, left.exprValue(value)), search.isAlways(right.expr, right.exprValue(value))
+		leftHasValue, rightHasValue := search.isAlways(left.expr, left.exprValue(value)), search.isAlways(right.expr, right.exprValue(value))
 		needsBoth := value == (expr.Op == syntax.OpAnd) // a true conjunction or a false disjunction
 		if needsBoth {
-			return leftIs && rightIs
+			return leftHasValue && rightHasValue
 		}
-		return leftIs || rightIs
+		return leftHasValue || rightHasValue
 	}
 	if !search.isDetermined(expr) {
 		return false
@@ -256,7 +258,7 @@ func (search *locationLimits) byValue(slot int) []int64 {
 	return limits
 }
 
-// inactiveWhere returns a disjunction of conditions v=n under which the clock is inactive; nil if there are none.
+// inactiveWhere returns a condition under which the clock is inactive: a disjunction of comparisons v=n. It returns nil if there is none.
 func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
 	for _, slot := range search.slots {
@@ -265,7 +267,7 @@ func (search *locationLimits) inactiveWhere() sema.Expr {
 	if len(conditions) == 0 {
 		return nil
 	}
-	return anyOf(conditions)
+	return disjunction(conditions)
 }
 
 // valuesWithLimit returns the conditions v=n for the values n of an integer variable v that have a limit. limits has the limit of each
@@ -302,8 +304,8 @@ func (search *locationLimits) greatestValue() sema.Expr {
 		if limit != inactive {
 			value = search.inSteps(limit) + 1
 		}
-		condition := anyOf(search.valuesWithLimit(slot, limits, limit))
-		greatest = choose(condition, intAt(value, pos), greatest)
+		condition := disjunction(search.valuesWithLimit(slot, limits, limit))
+		greatest = conditional(condition, intAt(value, pos), greatest)
 	}
 	return greatest
 }

@@ -19,8 +19,8 @@ func TranslateModel(program *sema.Program, method Method) (model *Model, omitted
 	if t.err != nil {
 		return nil, nil, t.err
 	}
-	kept := *program
-	kept.Labels = nil
+	supported := *program
+	supported.Labels = nil
 	for i := range program.Labels {
 		label := &program.Labels[i]
 		if err := t.labelError(property, label); err != nil {
@@ -28,12 +28,12 @@ func TranslateModel(program *sema.Program, method Method) (model *Model, omitted
 			continue
 		}
 		t.surveyCondition(label.X, true)
-		kept.Labels = append(kept.Labels, *label)
+		supported.Labels = append(supported.Labels, *label)
 	}
-	if len(omitted) > 0 && slices.ContainsFunc(kept.Labels, readsLabel) {
+	if len(omitted) > 0 && slices.ContainsFunc(supported.Labels, readsLabel) {
 		return nil, nil, omitted[0] // the labels have other numbers in the MDP
 	}
-	t.source = &kept
+	t.source = &supported
 	model, err = t.model(property)
 	return model, omitted, err
 }

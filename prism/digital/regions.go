@@ -63,7 +63,8 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 	}
 }
 
-// equalizeLimits gives compared clocks the same largest number. It repeats until nothing changes, because pairs may share a clock.
+// equalizeLimits gives two clocks that a constraint compares the same maxCompared, the larger one. It repeats this until nothing changes, because
+// several pairs may share a clock.
 func (t *translation) equalizeLimits() {
 	for changed := true; changed; {
 		changed = false
@@ -86,7 +87,7 @@ func (t *translation) rankIs(slot int, rank sema.Expr) sema.Expr {
 
 // wholeBelow returns the condition that the value of a clock is a whole number below a limit.
 func (t *translation) wholeBelow(slot int, limit int32, pos syntax.Pos) sema.Expr {
-	return both(t.rankIs(slot, intAt(0, pos)), compare(varAt(slot, pos), syntax.OpLt, intAt(limit, pos)))
+	return conjunction(t.rankIs(slot, intAt(0, pos)), compare(varAt(slot, pos), syntax.OpLt, intAt(limit, pos)))
 }
 
 // anyClock returns the condition that some clock satisfies a condition.
@@ -95,7 +96,7 @@ func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
 	for _, slot := range t.clockSlots() {
 		conditions = append(conditions, condition(slot))
 	}
-	return anyOf(conditions)
+	return disjunction(conditions)
 }
 
 // advances returns the condition that the value of a clock grows in the next time step. If some clock shows a whole number, the clocks of
@@ -106,7 +107,7 @@ func (t *translation) advances(slot int, pos syntax.Pos) sema.Expr {
 		ranks = append(ranks, varAt(t.clocks[other].rank, pos))
 	}
 	anyWhole := t.anyClock(func(other int) sema.Expr { return t.wholeBelow(other, t.clockLimit(other), pos) })
-	return t.rankIs(slot, choose(anyWhole, intAt(0, pos), call(sema.FuncMax, ranks...)))
+	return t.rankIs(slot, conditional(anyWhole, intAt(0, pos), call(sema.FuncMax, ranks...)))
 }
 
 // beginsFraction returns the condition that a clock shows a whole number below its largest number.
@@ -114,7 +115,7 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 	return t.wholeBelow(slot, t.clockLimit(slot)-1, pos)
 }
 
-// nextRank returns an expression for the rank of a clock after a time step. It closes the gaps between ranks.
+// nextRank returns an expression for the rank of a clock after a time step. The ranks after the step have no gaps.
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	rank := varAt(t.clocks[slot].rank, pos)
 	// A clock that does not advance comes after the clocks whose fraction begins in this step, and after the clocks of lower rank.
@@ -122,11 +123,11 @@ func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	for lower := range len(t.clocks) {
 		occupied := intAt(int32(lower+1), pos)
 		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupied) })
-		position = plus(position, indicator(both(compare(occupied, syntax.OpLe, rank), isOccupied)))
+		position = plus(position, indicator(conjunction(compare(occupied, syntax.OpLe, rank), isOccupied)))
 	}
-	next := choose(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), position)
+	next := conditional(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), position)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
-		return choose(inactive, intAt(0, pos), next)
+		return conditional(inactive, intAt(0, pos), next)
 	}
 	return next
 }
@@ -146,14 +147,14 @@ func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 // their largest number, and 0 if not.
 func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	limit := intAt(t.clockLimit(pair.first), pos)
-	aboveLargest := both(
+	aboveLargest := conjunction(
 		compare(t.nextValue(pair.first, pos), syntax.OpEq, limit),
 		compare(t.nextValue(pair.second, pos), syntax.OpEq, limit),
 	)
 	first, second := t.position(pair, pair.first, pos), t.position(pair, pair.second, pos)
 	isGreater := indicator(compare(first, syntax.OpGt, second))
-	sign := choose(compare(first, syntax.OpLt, second), intAt(-1, pos), isGreater)
-	return choose(aboveLargest, sign, intAt(0, pos))
+	sign := conditional(compare(first, syntax.OpLt, second), intAt(-1, pos), isGreater)
+	return conditional(aboveLargest, sign, intAt(0, pos))
 }
 
 // position returns an expression for the position of a clock relative to the other clock of the pair. Positions have the same order as the
@@ -164,8 +165,8 @@ func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.E
 		return position
 	}
 	limit := intAt(t.clockLimit(slot), pos)
-	aboveLargest := both(compare(varAt(pair.first, pos), syntax.OpEq, limit), compare(varAt(pair.second, pos), syntax.OpEq, limit))
-	return plus(position, choose(aboveLargest, varAt(pair.order, pos), intAt(0, pos)))
+	aboveLargest := conjunction(compare(varAt(pair.first, pos), syntax.OpEq, limit), compare(varAt(pair.second, pos), syntax.OpEq, limit))
+	return plus(position, conditional(aboveLargest, varAt(pair.order, pos), intAt(0, pos)))
 }
 
 // comparePair translates a constraint that compares two clocks.

@@ -26,12 +26,12 @@ func compare(x sema.Expr, op syntax.Op, y sema.Expr) sema.Expr {
 	return &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: op, X: x, Y: y}
 }
 
-func both(x, y sema.Expr) sema.Expr {
+func conjunction(x, y sema.Expr) sema.Expr {
 	return &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: syntax.OpAnd, X: x, Y: y}
 }
 
-// anyOf returns the disjunction of at least one condition.
-func anyOf(conditions []sema.Expr) sema.Expr {
+// disjunction returns the disjunction of at least one condition.
+func disjunction(conditions []sema.Expr) sema.Expr {
 	result := conditions[0]
 	for _, condition := range conditions[1:] {
 		result = &sema.Binary{Base: typeAndPos(sema.Bool, result.Pos()), Op: syntax.OpOr, X: result, Y: condition}
@@ -50,14 +50,14 @@ func times(x sema.Expr, factor int64) sema.Expr {
 	return &sema.Binary{Base: typeAndPos(sema.Int, x.Pos()), Op: syntax.OpMul, X: x, Y: intAt(int32(factor), x.Pos())}
 }
 
-// choose returns the int expression condition ? x : y.
-func choose(condition, x, y sema.Expr) sema.Expr {
+// conditional returns the int expression condition ? x : y.
+func conditional(condition, x, y sema.Expr) sema.Expr {
 	return &sema.Cond{Base: typeAndPos(sema.Int, condition.Pos()), Condition: condition, Then: x, Else: y}
 }
 
 // indicator returns an int expression that is 1 if a condition holds, and 0 if not.
 func indicator(condition sema.Expr) sema.Expr {
-	return choose(condition, intAt(1, condition.Pos()), intAt(0, condition.Pos()))
+	return conditional(condition, intAt(1, condition.Pos()), intAt(0, condition.Pos()))
 }
 
 func call(function sema.Func, args ...sema.Expr) sema.Expr {
@@ -120,9 +120,9 @@ func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.E
 	pos := expr.Bound.At
 	timer, deadline := varAt(t.timer, pos), intAt(t.inSteps(*t.deadline), pos)
 	if expr.Op == syntax.Globally {
-		return anyOf([]sema.Expr{compare(timer, after, deadline), right})
+		return disjunction([]sema.Expr{compare(timer, after, deadline), right})
 	}
-	return both(right, compare(timer, within, deadline))
+	return conjunction(right, compare(timer, within, deadline))
 }
 
 // rewriteConstraint translates a comparison of a clock with a number or with another clock.

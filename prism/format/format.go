@@ -170,7 +170,7 @@ func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 	}
 }
 
-// insertReused returns the statements with reused commands inserted in order. It drops statements that overlap a reused command.
+// insertReused inserts the reused commands into the statements, in the order of the text. It drops the statements that overlap a reused command.
 func insertReused(statements []statement, reused []KnownCommand) []statement {
 	if len(reused) == 0 {
 		return statements
@@ -262,7 +262,7 @@ func (l *layout) lineBreaks() int {
 // blankAbove reports whether the text has a blank line before the next lexeme.
 func (l *layout) blankAbove() bool { return l.lineBreaks() > 1 }
 
-// writeComment writes a comment at the end of the current line, or on its own line if the text has it there.
+// writeComment writes the next lexeme, a comment: at the end of the current line, or on its own line with the given indent if the text has it there.
 func (l *layout) writeComment(indent int) {
 	text := trimmedText(l.lexemes[l.nextIndex])
 	if l.lineBreaks() == 0 {
@@ -277,8 +277,8 @@ func (l *layout) writeComment(indent int) {
 
 func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level of the next comment. A comment is indented like the statement after it. Before the end of a block it is
-// indented like the statements of the block.
+// nextLevel returns the indentation level of the next lexeme, a comment. A comment is indented like the statement after it. Before the end of a block
+// it is indented like the statements of the block.
 func (l *layout) nextLevel() int {
 	for _, lexeme := range l.lexemes[l.nextIndex:] {
 		if lexeme.Class == syntax.Comment {

@@ -75,8 +75,8 @@ func (l *layout) endIndex(statement statement) int {
 	return end
 }
 
-// printedLines returns the lines of a statement as syntax.Fprint prints it. blankBefore tells for each lexeme whether a blank precedes it. If
-// Fprint changes tokens, lines is nil and blankBefore describes the original text.
+// printedLines returns the lines of a statement as syntax.Fprint prints it. blankBefore[i] reports whether a blank precedes lexeme i. If Fprint changes
+// tokens, lines is nil and blankBefore describes the original text.
 func printedLines(statement statement, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))

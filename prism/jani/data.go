@@ -11,7 +11,8 @@ import (
 // maxLength is the largest length of an array.
 const maxLength = 10_000
 
-// symbolOf translates an expression of any type, such as an array or a datatype. Variables have their current values in the step.
+// symbolOf translates an expression of any type, also an array or a datatype. A variable that was assigned before in the same step has its new
+// value.
 func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	if value.kind == text {
 		if meaning, ok := context.find(value.text); ok {
@@ -34,7 +35,8 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	return symbol{expr: scalar.expr, size: scalar.size, isBool: t.isBool(value, context)}
 }
 
-// currentValues returns a copy of a symbol with each variable replaced by its current value in the step.
+// currentValues returns a copy of a symbol with each variable replaced by its current value: the new value if the variable was assigned before in
+// the same step.
 func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
 	if variable := meaning.slot; variable != nil {
 		size := 1
@@ -216,7 +218,7 @@ type target struct {
 	conditions []sizedExpr
 }
 
-// targetsOf returns the variables that an assignment to ref may set. The tree has the shape of the assigned value.
+// targetsOf returns the variables that an assignment to ref may set. For an array or a datatype, the tree has a subtree for each element or member.
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		meaning, ok := context.find(ref.text)
@@ -352,7 +354,7 @@ func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
 	return symbol{expr: expr, size: sizeOfFailure, isBool: isBool}
 }
 
-// addTargets adds all targets of a tree to the result, each with one more condition.
+// addTargets adds all targets of the tree added to the tree result. Each added target gets one more condition.
 func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
 	for _, scalar := range added.scalar {
 		conditions := append([]sizedExpr{condition}, scalar.conditions...)

@@ -146,7 +146,8 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 	return meaning.expr
 }
 
-// slotValue translates the use of a variable. In a step, the variable has its current value. A transient variable has its value in the state.
+// slotValue translates the use of a variable. If the variable was assigned before in the same step, it has its new value. Outside of a step, a
+// transient variable has the value that the current locations give it.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
 		t.abort(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))

@@ -234,7 +234,8 @@ func (p *parser) parseObject(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has a key. For an object with many members, it maintains the set *knownKeys.
+// addKey reports whether an object already has a key. For an object with many members, it also adds the key to the set *knownKeys, which it creates
+// when it is needed.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
 	const maxSearched = 16 // with more members, a set is faster than a search
 	if len(value.members) < maxSearched {

@@ -23,7 +23,8 @@ type race struct {
 	deadlock syntax.Expr // whether the state has no enabled edge
 }
 
-// newRace declares formulas for the exit rate of a state and for the condition that time passes in it.
+// newRace declares formulas for the exit rate of a state and for the condition that time passes in the state. Time passes if the exit rate is
+// positive and no immediate guard holds.
 func (t *translator) newRace(immediateGuards []syntax.Expr) *race {
 	span := t.doc.span
 	rate := t.defineFormula("exit_rate", t.totalRate())

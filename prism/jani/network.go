@@ -108,7 +108,7 @@ type stepCommands struct {
 	rewardClasses []string
 }
 
-// silentRewardsEqual reports whether all silent steps have the same rewards.
+// silentRewardsEqual reports whether all silent steps, which have no action, earn the same rewards.
 func silentRewardsEqual(steps []stepCommands) bool {
 	var classes []string
 	for _, step := range steps {
@@ -119,7 +119,8 @@ func silentRewardsEqual(steps []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// addNamed adds the commands with one class of rewards to commands, with this action, and returns their rewards.
+// addNamed gives a copy of each command of the step whose rewards are of the given class the action, and adds it to the commands of its module. It
+// returns the rewards of these commands.
 func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
@@ -174,7 +175,8 @@ func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 	return selected
 }
 
-// listRewardClasses lists the different rewards of the commands. If no command earns rewards, it lists one empty class.
+// listRewardClasses sets s.rewardClasses to the classes of rewards that the commands of the modules earn, without duplicates. If no command earns
+// rewards, there is one empty class.
 func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
 		if !hasRewards(s.byModule[module]) {

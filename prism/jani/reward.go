@@ -241,7 +241,8 @@ func actionName(item *syntax.RewardItem) string {
 	return item.Action.Name
 }
 
-// stepRewardsAfter returns the reward of each structure for a step with the assignments in env. A structure without step rewards has nil.
+// stepRewardsAfter returns the rewards that a step earns, one for each reward structure; nil for a structure without step rewards. env has the values
+// that the step assigns.
 func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
@@ -252,7 +253,7 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	return rewards
 }
 
-// stepReward returns the reward that a step with the assignments in env earns.
+// stepReward returns the reward that a step earns in one reward structure. env has the values that the step assigns.
 func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.Expr {
 	var earned syntax.Expr
 	if reward.onSteps {

@@ -38,7 +38,8 @@ func (t *translator) expandSampled(original destination, context *exprContext) [
 	return destinations
 }
 
-// withEachDrawn returns a copy of each destination for each outcome of a sampled expression. assign is the index of its assignment.
+// withEachDrawn returns, for each destination and each outcome of a sampled expression, a copy of the destination with this outcome. assign is the
+// index of the assignment with the sampled expression.
 func withEachDrawn(destinations []destination, assign int, sampled *jsonValue, outcomes []outcome) []destination {
 	var copies []destination
 	for _, destination := range destinations {
@@ -57,8 +58,8 @@ func (t *translator) limitSampled(pos syntax.Pos, count int) {
 	}
 }
 
-// withDrawn returns a copy of the destination with the drawn number in place of a sampled expression. The probability of the number becomes a
-// factor of the destination's probability. assign is the index of the assignment.
+// withDrawn returns a copy of the destination in which the drawn number replaces a sampled expression. The probability of the number becomes a factor
+// of the destination's probability. assign is the index of the assignment with the sampled expression.
 func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) destination {
 	d.assigns = slices.Clone(d.assigns)
 	d.assigns[assign].value = replaceValue(d.assigns[assign].value, sampled, numberValue(drawn.number, sampled.Start))

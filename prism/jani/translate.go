@@ -460,7 +460,7 @@ func equalsInitialValue(variable *slot) syntax.Expr {
 	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: span}, Y: variable.initial, OpPos: span.Start, Span: span}
 }
 
-// collectStateValues computes the values that locations give to transient variables.
+// collectStateValues computes the values that the locations of the automata give to transient variables.
 func (t *translator) collectStateValues() {
 	setBy := make(map[*slot]int) // the last instance that set a variable
 	for _, instance := range t.instances {

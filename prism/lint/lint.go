@@ -90,7 +90,7 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(findings)
 }
 
-// falseGuards finds commands with guards that are false in every valuation of the variables.
+// falseGuards finds the commands whose guards are false in every valuation of the variables. It skips a guard that the author wrote as false.
 func falseGuards(files []Source, program *sema.Program) []Finding {
 	var text []byte
 	isModel := func(file Source) bool { return file.Name == program.File }
@@ -230,7 +230,7 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 // silencedCodes returns the codes that comments silence on each line of a file; "" stands for all codes.
 func silencedCodes(file Source) map[int32][]string {
 	byLine := make(map[int32][]string)
-	var above []string // codes in comments on the lines directly above
+	var codesAbove []string // codes in comments on the lines directly above
 	var lastLine int32
 	isStartOfLine := true // the line has no token yet
 	for lexeme := range syntax.Lexemes(file.Text) {
@@ -239,18 +239,18 @@ func silencedCodes(file Source) map[int32][]string {
 			isStartOfLine = true
 		}
 		if line > lastLine+1 {
-			above = nil
+			codesAbove = nil
 		}
 		lastLine = line
 		isComment := lexeme.Class == syntax.Comment
 		switch {
 		case isComment && isStartOfLine: // the comment applies to the next line with a token
-			above = append(above, codesInDirective(lexeme.Text)...)
+			codesAbove = append(codesAbove, codesInDirective(lexeme.Text)...)
 		case isComment:
 			byLine[line] = append(byLine[line], codesInDirective(lexeme.Text)...)
 		case isStartOfLine:
-			byLine[line] = append(byLine[line], above...)
-			isStartOfLine, above = false, nil
+			byLine[line] = append(byLine[line], codesAbove...)
+			isStartOfLine, codesAbove = false, nil
 		}
 	}
 	return byLine

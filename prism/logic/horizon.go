@@ -12,40 +12,40 @@ const endless = 1 << 40
 // a ], and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. ok is false if there is no such number, or if it cannot be computed: for unbounded
 // operators, bounds on time or rewards, long-run averages, filters and multi(...). The model must have discrete time.
 func Horizon(property *Property) (steps int, ok bool) {
-	steps = horizon{property.Program.Labels}.of(property.X)
+	steps = horizon{property.Program.Labels}.ofFormula(property.X)
 	return steps, steps < endless
 }
 
 // horizon computes the horizons of formulas. labels are the labels that may occur in them.
 type horizon struct{ labels []sema.LabelDef }
 
-// of returns the horizon of a formula or number; 0 for nil.
-func (h horizon) of(expr sema.Expr) int {
+// ofFormula returns the horizon of a formula or number: the number of steps after which a path cannot change its value. It returns 0 for nil.
+func (h horizon) ofFormula(expr sema.Expr) int {
 	if expr == nil {
 		return 0
 	}
 	switch formula := Of(expr); formula.Kind {
 	case Label:
-		return h.label(formula.Index)
+		return h.ofLabel(formula.Index)
 	case Probability, Quantified:
-		return h.path(formula.Path.X)
+		return h.ofPath(formula.Path.X)
 	case Strategy:
-		return h.of(formula.Operand)
+		return h.ofFormula(formula.Operand)
 	case Reward:
-		return h.reward(formula.Objective)
+		return h.ofReward(formula.Objective)
 	case PathFormula:
-		return h.path(expr)
+		return h.ofPath(expr)
 	case Expression:
 		return h.greatestOfOperands(expr)
 	}
 	return endless
 }
 
-// label returns the horizon of a label. It is 1 for "deadlock", because only a step shows whether a state is a deadlock.
-func (h horizon) label(index int) int {
+// ofLabel returns the horizon of a label. It is 1 for "deadlock", because only a step shows whether a state is a deadlock.
+func (h horizon) ofLabel(index int) int {
 	switch {
 	case index >= 0:
-		return h.of(h.labels[index].X)
+		return h.ofFormula(h.labels[index].X)
 	case index == sema.LabelDeadlock:
 		return 1
 	}
@@ -55,27 +55,27 @@ func (h horizon) label(index int) int {
 // greatestOfOperands returns the greatest horizon of the operands of an expression.
 func (h horizon) greatestOfOperands(expr sema.Expr) int {
 	greatest := 0
-	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.of(operand)) })
+	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.ofFormula(operand)) })
 	return greatest
 }
 
-// path returns the horizon of a path formula.
-func (h horizon) path(expr sema.Expr) int {
+// ofPath returns the horizon of a path formula.
+func (h horizon) ofPath(expr sema.Expr) int {
 	switch expr := expr.(type) {
 	case *sema.Temporal:
-		return h.temporal(expr)
+		return h.ofTemporal(expr)
 	case *sema.CostBounded:
 		return endless
 	}
 	if expr.Type() == sema.Path {
 		return h.greatestOfOperands(expr)
 	}
-	return h.of(expr)
+	return h.ofFormula(expr)
 }
 
-// temporal returns the horizon of a temporal operator: the last step of its bound plus the greatest horizon of its operands.
-func (h horizon) temporal(temporal *sema.Temporal) int {
-	operands := max(h.of(temporal.X), h.of(temporal.Y))
+// ofTemporal returns the horizon of a temporal operator: the last step of its bound plus the greatest horizon of its operands.
+func (h horizon) ofTemporal(temporal *sema.Temporal) int {
+	operands := max(h.ofFormula(temporal.X), h.ofFormula(temporal.Y))
 	if temporal.Op == syntax.Next {
 		return addSteps(operands, 1)
 	}
@@ -89,8 +89,8 @@ func (h horizon) temporal(temporal *sema.Temporal) int {
 	return addSteps(operands, last)
 }
 
-// reward returns the horizon of the objective of R.
-func (h horizon) reward(objective *Objective) int {
+// ofReward returns the horizon of the objective of an R operator: its number of steps, such as 5 for C<=5.
+func (h horizon) ofReward(objective *Objective) int {
 	hasNumber := objective.At != nil && (objective.Form == Cumulative || objective.Form == Instantaneous)
 	if objective.Err != nil || objective.Ratio || !hasNumber {
 		return endless

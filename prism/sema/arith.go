@@ -124,8 +124,8 @@ type rat struct{ *big.Rat }
 // rat returns the exact value of a number; unknown if the value has no fraction.
 func (v Value) rat() rat { return rat{v.Rat} }
 
-// ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. It returns unknown if the fraction is too
-// large.
+// ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. If the fraction is too large, it returns the
+// unknown number rat{}.
 func ratArith(op syntax.Op, left, right rat) rat {
 	result := new(big.Rat)
 	switch op {
@@ -149,7 +149,7 @@ func (dividend rat) quo(divisor rat) rat {
 	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
-// pow returns base^exponent; unknown if the result is irrational or its fraction too large.
+// pow returns base^exponent. It returns the unknown number rat{} if the result is irrational or its fraction is too large.
 func (base rat) pow(exponent rat) rat {
 	if base.Sign() == 0 && exponent.Sign() > 0 {
 		return base
@@ -163,7 +163,8 @@ func (base rat) pow(exponent rat) rat {
 	return base.intPow(exponent.Num().Int64())
 }
 
-// fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns unknown if the root is irrational or d is too large.
+// fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns the unknown number rat{} if the root is irrational or d is too
+// large.
 func (base rat) fractionalPow(exponent rat) rat {
 	degree := exponent.Denom()
 	if !degree.IsInt64() || degree.Int64() > maxRoot {
@@ -176,7 +177,7 @@ func (base rat) fractionalPow(exponent rat) rat {
 	return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
 }
 
-// intPow returns base^exponent; unknown if the fraction of the result is too large, and for 0 with a negative exponent.
+// intPow returns base^exponent. It returns the unknown number rat{} if the fraction of the result is too large, or for a negative power of 0.
 func (base rat) intPow(exponent int64) rat {
 	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
 	if isTrivial && exponent > 0 {

@@ -40,8 +40,8 @@ func (c *checker) resolve() {
 	}
 }
 
-// checkFormulaBodies reports the errors in the bodies of all formulas, used or not. Clocks are allowed here, because their use is checked
-// where the formula is used.
+// checkFormulaBodies reports the errors in the bodies of all formulas, even of unused ones. It reports no use of a clock, because whether a clock
+// is allowed depends on the place where the formula is used.
 func (c *checker) checkFormulaBodies() {
 	for _, formula := range c.model.formulas {
 		for _, diagnostic := range c.resolver.formulaBody(formula).diags {
@@ -387,7 +387,7 @@ func (c *checker) resolveObservables() {
 	}
 }
 
-// resolveObservableLists resolves the lists of observable variables, and removes the variables from hidden.
+// resolveObservableLists resolves the lists of observable variables, and removes the variables from hidden, the set of unobservable variables.
 func (c *checker) resolveObservableLists(hidden map[string]bool) {
 	for _, list := range c.items.observableLists {
 		for _, ident := range list.Names {
@@ -400,7 +400,8 @@ func (c *checker) resolveObservableLists(hidden map[string]bool) {
 	}
 }
 
-// addObservable declares an observable, and removes an observed variable from hidden.
+// addObservable declares an observable with a name and an expression. If the expression is a variable, it removes the variable from hidden, the set
+// of unobservable variables.
 func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden map[string]bool) {
 	// In Storm's dialect a label may have the same name; the quoted name then refers to the label.
 	sharesLabelName := c.model.quoted[name].kind == "label" && c.model.dialect == syntax.Storm

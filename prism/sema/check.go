@@ -14,8 +14,8 @@ import (
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(model *syntax.Model) (*Model, error) { return CheckCommands(model, nil) }
 
-// CheckCommands is CheckModel with a report of each checked command. clean says that neither the command nor a formula in it has an error.
-// It reports the commands of a module again for each renaming of the module. report may be nil.
+// CheckCommands checks a model like CheckModel, and calls report for each checked command. The argument clean is false if the command, or a formula
+// that it uses, has an error. The commands of a module are reported again for each renaming of the module. report may be nil.
 func CheckCommands(model *syntax.Model, report func(command *syntax.Command, clean bool)) (*Model, error) {
 	checker := newChecker(model)
 	checker.onCommand = report
@@ -146,7 +146,7 @@ func (c *checker) declareFormulas() {
 	}
 }
 
-// formulaDependencies returns, for each formula, the indices of the formulas in its body. Only formulas are declared so far.
+// formulaDependencies returns, for each formula, the indices of the formulas in its body. The caller has not yet declared other names than formulas.
 func (c *checker) formulaDependencies() [][]int {
 	deps := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
@@ -231,7 +231,7 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: renamings}
 }
 
-// newNames returns the new names of a renaming by the old names; false after an error.
+// newNames returns a map from the old to the new names of a renaming of a module. After an error it returns false.
 func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool) {
 	newNames := make(map[string]string)
 	for _, pair := range decl.Renames {

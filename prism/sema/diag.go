@@ -108,8 +108,8 @@ func (d *diags) err() error {
 // maxClosureSize is the largest number of members for which firstCycle computes the transitive closure, in quadratic memory.
 const maxClosureSize = 2000
 
-// firstCycle returns the member of a dependency cycle that PRISM reports; -1 if there is no cycle. deps[i] lists the dependencies of member
-// i.
+// firstCycle returns a member of a dependency cycle, the same that PRISM reports; -1 if there is no cycle. deps[i] lists the members on which member
+// i depends.
 func firstCycle(deps [][]int) int {
 	member := memberOfCycle(deps)
 	if member < 0 || len(deps) > maxClosureSize { // without a cycle, or too large for the closure
@@ -125,7 +125,7 @@ func firstCycle(deps [][]int) int {
 	}
 }
 
-// directReach returns the matrix of direct dependencies.
+// directReach returns the matrix of the direct dependencies: entry [i][j] is true if deps[i] contains j.
 func directReach(deps [][]int) [][]bool {
 	reach := make([][]bool, len(deps))
 	for i, direct := range deps {
@@ -137,7 +137,8 @@ func directReach(deps [][]int) [][]bool {
 	return reach
 }
 
-// extendReach adds to each member the dependencies of its dependencies.
+// extendReach adds, to the dependencies of each member, the dependencies of these dependencies. reach is a matrix: reach[i][j] is true if i depends
+// on j.
 func extendReach(reach [][]bool) {
 	for i := range reach {
 		for middle := range reach {

@@ -187,7 +187,8 @@ func (left enclosure) quo(right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
 
-// pow returns an enclosure of base^exponent. inFloat is the result in float64 arithmetic, which counts for infinities and NaN.
+// pow returns an enclosure of base^exponent. inFloat is the result in float64 arithmetic; it is the result of pow if an operand is an infinity or
+// NaN, or if the result is.
 func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
 		if base.isRange() || exponent.isRange() {
@@ -222,7 +223,8 @@ func (number enclosure) isRange() bool {
 	return number.unbounded || number.isFinite() && !number.isPoint()
 }
 
-// log returns an enclosure of the logarithm of a number. inFloat is the result in float64 arithmetic, which counts for infinities and NaN.
+// log returns an enclosure of the logarithm of a number to a base. inFloat is the result in float64 arithmetic; it is the result of log if an
+// operand is an infinity or NaN.
 func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 	if number.unbounded || base.unbounded {
 		return enclosure{unbounded: true}
@@ -278,7 +280,7 @@ func root(fraction *big.Rat, degree int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the root of a positive integer, by Newton's method; nil if the root is not an integer.
+// intRoot returns the root of a positive integer, of the given degree, by Newton's method. It returns nil if the root is not an integer.
 func intRoot(power *big.Int, rootDegree int64) *big.Int {
 	if power.Sign() <= 0 {
 		return nil
@@ -303,8 +305,8 @@ func intRoot(power *big.Int, rootDegree int64) *big.Int {
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of a number if it is a fraction n/d with a small denominator: number^d = base^n. For other logarithms it returns
-// unknown.
+// log returns the logarithm of a number to a base if it is a fraction n/d with a small denominator: then number^d = base^n. Otherwise it returns the
+// unknown number rat{}.
 func (number rat) log(base rat) rat {
 	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
 	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {

@@ -248,7 +248,7 @@ func (ev evaluator) unary(expr *Unary, value operand) (operand, error) {
 func (ev evaluator) binary(expr *Binary) (operand, error) {
 	left, err := ev.eval(expr.X)
 	if err != nil || shortCircuits(expr.Op, left.Bool) {
-		left.Bool = left.Bool || expr.Op == syntax.OpImplies
+		left.Bool = left.Bool || expr.Op == syntax.OpImplies // false => y is true; false & y is false; true | y is true
 		return left, err
 	}
 	right, err := ev.eval(expr.Y)
@@ -294,7 +294,7 @@ func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, err
 	return ev.compare(expr, left, right)
 }
 
-// applyToBools applies an infix operator to two Bools. The left operand of & | or => does not short-circuit.
+// applyToBools applies an infix operator to two Bools. The left operand of & | or => must not determine the result alone.
 func applyToBools(op syntax.Op, left, right bool) bool {
 	switch op {
 	case syntax.OpEq, syntax.OpIff:
@@ -302,7 +302,7 @@ func applyToBools(op syntax.Op, left, right bool) bool {
 	case syntax.OpNe:
 		return left != right
 	}
-	return right
+	return right // true & y, false | y and true => y are y
 }
 
 // cond evaluates the condition of ?: and then the chosen branch.
@@ -480,7 +480,8 @@ func compareFloats(op syntax.Op, left, right float64) bool {
 	return left >= right
 }
 
-// integerResult returns a function that converts the result of an integer operation to an operand, and gives an error its position.
+// integerResult returns a function that converts an integer to an operand, and gives an error the position of the expression. It returns a function
+// because a caller can then pass both results of an operation: integerResult(expr)(IntPow(base, exponent)).
 func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {
@@ -499,8 +500,8 @@ type numberOperation struct {
 	onEnclosures func() enclosure
 }
 
-// doubleResult returns the result of an operation on numbers; inFloat is its float64 value. In exact arithmetic the result is a fraction if
-// all operands and the result are fractions, otherwise an enclosure.
+// doubleResult returns the result of the operation op on the operands. inFloat is the result in float64 arithmetic. In exact arithmetic the result is
+// a fraction if all operands and the result are known as fractions; otherwise it is an enclosure.
 func (ev evaluator) doubleResult(inFloat float64, op numberOperation, operands ...operand) operand {
 	if !ev.exact {
 		return operand{Value: DoubleValue(inFloat)}

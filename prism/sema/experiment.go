@@ -58,16 +58,17 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 func ParseConsts(args []string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for _, arg := range args {
-		ofArg, err := parseDefinitions(arg)
+		argDefs, err := parseDefinitions(arg)
 		if err != nil {
 			return nil, err
 		}
-		defs = append(defs, ofArg...)
+		defs = append(defs, argDefs...)
 	}
 	return defs, nil
 }
 
-// parseDefinitions parses the argument of a -const switch. A text without a name is another value of the constant before it, as 2 in t=1,2.
+// parseDefinitions parses the argument of a -const switch. A value without a name belongs to the constant before it: t=1,2 gives t the values 1
+// and 2.
 func parseDefinitions(arg string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for text := range strings.SplitSeq(arg, ",") {
@@ -189,7 +190,7 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 	return experiment, nil
 }
 
-// undeclaredDefinitions returns the names in definitions that no constant has.
+// undeclaredDefinitions returns the names in definitions for which there is no constant.
 func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	var names []string
 	for _, def := range defs {
@@ -290,7 +291,7 @@ func alreadyDefined(constant *constant) error {
 	return fmt.Errorf("constant %q has already been defined in the model", constant.name)
 }
 
-// rangesOf returns the ranges of the defined constants, and appends the other constants to missing, without duplicates.
+// rangesOf returns the ranges of the constants that have one. It appends the other constants to missing, without duplicates.
 func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
 	var defined []constRange
 	for _, constant := range constants {

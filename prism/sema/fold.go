@@ -37,8 +37,8 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant returns the value of a constant as an expression. It is a *Const, a *Param for a parameter, or the folded definition if that
-// has a parameter or an error. foldConstant records the error.
+// foldConstant returns the value of a constant as an expression: a *Const for a value, a *Param for a parameter. If the definition contains a
+// parameter or has an error, the expression is the folded definition. foldConstant records the error.
 func (f *folder) foldConstant(constant *constant) Expr {
 	if folded, ok := f.foldedExprs[constant]; ok {
 		return folded
@@ -251,8 +251,8 @@ func hasConstantOperands(expr Expr) bool {
 	return false
 }
 
-// evaluateExactly returns the exact value of an operation on constants, or the operation itself if it has no value. It records where float64
-// arithmetic gives another Bool or Int.
+// evaluateExactly returns the exact value of an operation on constants, or the operation itself if its evaluation fails. If float64 arithmetic gives
+// another Bool or Int, it records the position in f.floatDiffers.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)
 	if err != nil {
@@ -365,6 +365,7 @@ func simplifyLeftConstant(expr *Binary, left bool) Expr {
 		}
 		return expr
 	}
+	// OpEq, OpIff or OpNe: true != y and false = y are !y, the other combinations are y.
 	return negatedIf(left == (expr.Op == syntax.OpNe), expr.Y)
 }
 

@@ -23,9 +23,9 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 	return m.InstantiateOpen(consts, nil)
 }
 
-// InstantiateOpen is Instantiate with parameters: constants of type double without a value. A parameter becomes a [Param] in expressions.
-// Program.Consts omits the parameters and the constants that depend on them. The range or the initial value of a variable must not depend on
-// a parameter.
+// InstantiateOpen instantiates the model like Instantiate, but allows parameters: constants of type double without a value. A parameter becomes a
+// [Param] in expressions. Program.Consts omits the parameters and the constants that depend on them. The range or the initial value of a variable
+// must not depend on a parameter.
 func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
 	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}

@@ -47,7 +47,8 @@ func (c *checker) embed() {
 	c.model.modules[0].Commands = append(c.model.modules[0].Commands, command)
 }
 
-// newRace returns the expressions of the race of all Markovian commands of the model.
+// newRace returns expressions for the race between all enabled Markovian commands: the exit rate of a state, the condition that time passes in the
+// state, and the condition that it is a deadlock.
 func (c *checker) newRace() *race {
 	exitRate := number(0)
 	for _, command := range c.markovian {
@@ -66,7 +67,7 @@ func (c *checker) newRace() *race {
 	}
 }
 
-// immediateEnabled returns the condition that a command without rates is enabled.
+// immediateEnabled returns the condition that a command without rates is enabled, alone or in a synchronisation.
 func (c *checker) immediateEnabled() Expr {
 	enabled := c.modulesEnabled(Unlabelled)
 	for action := range c.model.actions { // all participating modules must synchronise

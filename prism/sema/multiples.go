@@ -56,7 +56,7 @@ func (n *numberAnalysis) multiples(expr Expr) multiples {
 	return n.multiplesOf.Put(expr, n.computeMultiples(expr))
 }
 
-// computeMultiples returns the denominators that a number may have.
+// computeMultiples describes the denominators that the value of an expression may have as a fraction.
 func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	if expr.Type() == Int {
 		return multiples{1, 1}
@@ -89,7 +89,7 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 // unknownMultiples describes a number of which nothing is known.
 func unknownMultiples() multiples { return multiples{math.Inf(1), math.Inf(1)} }
 
-// binaryMultiples returns the denominators that the result of an infix operator may have.
+// binaryMultiples describes the denominators that the result of an infix operator may have as a fraction.
 func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 	left := n.multiples(expr.X)
 	switch expr.Op {
@@ -104,7 +104,7 @@ func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 	return unknownMultiples()
 }
 
-// quotientMultiples returns the denominators that a quotient may have. dividend describes the dividend.
+// quotientMultiples describes the denominators that a quotient may have as a fraction. dividend describes the denominators of the dividend.
 func (n *numberAnalysis) quotientMultiples(dividend multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
 		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varying}

@@ -66,8 +66,8 @@ func (c *checker) declareQuoted(errorPhase phase, name string, pos syntax.Pos, m
 	return c.model.quoted.declare(&c.diags, errorPhase, nil, name, strconv.Quote(name), pos, meaning)
 }
 
-// declare adds a name to the table. If the name is in use here or in the outer table, it reports an error and returns false. shown is the
-// name in error messages.
+// declare adds a name with its meaning to the table. If the table or outerTable already has the name, it reports an error of the given phase and
+// returns false. Error messages contain shown instead of the name.
 func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
 	old, isTaken := outerTable[name]
 	if !isTaken {

@@ -97,8 +97,8 @@ func (r *resolver) property(i int) Expr {
 	return property.expr
 }
 
-// checkNumberBound reports an error unless the bound of an operator is a constant number. A nil resolved means that there is no bound. The
-// messages are "subject is not constant" and "subject otherType".
+// checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the resolved bound, nil if there is none. The
+// texts subject and otherType make the messages "<subject> is not constant" and "<subject> <otherType>".
 func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, otherType string) {
 	if resolved == nil {
 		return
@@ -275,8 +275,8 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// selectRewardStruct returns the index of the reward structure of an R operator, by its quoted name. Without a structure it returns
-// byDefault. For a number it returns -1, because the number is evaluated later.
+// selectRewardStruct returns the index of the reward structure of an R operator by its quoted name. If the operator names no structure, it returns
+// byDefault. If the operator has a number instead of a name, it returns -1, because the number is evaluated later.
 func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, byDefault int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
 		return r.namedRewardStruct(operator, quoted.Name)
@@ -412,7 +412,8 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter returns a filter of a type with resolved operands, and checks their types. Errors are reported at the source expressions.
+// filter returns a filter of the type op, such as min or count, with a resolved operand and resolved states. It checks the types, and reports errors
+// at the positions of sourceOperand and sourceStates.
 func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
@@ -487,8 +488,8 @@ func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	return &Multi{Base{result, expr.Pos()}, false, args}
 }
 
-// objectiveProblem returns an error message for an argument of multi(...) or multilex(...) of the wrong type, or "". afterBoolean says that
-// an earlier argument is Boolean.
+// objectiveProblem returns an error message for an argument of multi(...) or multilex(...) that has the wrong type, or "". afterBoolean reports
+// whether an earlier argument is Boolean.
 func objectiveProblem(arg Expr, lexicographic, afterBoolean bool) string {
 	switch argType := arg.Type(); {
 	case lexicographic && argType != Double:

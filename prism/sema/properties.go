@@ -254,7 +254,7 @@ func (ps *Properties) foldProperties(folder *folder, selected []int) []Property 
 	return props
 }
 
-// giveConstants sets the values of this file's constants. It returns a warning for each undeclared name.
+// giveConstants sets the values of this file's constants. It returns a warning for each name that neither this file nor the model declares.
 func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		if constant := ps.names[name].constant; constant != nil {
@@ -283,7 +283,8 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 	return labels
 }
 
-// foldLabel folds the expression of a label; false if a constant in it has no value. It discards the errors of an unused label.
+// foldLabel replaces the constants in the expression of a label by their values. It returns false if a constant has no value, or if an unused label
+// has an error, which it discards.
 func (f *folder) foldLabel(props *Properties, expr Expr, isUsed bool) (Expr, bool) {
 	for _, constant := range props.usedConstants(expr) {
 		_, isGiven := f.givenValues[constant]
@@ -335,7 +336,8 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	return result
 }
 
-// rewardStructIndex returns the index of a reward structure: the value of number minus 1. If number is nil, it returns named.
+// rewardStructIndex returns the index, from 0, of a reward structure that an expression gives by its number, from 1. If number is nil, it returns
+// named: the index of the structure that was given by its name.
 func (f *folder) rewardStructIndex(named int, number Expr) (int, error) {
 	if number == nil {
 		return named, nil

@@ -52,7 +52,7 @@ func (q *Quantile) Operator() (prob *Prob, isNegated bool) {
 	return prob, isNegated
 }
 
-// problem returns the reason why the formula has no quantile, for a message; "" if it has one.
+// problem describes the part of the formula that quantile(...) does not support, for an error message. It returns "" if there is none.
 func (q *Quantile) problem() string {
 	prob, _ := q.Operator()
 	if prob == nil || prob.Query() {

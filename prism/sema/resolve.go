@@ -313,7 +313,7 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the resolved body of a formula. It repeats the errors in the body at each use.
+// formula returns the resolved body of a formula that expr uses. It repeats the errors in the body at each use.
 func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	body := r.formulaBody(used)
 	r.errorCount += len(body.diags)
@@ -405,8 +405,8 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 }
 
-// checkOperands reports whether the types of both operands are accepted. If not, it reports an error for the first wrong operand. problem
-// and want are texts of the message.
+// checkOperands returns whether accepts is true for the types of both operands. If not, it reports an error for the first wrong operand. The message
+// is "<operator> <problem>", and says that want was wanted.
 func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, accepts func(Type) bool, problem, want string) bool {
 	leftType, rightType := left.Type(), right.Type() // Invalid after an error in the operand
 	switch {

@@ -30,7 +30,8 @@ func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
 	return result, ok
 }
 
-// Put returns a result. It caches the result for the expression after Large look-ups.
+// Put returns the result of an expression, and caches it. It caches nothing before the number of look-ups exceeds Large, because a small expression
+// needs no cache.
 func (m *Memo[T]) Put(expr Expr, result T) T {
 	if m.lookups <= Large {
 		return result
@@ -117,7 +118,8 @@ func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
 	return r.memo.Put(expr, rewritten), nil
 }
 
-// copyNode copies an operation with rewritten operands. Other rewrites every other node.
+// copyNode returns a constant or variable unchanged, and a copy of an operation with rewritten operands. The function Other rewrites all other
+// expressions.
 func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	switch expr.(type) {
 	case *Const, *Var:

@@ -90,8 +90,7 @@ func termOperands(term syntax.SysExpr) []syntax.SysExpr {
 	return nil
 }
 
-// dereference returns the term that a reference to a system block stands for; false if the block does not exist. It returns any other term
-// unchanged.
+// dereference returns the term of the system block that a reference names; false if there is no such block. It returns any other term unchanged.
 func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 	ref, ok := term.(*syntax.SysRef)
 	if !ok {

@@ -89,13 +89,13 @@ func (f *finder) areInterchangeable(first, second int) bool {
 	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.keepsObserved(swap)
 }
 
-// keepsObserved reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
+// keepsObserved reports whether a permutation of variables keeps the initial states, and the values of all state formulas in the properties.
 func (f *finder) keepsObserved(permutation *renaming) bool {
-	if f.identity.expr(f.program.Init) != permutation.expr(f.program.Init) {
+	if f.identity.exprText(f.program.Init) != permutation.exprText(f.program.Init) {
 		return false
 	}
 	for _, expr := range f.observed {
-		hasSameText := f.identity.expr(expr) == permutation.expr(expr)
+		hasSameText := f.identity.exprText(expr) == permutation.exprText(expr)
 		if !hasSameText && !f.isEqualEverywhere(expr, permutation) {
 			return false
 		}

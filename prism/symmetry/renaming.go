@@ -36,12 +36,12 @@ func (f *finder) commandTexts(r *renaming) [][]string {
 	perModule := make([][]string, len(f.program.Modules))
 	for i := range f.program.Modules {
 		module := &f.program.Modules[i]
-		texts := []string{"invariant " + r.expr(module.Invariant)}
+		texts := []string{"invariant " + r.exprText(module.Invariant)}
 		for _, action := range module.Alphabet {
 			texts = append(texts, fmt.Sprint("action ", image(r.actions, action)))
 		}
 		for j := range module.Commands {
-			texts = append(texts, r.command(&module.Commands[j]))
+			texts = append(texts, r.commandText(&module.Commands[j]))
 		}
 		slices.Sort(texts)
 		perModule[i] = texts
@@ -49,17 +49,17 @@ func (f *finder) commandTexts(r *renaming) [][]string {
 	return perModule
 }
 
-// command returns the text of a command.
-func (r *renaming) command(command *sema.Command) string {
+// commandText returns the text of a command after the renaming. Equal commands have equal texts.
+func (r *renaming) commandText(command *sema.Command) string {
 	updates := make([]string, len(command.Updates))
 	for i, update := range command.Updates {
 		assignments := make([]string, len(update.Assigns))
 		for j, assignment := range update.Assigns {
-			assignments[j] = fmt.Sprintf("(%d'=%s)", image(r.slots, assignment.Slot), r.expr(assignment.Value))
+			assignments[j] = fmt.Sprintf("(%d'=%s)", image(r.slots, assignment.Slot), r.exprText(assignment.Value))
 		}
-		updates[i] = r.expr(update.Prob) + ":" + joinSorted(assignments, "&")
+		updates[i] = r.exprText(update.Prob) + ":" + joinSorted(assignments, "&")
 	}
-	return fmt.Sprintf("[%d] %s -> %s", image(r.actions, command.Action), r.expr(command.Guard), joinSorted(updates, " + "))
+	return fmt.Sprintf("[%d] %s -> %s", image(r.actions, command.Action), r.exprText(command.Guard), joinSorted(updates, " + "))
 }
 
 // textsOfRewards returns the texts of the reward structures that the properties use.
@@ -67,17 +67,17 @@ func (f *finder) textsOfRewards(r *renaming) []string {
 	var texts []string
 	for i := range f.program.Rewards {
 		if f.usedRewards[i] {
-			texts = append(texts, r.rewards(&f.program.Rewards[i]))
+			texts = append(texts, r.rewardsText(&f.program.Rewards[i]))
 		}
 	}
 	return texts
 }
 
-// rewards returns the text of a reward structure.
-func (r *renaming) rewards(rewards *sema.RewardStruct) string {
+// rewardsText returns the text of a reward structure.
+func (r *renaming) rewardsText(rewards *sema.RewardStruct) string {
 	items := make([]string, len(rewards.Items))
 	for i, item := range rewards.Items {
-		items[i] = fmt.Sprintf("%v [%d] %s : %s", item.Transition, image(r.actions, item.Action), r.expr(item.Guard), r.expr(item.Value))
+		items[i] = fmt.Sprintf("%v [%d] %s : %s", item.Transition, image(r.actions, item.Action), r.exprText(item.Guard), r.exprText(item.Value))
 	}
 	return joinSorted(items, "; ")
 }
@@ -88,8 +88,8 @@ func joinSorted(texts []string, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// expr returns the text of an expression over variables; "" for nil.
-func (r *renaming) expr(expr sema.Expr) string {
+// exprText returns the text of an expression over variables; "" for nil.
+func (r *renaming) exprText(expr sema.Expr) string {
 	if expr == nil {
 		return ""
 	}
@@ -107,15 +107,15 @@ func (r *renaming) computeText(expr sema.Expr) string {
 	case *sema.Var:
 		return fmt.Sprintf("v%d", image(r.slots, expr.Slot))
 	case *sema.Unary:
-		return fmt.Sprintf("%v(%s)", expr.Op, r.expr(expr.X))
+		return fmt.Sprintf("%v(%s)", expr.Op, r.exprText(expr.X))
 	case *sema.Binary:
-		return r.binary(expr)
+		return r.binaryText(expr)
 	case *sema.Cond:
-		return fmt.Sprintf("(%s ? %s : %s)", r.expr(expr.Condition), r.expr(expr.Then), r.expr(expr.Else))
+		return fmt.Sprintf("(%s ? %s : %s)", r.exprText(expr.Condition), r.exprText(expr.Then), r.exprText(expr.Else))
 	case *sema.Call:
 		operands := make([]string, len(expr.Args))
 		for i, operand := range expr.Args {
-			operands[i] = r.expr(operand)
+			operands[i] = r.exprText(operand)
 		}
 		if expr.Func == sema.FuncMin || expr.Func == sema.FuncMax {
 			slices.Sort(operands)
@@ -136,11 +136,11 @@ func constantText(expr *sema.Const) string {
 	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
 }
 
-// binary returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
+// binaryText returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
 // operator is also associative.
-func (r *renaming) binary(expr *sema.Binary) string {
+func (r *renaming) binaryText(expr *sema.Binary) string {
 	if !isCommutative(expr) {
-		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
+		return fmt.Sprintf("(%s %v %s)", r.exprText(expr.X), expr.Op, r.exprText(expr.Y))
 	}
 	operands := []sema.Expr{expr.X, expr.Y}
 	if isAssociative(expr) {
@@ -148,7 +148,7 @@ func (r *renaming) binary(expr *sema.Binary) string {
 	}
 	texts := make([]string, len(operands))
 	for i, operand := range operands {
-		texts[i] = r.expr(operand)
+		texts[i] = r.exprText(operand)
 	}
 	return "(" + joinSorted(texts, fmt.Sprintf(" %v ", expr.Op)) + ")"
 }

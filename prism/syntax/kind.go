@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// IsProperties reports whether a file contains properties, not a model. The file extension decides, or the text if the extension is unknown.
+// IsProperties reports whether a file contains properties instead of a model. It decides by the extension of the name, or by the text if the extension
+// is unknown.
 func IsProperties(name string, src []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".props", ".prop", ".pctl", ".csl":

@@ -35,7 +35,8 @@ func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	return parseIn(dialect, file, src, parseModel)
 }
 
-// parseIn parses a text in a dialect with the function parse. If only Storm's dialect accepts the text, the error says so.
+// parseIn parses a text in a dialect with the function parse. If the text has an error in PRISM's dialect and none in Storm's dialect, the error
+// message says that Storm's dialect accepts the text.
 func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect, string, []byte) (*T, error)) (*T, error) {
 	parsed, err := parse(dialect, file, src)
 	errs, isList := err.(ErrorList)
@@ -277,7 +278,8 @@ func (p *parser) remainingCommentsTo(end int) Doc {
 	return slices.Concat(p.commentBlocksTo(end)...)
 }
 
-// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A blank line or a token ends a block.
+// commentBlocksTo returns the comments before the offset end that belong to no item yet. Successive lines of comments form a block; a blank line or a
+// token ends a block.
 func (p *parser) commentBlocksTo(end int) []Doc {
 	var blocks []Doc
 	text := p.scanner.src[min(p.commentsEnd, end):end]

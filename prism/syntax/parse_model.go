@@ -285,8 +285,8 @@ func (p *parser) parseModuleBody(module *Module) {
 	p.advance()
 }
 
-// parseModuleStatement parses a declaration, the invariant or a command. isInOrder says whether the previous statements were in this order. The
-// result includes this statement.
+// parseModuleStatement parses a declaration, the invariant or a command. These must come in this order. isInOrder reports whether the previous
+// statements did; the result reports whether they and the parsed statement did.
 func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
 	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // to be a declaration or an invariant
 	switch {

@@ -221,7 +221,7 @@ func (p *parser) parseRewardObjective() Expr {
 	case p.longRunRewardAhead():
 		p.advance()
 		objective.Kind = LongRun
-	case p.gameReward():
+	case p.gameRewardAhead():
 		p.parseGameRewardTarget(objective)
 	case p.dialect == Storm && p.cumulativeAhead():
 		return p.parseCumulative()
@@ -254,10 +254,10 @@ func (p *parser) parseGameRewardTarget(objective *RewardPath) {
 	objective.Target = p.parseExpr(allowProperty)
 }
 
-// parseThreshold parses the text between the name of an operator and its brackets, such as =?, min=? or >=0.5. ofKeyword is the extremum in a keyword
-// such as Pmin. extremumMayFollow says that the extremum may be the next word.
-func (p *parser) parseThreshold(ofKeyword Extremum, extremumMayFollow bool) Threshold {
-	result := Threshold{Extremum: ofKeyword}
+// parseThreshold parses the text between the name of an operator and its brackets, such as =?, min=? or >=0.5. keywordExtremum is the extremum in a
+// keyword such as Pmin. If extremumMayFollow is true, the next word may be an extremum.
+func (p *parser) parseThreshold(keywordExtremum Extremum, extremumMayFollow bool) Threshold {
+	result := Threshold{Extremum: keywordExtremum}
 	if extremumMayFollow {
 		result.Extremum = p.parseExtremum()
 	}

@@ -36,8 +36,8 @@ const (
 	wordZeroUnlessReached = "F0"
 )
 
-// gameReward reports whether the current token is Fc or F0 before a formula. Then it cannot be a name.
-func (p *parser) gameReward() bool {
+// gameRewardAhead reports whether the current token is Fc or F0 before a formula. Then it cannot be a name.
+func (p *parser) gameRewardAhead() bool {
 	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
 		return false
 	}

@@ -248,7 +248,7 @@ func (p *printer) writeProperties(file *Properties) {
 	p.writeCommentsAtEnd(file.Trailing)
 }
 
-// needBlankLine reports whether a blank line separates two items. One-line declarations of the same kind need none, unless the second has a
+// needBlankLine reports whether a blank line must separate two items. Two one-line declarations of the same kind need none, unless the second has a
 // comment above.
 func needBlankLine(previous, item Node) bool {
 	if reflect.TypeOf(previous) != reflect.TypeOf(item) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TextAs returns the text of the model with this type in place of its type.
+// TextAs returns the text of the model with modelType as its type.
 func (m *Model) TextAs(modelType ModelType) ([]byte, error) {
 	copied := *m
 	copied.Items = slices.Clone(m.Items)

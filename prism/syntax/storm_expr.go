@@ -183,7 +183,7 @@ const maxFactors = 16
 // rewritePow returns a power in Storm's form pow(base, exponent). If the base may be negative, rewritePow returns a product. It refuses a power
 // that is not a small integer.
 func (s *stormRewriter) rewritePow(expr Expr, base, exponent Expr, span Span) Expr {
-	if s.notNegative(base) {
+	if s.isNotNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
 	}
 	// Storm replaces a constant by its text without parentheses. So it reads x^2 with x = -2 as -2^2, which is -4.
@@ -199,18 +199,18 @@ func (s *stormRewriter) rewritePow(expr Expr, base, exponent Expr, span Span) Ex
 	return parenthesize(product)
 }
 
-// allNotNegative reports whether all expressions are known to be at least 0.
-func (s *stormRewriter) allNotNegative(exprs []Expr) bool {
+// areNotNegative reports whether all expressions are known to be at least 0.
+func (s *stormRewriter) areNotNegative(exprs []Expr) bool {
 	for _, expr := range exprs {
-		if !s.notNegative(expr) {
+		if !s.isNotNegative(expr) {
 			return false
 		}
 	}
 	return true
 }
 
-// notNegative reports whether an expression is known to be at least 0.
-func (s *stormRewriter) notNegative(expr Expr) bool {
+// isNotNegative reports whether an expression is known to be at least 0.
+func (s *stormRewriter) isNotNegative(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Ident:
 		return s.options.NotNegative != nil && s.options.NotNegative(expr.Name)
@@ -219,16 +219,16 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 	case *DoubleLit:
 		return !strings.HasPrefix(expr.Text, "-")
 	case *Paren:
-		return s.notNegative(expr.X)
+		return s.isNotNegative(expr.X)
 	case *Binary:
 		keepsSign := expr.Op == OpAdd || expr.Op == OpMul || expr.Op == OpDiv
-		return keepsSign && s.notNegative(expr.X) && s.notNegative(expr.Y)
+		return keepsSign && s.isNotNegative(expr.X) && s.isNotNegative(expr.Y)
 	case *Call:
 		switch expr.Func.Name {
 		case "max":
-			return slices.ContainsFunc(expr.Args, s.notNegative)
+			return slices.ContainsFunc(expr.Args, s.isNotNegative)
 		case "min", "pow", "floor", "ceil":
-			return s.allNotNegative(expr.Args)
+			return s.areNotNegative(expr.Args)
 		}
 	}
 	return false
@@ -237,7 +237,7 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 // rewriteMod rewrites the remainder mod(x,y) as mod(mod(x,y)+y,y), because Storm's remainder of a negative number is negative.
 func (s *stormRewriter) rewriteMod(expr *Call) Expr {
 	dividend, divisor := expr.Args[0], expr.Args[1]
-	if s.notNegative(dividend) {
+	if s.isNotNegative(dividend) {
 		return expr
 	}
 	remainder := &Call{Func: expr.Func, Args: []Expr{dividend, divisor}, Span: expr.Span}

@@ -6,7 +6,8 @@ import (
 	"tilecheck/result/agree"
 )
 
-// compareEngines compares the verdicts of every two engines about one property instance. It counts the outcomes in tally.
+// compareEngines compares the verdicts of every two engines about one property instance. It marks the results that contradict each other, and
+// counts the outcomes in tally.
 func (test *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
 	question := agree.About(instance.task.Property.X, instance.constants())
 	for i := range results {
@@ -37,7 +38,7 @@ func (test *loadedTest) markContradiction(instance *propertyInstance, left, righ
 	}
 }
 
-// comparedVerdict returns the verdict of a result. The verdict is empty if the result has failed.
+// comparedVerdict returns the verdict of a result. It returns an empty verdict for a result that has failed for another reason than a comparison.
 func comparedVerdict(tested *report.TestResult) *result.Verdict {
 	switch tested.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// keepBalancedPart keeps the tests of this shard. All shards take about the same time: each test, from the longest to the shortest, goes to the
-// shard with the smallest total so far.
+// keepBalancedPart drops the tests of other shards. It distributes the tests so that all shards take about the same time: each test, from the longest
+// to the shortest, goes to the shard with the smallest total time so far.
 //
 // Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no shard takes more than 4/3 of the optimum.
 func (r *suiteRun) keepBalancedPart() error {
@@ -16,18 +16,17 @@ func (r *suiteRun) keepBalancedPart() error {
 	if err != nil {
 		return err
 	}
-	order := make([]int, len(r.tests))
-	for i := range order {
-		order[i] = i
+	longestFirst := make([]int, len(r.tests)) // the indices of the tests
+	for i := range longestFirst {
+		longestFirst[i] = i
 	}
-	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
-	slices.SortStableFunc(order, longestFirst)
-	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(order))) // by shard
-	var selected []int                                                  // the indices of the tests of this shard
-	for _, test := range order {
-		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))
-		totalSeconds[quickest] += seconds[test]
-		if quickest == r.opt.Shard.Index-1 {
+	slices.SortStableFunc(longestFirst, func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) })
+	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(r.tests))) // by shard
+	var selected []int                                                    // the indices of the tests of this shard
+	for _, test := range longestFirst {
+		shard := slices.Index(totalSeconds, slices.Min(totalSeconds))
+		totalSeconds[shard] += seconds[test]
+		if shard == r.opt.Shard.Index-1 {
 			selected = append(selected, test)
 		}
 	}

@@ -192,7 +192,8 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the set of instances that keep their annotations. It runs the test to find annotations that fail.
+// keptInstances returns the set of instances that keep their annotations: annotations that pass or have errors. It runs the test to find the
+// annotations that fail.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
 	needsRun := false
@@ -210,13 +211,13 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	run.execute(ctx)
 	w.addFailing(run.runResults)
-	for i, instance := range test.instances[:len(run.instanceResults)] {
-		result := run.instanceResults[i : i+1]
+	for i := range run.instanceResults { // there are none if the whole run failed
+		instance := test.instances[i]
 		switch {
-		case w.isReplaced(instance, &result[0]):
+		case w.isReplaced(instance, &run.instanceResults[i]):
 			kept[instance] = false
 		case instance.selected && kept[instance]:
-			w.addFailing(result)
+			w.addFailing(run.instanceResults[i : i+1])
 		}
 	}
 	return kept
@@ -247,7 +248,7 @@ const (
 	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that changes the settings of a run to those of a method.
+// settings returns a function that changes the settings of a run, such that it computes values by the given method.
 func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch method {
@@ -263,7 +264,8 @@ func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	}
 }
 
-// computeValues returns a proposal for each property instance. It tries the methods in order, each for the instances without a value.
+// computeValues returns a proposal for each property instance. It tries the methods in order: fractions, bounds, sampling. Each method computes the
+// values of the instances for which the methods before it have found none.
 func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
 	reachedLimit := make(map[*propertyInstance]bool) // with the last method
@@ -289,7 +291,8 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// proposalAfter returns the proposal that a verdict justifies. Without a value, it keeps the earlier reason if the verdict gives none.
+// proposalAfter returns the proposal that a verdict justifies. earlier is the proposal of the methods before. If neither has a value nor the verdict
+// gives a reason, the reason of the earlier proposal stays.
 func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")
@@ -303,7 +306,8 @@ func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, ver
 	return proposed
 }
 
-// dropContradictedFractions computes each fraction again with the default method. It removes a value if the two methods contradict each other.
+// dropContradictedFractions computes each value that is a fraction again by sound bounds. If the two methods contradict each other, the proposal
+// becomes one without a value.
 func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
@@ -332,7 +336,8 @@ func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *
 // the written interval are disjoint. If both contain the value, they are not disjoint. So this has at most the probability 2*(1-0.9999).
 const annotationConfidence = 0.9999
 
-// checkWith checks property instances with changed settings and returns their verdicts. If the whole check fails, each verdict has its error.
+// checkWith checks property instances and returns their verdicts. The function change changes the settings of the check. If the whole check fails,
+// each verdict has the error of the check.
 func (w *annotationWriter) checkWith(
 	ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings),
 ) map[*propertyInstance]result.Verdict {
@@ -356,7 +361,8 @@ func (w *annotationWriter) checkWith(
 	return verdicts
 }
 
-// checkInstances checks some property instances with changed settings. answers has an element for each instance of the test.
+// checkInstances checks the given property instances and stores their answers. The function change changes the settings of the check. answers has an
+// element for each instance of the test, not only for the given ones.
 func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
 	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure

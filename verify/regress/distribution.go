@@ -62,8 +62,8 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// compareNumbers repeats a failed comparison of an exported file, with a tolerance for each number. It sets the result to passed if all lines
-// agree.
+// compareNumbers compares an exported file with the expected file again, with a relative tolerance for the number at the end of each line. compared
+// is the failed result of the exact comparison; it becomes passed if all lines agree.
 func (run *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
 	expected, err := run.read(expectedFile)
 	if err != nil {

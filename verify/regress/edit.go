@@ -95,8 +95,8 @@ func countExpected(proposals []proposal) int {
 	return count
 }
 
-// replaceValue replaces the value of an annotation. It skips the property unless all instances with this annotation get the same new value
-// without terms of sampling. proposals are all proposals for the property.
+// replaceValue replaces the value of an annotation by the new value in replacements. It skips the property unless all instances with this annotation
+// get the same new value, without terms of sampling. proposals are all proposals for the property.
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
 	old, newValue := replacements[0].replaces, replacements[0].value
 	for _, proposed := range proposals {
@@ -117,7 +117,8 @@ func (e *editor) replaceValue(property *syntax.Property, replacements, proposals
 	}
 }
 
-// addLines adds annotations in lines above a property, or records why it cannot. coversAll says that no other instance lacks an annotation.
+// addLines adds annotations in lines above a property, or records why it cannot. coversAll reports whether each instance of the property gets an
+// annotation or has one.
 func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll bool) {
 	lines, reason := annotations(added, coversAll)
 	indent, offset, ok := e.lineStart(property)
@@ -143,8 +144,8 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll
 // maxLines is the largest number of lines that are added above one property.
 const maxLines = 200
 
-// annotations returns the annotation lines for the proposals, or the reason why there are none. Equal values need one line. Different values need
-// conditions on the constants that distinguish them.
+// annotations returns the annotation lines for the proposals, or the reason why there are none. If all values are equal and coversAll is true, one
+// line is enough. Otherwise each line needs conditions on the constants that distinguish the proposals.
 func annotations(proposals []proposal, coversAll bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
@@ -152,6 +153,7 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 	if coversAll && !slices.ContainsFunc(proposals, differs) {
 		return linesOf(proposals[0], ""), ""
 	}
+	// The conditions use constants with several values in the test. If these are not enough, they use all constants.
 	varied, all := (*propertyInstance).constants, (*propertyInstance).allConstants
 	names := distinguishingConstants(proposals, varied)
 	if sameConditionsSameValue(proposals, names, varied) {
@@ -176,8 +178,8 @@ func (instance *propertyInstance) allConstants() []result.Constant {
 	return constants
 }
 
-// distinguishingConstants returns the names of the constants that all instances have with different values. For a single proposal, it returns all
-// constants.
+// distinguishingConstants returns the names of the constants that have a value in all proposals, and different values in at least two of them. For a
+// single proposal, it returns all constants. constantsOf returns the constants of an instance.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var names []string
 	for _, constant := range constantsOf(proposals[0].instance) {
@@ -230,7 +232,8 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 	return text
 }
 
-// sameConditionsSameValue reports whether proposals with equal values of the named constants have equal values and terms.
+// sameConditionsSameValue reports whether the values of the named constants determine the proposal: two proposals with equal values of these
+// constants have equal expected values and terms.
 func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
 	seen := make(map[string]proposal)
 	for _, proposed := range proposals {

@@ -150,9 +150,10 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	return batch.plan.Part(tasks, nil)
 }
 
-// attribute assigns the verdicts of an engine to the instances of a batch. A missing verdict is an error.
+// attribute stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the test's instances. A
+// missing verdict is an error.
 func (run *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
-	next := 0 // verdicts have the order of the test's instances
+	next := 0 // the index of the next verdict
 	for i, instance := range run.instances {
 		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {
 			continue

@@ -16,7 +16,8 @@ import (
 // Source: getExpectedOutFilesFromArgs in prism-auto.
 func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys, target, "") }
 
-// existingFiles returns the existing files for the target of an export or import. suffix is the extension of compressed files, or empty.
+// existingFiles returns the existing files for the target of an export or import, such as model.tra,sta or model.all. suffix is the extension of
+// compressed files, or empty.
 func existingFiles(fsys fs.FS, target, suffix string) []string {
 	first, otherExts, _ := strings.Cut(target, ",")
 	base := strings.TrimSuffix(first, path.Ext(first))

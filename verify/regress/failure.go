@@ -64,8 +64,8 @@ func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.Test
 	return out
 }
 
-// repeatable reports whether another run would end with the same failure.
-func repeatable(failure *result.Failure) bool {
+// isRepeatable reports whether another run would end with the same failure.
+func isRepeatable(failure *result.Failure) bool {
 	if failure == nil {
 		return true
 	}

@@ -11,22 +11,22 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns the mistakes in annotations and the expectations that fit no test, sorted by position.
+// findings returns the mistakes in annotations, and the annotations and other expectations that no test uses, sorted by position.
 func (r *suiteRun) findings() []report.TestFinding {
 	var findings []report.TestFinding
-	testsOfFile := make(map[string][]*loadedTest) // by properties file
-	var order []string
+	testsOfFile := make(map[string][]*loadedTest) // by the name of the properties file
+	var fileNames []string
 	for _, test := range r.tests {
 		if test.tree == nil {
 			continue
 		}
 		name := test.switches.Props
 		if testsOfFile[name] == nil {
-			order = append(order, name)
+			fileNames = append(fileNames, name)
 		}
 		testsOfFile[name] = append(testsOfFile[name], test)
 	}
-	for _, name := range order {
+	for _, name := range fileNames {
 		findings = append(findings, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
 	}
 	findings = append(findings, r.unusedExtras()...)
@@ -36,7 +36,7 @@ func (r *suiteRun) findings() []report.TestFinding {
 	return findings
 }
 
-// unusedExtras returns a finding for each expectation outside of properties files that fits no test.
+// unusedExtras returns a finding for each expectation outside of properties files that no test uses.
 func (r *suiteRun) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
@@ -51,8 +51,8 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 			if _, isListed := used[key]; !isListed {
 				extras = append(extras, extra)
 			}
-			cannotRun := test.err != nil || test.importsResults() // such a test may need the expectation
-			used[key] = used[key] || cannotRun || test.usesExtra(extra)
+			mayUse := test.err != nil || test.importsResults() // what such a test uses is unknown
+			used[key] = used[key] || mayUse || test.usesExtra(extra)
 		}
 	}
 	var findings []report.TestFinding
@@ -80,27 +80,28 @@ func (test *loadedTest) usesExtra(extra *Extra) bool {
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, tree := tests[0].props, tests[0].tree
 	mistakes := expect.Check(text, tree)
-	all := slices.Clone(mistakes)
+	withUnused := slices.Clone(mistakes)
 	for _, item := range tree.Items {
 		property, ok := item.(*syntax.Property)
 		if ok && checkedByTests(tests, property) {
-			all = append(all, unusedAnnotations(tests, property, mistakes)...)
+			withUnused = append(withUnused, unusedAnnotations(tests, property, mistakes)...)
 		}
 	}
 	var findings []report.TestFinding
-	for _, mistake := range all {
+	for _, mistake := range withUnused {
 		findings = append(findings, report.TestFinding{File: name, Line: int(mistake.Pos.Line), Col: int(mistake.Pos.Col), Message: mistake.Msg})
 	}
 	return findings
 }
 
-// unusedAnnotations returns a mistake for each annotation of a property that fits no test. It skips annotations that already have mistakes.
+// unusedAnnotations returns a mistake for each annotation of a property that no test uses. It skips an annotation that is in mistakes already. All
+// tests have the same properties file.
 func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
 	text := tests[0].props
-	chosen := chosenPositions(tests, property)
+	used := usedAnnotations(tests, property)
 	var unused []expect.Mistake
 	addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
-		if !chosen[start] && !containsMistake(mistakes, start, end) {
+		if !used[start] && !containsMistake(mistakes, start, end) {
 			unused = append(unused, expect.Mistake{Pos: start, Msg: "this annotation fits no test" + unknownNames(tests, conditions)})
 		}
 	}
@@ -123,35 +124,42 @@ func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
 // checkedByTests reports whether all tests can run and at least one of them checks the property.
 func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
 	for _, test := range tests {
-		if test.err != nil || test.importsResults() { // this test may be the one that uses the annotation
+		if test.err != nil || test.importsResults() {
 			return false
 		}
 	}
-	return slices.ContainsFunc(tests, func(test *loadedTest) bool {
-		return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.task.Pos == property.Pos() })
-	})
+	isOfProperty := func(instance *propertyInstance) bool { return instance.task.Pos == property.Pos() }
+	checksProperty := func(test *loadedTest) bool { return slices.ContainsFunc(test.instances, isOfProperty) }
+	return slices.ContainsFunc(tests, checksProperty)
 }
 
-// chosenPositions returns the positions of the annotations of a property that some test chooses.
-func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.Pos]bool {
-	chosen := make(map[syntax.Pos]bool)
+// usedAnnotations returns the positions of the annotations of a property, in its properties file, that at least one test uses.
+func usedAnnotations(tests []*loadedTest, property *syntax.Property) map[syntax.Pos]bool {
+	used := make(map[syntax.Pos]bool)
 	for _, test := range tests {
 		for _, instance := range test.instances {
-			if instance.task.Pos != property.Pos() {
-				continue
-			}
-			if instance.chosen.Result != nil && instance.extraPlace == "" {
-				chosen[instance.chosen.Result.Pos] = true
-			}
-			if instance.chosen.Terms != nil && !slices.Contains(instance.chosenExtras, instance.chosen.Terms.Pos) {
-				chosen[instance.chosen.Terms.Pos] = true
+			if instance.task.Pos == property.Pos() {
+				instance.addUsedAnnotations(used)
 			}
 		}
 	}
-	return chosen
+	return used
 }
 
-// unknownNames returns the end of a message that names undeclared constants in the conditions; empty if there are none.
+// addUsedAnnotations adds the positions of the annotations that the instance uses: its expected result and its terms. It omits expectations from
+// outside of the properties file.
+func (instance *propertyInstance) addUsedAnnotations(positions map[syntax.Pos]bool) {
+	expected, terms := instance.chosen.Result, instance.chosen.Terms
+	if expected != nil && instance.extraPlace == "" {
+		positions[expected.Pos] = true
+	}
+	if terms != nil && !slices.Contains(instance.chosenExtras, terms.Pos) {
+		positions[terms.Pos] = true
+	}
+}
+
+// unknownNames returns a text for the end of a message. It names the constants in the conditions that no test declares; it is empty if there are
+// none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {

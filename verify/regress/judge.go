@@ -18,6 +18,7 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	verdict := answer.Verdict
 	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
 	judged.Cached, judged.Log = answer.cached, answer.log
+	// PRISM has judged the property itself if it used the same annotation.
 	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
 	if reliesOnPRISM {
 		judged.Outcome, judged.Reason = parseTesting(answer.judgment)
@@ -30,7 +31,7 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	return judged
 }
 
-// parseTesting converts PRISM's test result, such as "FAIL: reason", to an outcome and its reason.
+// parseTesting converts the text with which PRISM judges a property in its test mode, such as "FAIL: reason", to an outcome and its reason.
 func parseTesting(text string) (outcome report.TestOutcome, reason string) {
 	judgment, reason, _ := strings.Cut(text, ": ")
 	switch judgment {

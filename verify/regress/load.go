@@ -79,7 +79,8 @@ func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	return test
 }
 
-// load reads the files of a test, plans its properties and selects their annotations.
+// load reads the files of a test, and makes an instance with its annotation for each property and valuation of the constants. A test without
+// properties has no instances.
 func (test *loadedTest) load(ctx context.Context) error {
 	if err := test.readFiles(); err != nil {
 		return err
@@ -220,7 +221,8 @@ func Override(consts, replacements []string) ([]string, error) {
 	return definitions, nil
 }
 
-// withType returns the text of a model with another model type. TypeNone, and a model with syntax errors, leave the text unchanged.
+// withType returns the text of a model with modelType as its type. If modelType is TypeNone, or the model has syntax errors, it returns the text
+// unchanged.
 func withType(model []byte, modelType syntax.ModelType) []byte {
 	if modelType == syntax.TypeNone {
 		return model
@@ -354,7 +356,7 @@ func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	}
 }
 
-// chooseTerms selects the terms of an instance. The first extraTerms items are from outside of the properties file.
+// chooseTerms selects the terms that apply to an instance. The first extraTerms elements of terms are from outside of the properties file.
 func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
 	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
 	for i := range extraTerms {
@@ -365,7 +367,8 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 	}
 }
 
-// chooseResult selects the expected result of an instance. The first extraResults items are from outside of the properties file.
+// chooseResult selects the expected result that applies to an instance. The first extraResults elements of results are from outside of the properties
+// file.
 func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {

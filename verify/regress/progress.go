@@ -35,7 +35,8 @@ func (p *progress) end(run *testRun) {
 	p.report(time.Now())
 }
 
-// report calls notify with the number of finished runs. If a run is slow, the call also names it. The caller holds the lock.
+// report calls notify with the number of finished runs and a text about the run that has run longest, if it has run for at least slowAfter. The
+// caller holds the lock.
 func (p *progress) report(now time.Time) {
 	if p.notify == nil {
 		return

@@ -138,7 +138,7 @@ func (test *loadedTest) isSelected() bool {
 	return test.wantsRunResults || hasInstance
 }
 
-// unusedConsts returns the constants that a test defines and no test declares.
+// unusedConsts returns the names of the constants to which a test gives a value (with --const), although no model or properties file declares them.
 func (r *suiteRun) unusedConsts() []string {
 	var unused []string
 	for _, test := range r.tests {
@@ -199,26 +199,27 @@ func (r *suiteRun) results() (out []report.TestResult, compared agree.Tally) {
 	return out, compared
 }
 
-// interleave returns the results of all runs of one test: first about whole runs, then about each property instance.
+// interleave returns the results of all runs of one test, which differ in their engines: first the results about whole runs, then for each property
+// instance the results of all engines. It compares the engines and counts the outcomes in compared.
 func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []report.TestResult {
-	var out []report.TestResult
+	var results []report.TestResult
 	for _, run := range runs {
-		out = append(out, run.runResults...)
+		results = append(results, run.runResults...)
 	}
 	for i, instance := range test.instances {
 		if !instance.selected {
 			continue
 		}
-		var row []report.TestResult
+		var ofEngines []report.TestResult
 		for _, run := range runs {
 			if run.instanceResults != nil {
-				row = append(row, run.instanceResults[i])
+				ofEngines = append(ofEngines, run.instanceResults[i])
 			}
 		}
-		test.compareEngines(instance, row, compared)
-		out = append(out, row...)
+		test.compareEngines(instance, ofEngines, compared)
+		results = append(results, ofEngines...)
 	}
-	return out
+	return results
 }
 
 // doubtNotes returns a note for each reason why an engine doubts its values, with the number of these values.

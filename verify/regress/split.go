@@ -49,7 +49,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 	return nil
 }
 
-// checkSameSuite returns an error if a shard was recorded with another suite. hash is the hash of the current suite.
+// checkSameSuite returns an error if a recorded part belongs to another suite than the current one, which has the given hash.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
 	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash

@@ -13,8 +13,8 @@ import (
 	"tilecheck/verify/cache"
 )
 
-// caching reports whether the answers of the engine are cached.
-func (run *testRun) caching() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
+// usesCache reports whether the answers of the engine are cached.
+func (run *testRun) usesCache() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
 
 // propertyKey returns the cache key of the verdicts about a property. It hashes every input that can change a verdict or a message.
 func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
@@ -29,7 +29,7 @@ func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 
 // checkBatch fills in the answers of a batch. It runs the engine only for answers that are not in the cache.
 func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
-	if !run.caching() {
+	if !run.usesCache() {
 		return run.check(ctx, batch, answers)
 	}
 	uncached := *batch
@@ -79,13 +79,13 @@ func (run *testRun) readCache(batch *batch, number string, answers []answer) boo
 	if err != nil {
 		return false
 	}
-	byConstants := make(map[string]result.Verdict)
+	byValuation := make(map[string]result.Verdict)
 	for _, verdict := range verdicts {
-		byConstants[fmt.Sprint(verdict.Constants)] = verdict
+		byValuation[fmt.Sprint(verdict.Constants)] = verdict
 	}
 	cached := make(map[int]result.Verdict) // by the index of the instance
 	for _, i := range run.instancesOf(batch, number) {
-		verdict, ok := byConstants[fmt.Sprint(run.instances[i].constants())]
+		verdict, ok := byValuation[fmt.Sprint(run.instances[i].constants())]
 		if !ok || verdict.Property != run.instances[i].task.Text {
 			return false
 		}
@@ -101,7 +101,7 @@ func (run *testRun) readCache(batch *batch, number string, answers []answer) boo
 func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
 	for _, i := range run.instancesOf(batch, number) {
-		if !repeatable(answers[i].Err) {
+		if !isRepeatable(answers[i].Err) {
 			return
 		}
 		verdicts = append(verdicts, answers[i].Verdict)
@@ -123,7 +123,7 @@ func (run *testRun) noteError(err error) {
 // transcript returns the output of a PRISM command, from the cache if possible.
 func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
 	isSampling := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
-	if !run.caching() || isSampling { // PRISM's samples have no seed, so they cannot be repeated
+	if !run.usesCache() || isSampling { // PRISM's samples have no seed, so they cannot be repeated
 		output, err = run.runTool(ctx, command)
 		return output, false, err
 	}
@@ -132,7 +132,7 @@ func (run *testRun) transcript(ctx context.Context, command runner.Command) (out
 		return output, true, nil
 	}
 	output, err = run.runTool(ctx, command)
-	if err != nil || !output.repeatable() {
+	if err != nil || !output.isRepeatable() {
 		return output, false, err
 	}
 	data, err := json.Marshal(output)
@@ -165,19 +165,19 @@ func (run *testRun) cachedTranscript(key cache.Hash) *transcript {
 	return output
 }
 
-// repeatable reports whether another run of the command would have the same output.
-func (t *transcript) repeatable() bool {
+// isRepeatable reports whether another run of the command would have the same output.
+func (t *transcript) isRepeatable() bool {
 	log := t.log()
-	if t.Cause != runner.Finished || !repeatable(log.Err) {
+	if t.Cause != runner.Finished || !isRepeatable(log.Err) {
 		return false
 	}
 	for i := range log.Properties {
-		if !repeatable(log.Properties[i].Err) {
+		if !isRepeatable(log.Properties[i].Err) {
 			return false
 		}
 	}
 	for _, failure := range log.Failures {
-		if !repeatable(failure) {
+		if !isRepeatable(failure) {
 			return false
 		}
 	}

@@ -137,7 +137,8 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 	return short
 }
 
-// isOmitted reports whether the run leaves out this switch of the test.
+// isOmitted reports whether the run leaves out a switch of the test. checksAll reports whether the run checks all properties of the test, isSampled
+// whether an annotation asks for sampling.
 func isOmitted(option *suite.Switch, checksAll, isSampled bool) bool {
 	switch name := option.Name(); name {
 	case "const", "test", "testall":
@@ -149,7 +150,7 @@ func isOmitted(option *suite.Switch, checksAll, isSampled bool) bool {
 	}
 }
 
-// addSwitch adds a switch of the test to the arguments of the run.
+// addSwitch adds a switch of the test, with its files, to the arguments of the run, unless isOmitted says that the run leaves it out.
 func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool) error {
 	words := option.Words
 	switch {

@@ -19,7 +19,7 @@ type Witnesser interface {
 // maxWitnesses is the greatest number of failed results of one run for which a witness is searched.
 const maxWitnesses = 10
 
-// addWitnesses adds the most probable path to results that failed because their property is false.
+// addWitnesses adds the most probable path as a witness to the first maxWitnesses results that failed because their bounded property is false.
 func (run *testRun) addWitnesses(ctx context.Context) {
 	engine, ok := runner.As[Witnesser](run.engine.Engine)
 	if !ok || run.plan == nil {

@@ -54,7 +54,7 @@ func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation
 	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
 }
 
-// hideActions makes the results of synchronisations with hidden actions unlabelled. It returns the alphabet without these actions. It changes
+// hideActions returns the synchronisations, whose hidden actions are replaced by no action, and the alphabet without the hidden actions. It changes
 // syncs.
 func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (hidden []synchronisation, newAlphabet []int) {
 	isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
@@ -149,7 +149,8 @@ func selectByResult(syncs []synchronisation, action int) []synchronisation {
 // noRewards marks, in the place of an action, edges that assign no rewards.
 const noRewards = math.MinInt
 
-// combinations returns all combinations of one synchronisation from each list. All of them have the same resulting action.
+// combinations returns, for each combination of one synchronisation from each list, a synchronisation of all their participants. Its resulting
+// action is result. More than maxVectors combinations are an error.
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
 	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {

@@ -409,7 +409,8 @@ func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	return assignments, nil
 }
 
-// writeEdge writes a command as an edge. In a CTMC the updates race, so each of them becomes an edge with a rate.
+// writeEdge writes a command as an edge with one destination for each update. In a CTMC it writes one edge with a rate for each update, because the
+// updates race.
 func (x *exporter) writeEdge(module int, command *sema.Command, action string, rewards []assignment) error {
 	guard, err := x.convertExpr(command.Guard)
 	if err != nil {

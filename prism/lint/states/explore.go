@@ -374,8 +374,8 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 		x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
 }
 
-// differingGuards returns the guards of the first commands in which two choices differ. Equal choices give the guards of their first commands. A
-// choice without commands gives nil.
+// differingGuards compares the commands of two choices one by one, and returns the guards of the first two that differ. If none differ, it returns the
+// guards of the first commands. If a choice has no commands, it returns nil.
 func (x *explorer) differingGuards(first, second []compile.CommandRef) (firstGuard, secondGuard *guard) {
 	if len(first) == 0 || len(second) == 0 {
 		return nil, nil

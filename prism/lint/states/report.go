@@ -44,7 +44,7 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// report returns the result of the exploration. isInterrupted says that the context ended.
+// report returns the result of the exploration. isInterrupted reports whether the context ended before all states were visited.
 func (x *explorer) report(isInterrupted bool) *Report {
 	undecided := x.whyUndecided(isInterrupted)
 	if undecided == "" { // all reachable states were visited without an error
@@ -121,7 +121,8 @@ func countByPosition(guards []*guard) map[syntax.Pos]int {
 	return count
 }
 
-// checkNeverReady reports commands with guards that hold in some state, although the other modules with the same action are never ready then.
+// checkNeverReady reports commands that are never taken although their guards hold in some state, because the other modules with the same action have
+// no enabled command then.
 func (x *explorer) checkNeverReady() {
 	takenAt := make(map[syntax.Pos]bool) // by the position of a command, which several modules may share
 	for _, guard := range x.allGuards {
