@@ -94,7 +94,8 @@ func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error
 	return comparison, nil
 }
 
-// pair groups the runs by case and tool, in the order of the new runs. It omits groups without old runs.
+// pair groups the old and the new runs by case and tool, in the order of the new runs. If the pairing names two tools, it groups the runs by case only.
+// It omits groups without old runs.
 func pair(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 	groups := make(map[groupKey]*group)
 	var ordered []*group
@@ -136,7 +137,7 @@ func runsOfTool(runs []record.Run, toolLabel string) iter.Seq2[*record.Run, grou
 	}
 }
 
-// ranSeparately reports whether all old runs started before all new runs, or all of them after.
+// ranSeparately reports whether all old runs started before all new runs, or all old runs started after all new runs.
 func ranSeparately(groups []*group) bool {
 	var oldRuns, newRuns []*record.Run
 	for _, group := range groups {
@@ -225,7 +226,8 @@ func logRatios(group *group, measure func(*record.Run) float64) (ratios []float6
 	return ratios
 }
 
-// adjustForCases adjusts the p-values for the number of cases.
+// adjustForCases multiplies the p-values of the cases by factors that depend on the number of cases (Holm's method). After this, the probability that
+// any of them is below alpha by chance is at most alpha.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
 func adjustForCases(cases []CaseComparison) {
@@ -235,10 +237,10 @@ func adjustForCases(cases []CaseComparison) {
 	}
 	slices.SortStableFunc(sorted, func(first, second *CaseComparison) int { return cmp.Compare(first.P, second.P) })
 	adjusted := 0.0
-	for i, next := range sorted {
+	for i, comparison := range sorted {
 		factor := float64(len(sorted) - i)
-		adjusted = max(adjusted, min(1, next.P*factor))
-		next.P = adjusted
+		adjusted = max(adjusted, min(1, comparison.P*factor))
+		comparison.P = adjusted
 	}
 }
 

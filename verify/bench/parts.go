@@ -17,7 +17,7 @@ func (b *benchmark) stream() shard.Stream {
 // recordShard measures every tool on the cases of this shard, and records the runs as JSON lines.
 func (b *benchmark) recordShard(ctx context.Context) error {
 	return b.Split.Do(ctx, b.stream(), func(piece *shard.Piece) error {
-		var lines bytes.Buffer
+		var lines bytes.Buffer // the recorded runs
 		reportRun := b.Record
 		b.Record = func(run *record.Run) error {
 			if err := run.Write(&lines); err != nil {

@@ -162,7 +162,7 @@ func (b *benchmark) runOnce(ctx context.Context, planned plannedRun) error {
 	return b.Record(run)
 }
 
-// measure runs a tool on a case once, and returns the measured run.
+// measure runs a tool on a case once, and returns the run with its outcome, times and memory.
 func (b *benchmark) measure(ctx context.Context, planned plannedRun) (*record.Run, error) {
 	tool := planned.tool
 	tool.meter.Take() // resets the meter

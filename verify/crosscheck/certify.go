@@ -49,7 +49,8 @@ type StateValuer interface {
 // certifiedWidth is the relative width of the proven intervals that the prover aims at.
 const certifiedWidth = 1e-10
 
-// proveRows proves the true value of every property by a certificate, and judges the answers by it.
+// proveRows proves the true value of every property of the first model by a certificate, and judges the answers of the engines by it. A row without
+// a certificate gets a note with the reason.
 func (c *comparison) proveRows(ctx context.Context) {
 	for i, instance := range c.models[0].instances {
 		space, prover, proverErr := newProver(ctx, instance)
@@ -86,7 +87,8 @@ type provenProperty struct {
 	space  *explicit.Space
 }
 
-// prove proves the true value of the property of the row, and judges the answers of all engines by it.
+// prove proves the true value of the property of the row by a certificate, and judges the answers of all engines by it. It returns an error if there
+// is no certificate.
 func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.Prover, space *explicit.Space) error {
 	task := comparison.models[0].plan.Tasks[r.task]
 	if task.Rejected != nil {
@@ -113,7 +115,8 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	return nil
 }
 
-// judgeByTruth compares an engine's answer with the proven value. If the engine returns values of all states, it compares these, too.
+// judgeByTruth compares the answer of the engine with the given index with the proven value, and returns what the proof shows about the answer. If the
+// engine also returns the values of all states, it compares them, too.
 func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, trueAnswer *agree.Answer, proven *provenProperty) *Proof {
 	outcome := agree.Compare(trueAnswer, &r.answers[engine], comparison.agreeOptions())
 	proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
@@ -160,8 +163,8 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return interval.Around(greatest).Hi
 }
 
-// judgeAllStates compares an engine's values of all states with the proven bounds. It also checks whether these values, widened by a constant, are a
-// certificate.
+// judgeAllStates compares an engine's values of all states with the proven bounds, and stores the errors in proof. It also checks whether bounds around
+// these values are a certificate themselves, if they are widened by a constant.
 func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
 	valuer, hasValues := runner.As[StateValuer](run.Engine)
 	if !hasValues || run.computesFractions() || run.sampling() != "" {
@@ -216,8 +219,8 @@ func (p *provenProperty) bounds() *certificate.Vector {
 	return vector
 }
 
-// recordErrors records the greatest possible error of an engine's values, and the state with this error. Values and bounds are in PRISM's order of
-// states.
+// recordErrors records the greatest possible error of an engine's values of all states, and the state with this error. The values and the bounds are in
+// PRISM's order of states.
 func (p *Proof) recordErrors(bounds *certificate.Vector, values []float64, space *explicit.Space) {
 	order := space.Order()
 	p.States = len(values)

@@ -135,7 +135,7 @@ type engineRun struct {
 	model *plannedModel
 }
 
-// sampling returns the sampling method of the engine; empty if the engine does not sample.
+// sampling returns the method by which the engine samples; empty if the engine builds the states instead.
 func (e *engineRun) sampling() runner.Method {
 	method := e.model.plan.Job.Method
 	if e.Method != "" {
@@ -241,7 +241,7 @@ func (c *comparison) checkRows(ctx context.Context) {
 	for _, row := range c.rowsToCheck {
 		row.prepare(c)
 	}
-	c.draw(ctx)
+	c.askEngines(ctx)
 }
 
 // makeReport completes the report from the rows of this shard.
@@ -282,7 +282,7 @@ func (c *comparison) notes() []string {
 	return append(notes, c.seedNotes()...)
 }
 
-// seedNotes returns a note with the seed and the engines that used it; nil if no engine used a seed.
+// seedNotes returns a note with the seed of the samples and the engines that used it; nil if no engine used a seed.
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {

@@ -31,7 +31,8 @@ func (c *comparison) diagnoseTools(ctx context.Context) {
 	}
 }
 
-// diagnoseTool compares the state space of a tool with that of the strict check, for the valuation with an index.
+// diagnoseTool compares the state space that a tool builds with the state space of the strict check, for the valuation with the given index. It does
+// nothing if the tool cannot export states.
 func (c *comparison) diagnoseTool(ctx context.Context, run *engineRun, index int) {
 	tool, exportsStates := runner.As[StateBuilder](run.Engine)
 	if !exportsStates {

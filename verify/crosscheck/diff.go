@@ -372,8 +372,8 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	return choices
 }
 
-// transitionsOf returns the transitions of a choice, sorted by target and action. It combines transitions with the same target and action.
-// reward returns the reward of a transition; nil means that rewards are not compared.
+// transitionsOf returns the transitions of a choice, sorted by target and action. It combines transitions with the same target and action. The function
+// reward returns the reward of the transition with an index; it is nil if rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
 	begin, end := view.model.Row(choiceIndex)
 	sorted := make([]transition, 0, end-begin)
@@ -437,15 +437,16 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If there is no difference, pairs has
-// the two indices of each pair of equal choices.
+// compareChoices compares the choices of state i of the first space with the choices of state j of the second space. If there is no difference, pairs
+// has the indices of the two choices of each pair of equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
 	for k := range firstChoices {
 		for l := range secondChoices {
-			if firstChoices[k].equal(&secondChoices[l]) {
-				pairs = append(pairs, [2]int{firstChoices[k].index, secondChoices[l].index})
+			first, second := &firstChoices[k], &secondChoices[l]
+			if first.equal(second) {
+				pairs = append(pairs, [2]int{first.index, second.index})
 				matchedFirst[k], matchedSecond[l] = true, true
 			}
 		}

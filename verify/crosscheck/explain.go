@@ -82,8 +82,8 @@ func (t transition) lowerEnd() quantity   { return t.weight }
 func (t transition) upperEnd() quantity   { return t.high }
 func (t transition) meanReward() quantity { return t.weightedReward.dividedBy(t.weight) }
 
-// firstDifferent returns the first transitions in which two sorted lists differ in target, action or value. A list without the transition has the
-// result nil. Both results are nil if the lists are equal.
+// firstDifferent returns the first transition of each list in which two sorted lists of transitions differ in target, action or value. If only one list
+// has the transition, the result for the other list is nil. Both results are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
 	for i := range min(len(first), len(second)) {
 		switch order := first[i].compare(second[i]); {
@@ -104,8 +104,8 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made a choice of state i. In a Markov chain it returns the commands that made the transition, or all enabled
-// commands if the transition is nil. An imported space has no commands.
+// origins returns the commands that made the choice sought of state i. In a Markov chain it returns the commands that made the transition, or all
+// enabled commands if the transition is nil. It returns nil for an imported space, which has no commands.
 func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
 		return nil

@@ -2,7 +2,7 @@ package crosscheck
 
 import "tilecheck/result/agree"
 
-// judge compares all answers of a row pairwise and returns the worst outcome. needsSamples says for each answer whether more samples of its engine
+// judge compares all answers of a row pairwise and returns the worst outcome. needsSamples[i] reports whether more samples of the engine of answer i
 // might decide the row.
 func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))

@@ -181,9 +181,10 @@ func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference 
 	return difference
 }
 
-// compare compares the rewards of state i of the first space and state j of the second, and those of their equal choices and transitions.
+// compare compares the rewards of state i of the first space and state j of the second space, and the rewards of their equal choices and transitions.
+// It returns the first difference; nil if there is none.
 func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int) *Difference {
-	// A tool that exports mean rewards gives none for a deadlock.
+	// A tool that exports mean rewards exports no reward for a deadlock.
 	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
 	first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j)
 	if !lacksReward && !first.equal(second) {

@@ -77,7 +77,7 @@ func key(property string, constants []result.Constant) string {
 	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
-// prepare allocates the verdicts and answers, and sets the question of each engine.
+// prepare allocates the verdicts and answers of the row, and sets the question to each engine: the property with what is known about it.
 func (r *row) prepare(comparison *comparison) {
 	r.Verdicts = make([]result.Verdict, len(comparison.engineRuns))
 	r.answers = make([]agree.Answer, len(comparison.engineRuns))
@@ -89,8 +89,8 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records an engine's verdict in one draw of samples. level is the confidence of its interval. If a later draw fails, the earlier answer
-// remains.
+// recordAnswer records the verdict of an engine. A sampling engine gives a verdict for each draw of samples, with a confidence interval of the given
+// level; the answer is the intersection of these intervals. If a later draw fails, the earlier answer remains.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
 	earlier := &r.answers[engine]
 	answer := agree.Read(run.label, verdict, r.questions[engine], level)
@@ -116,8 +116,8 @@ func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	return answers, engines
 }
 
-// compare compares the answers of a row and sets its status. It returns true if more samples might decide the row, and sets needsSamples for the
-// engines to ask again.
+// compare compares the answers of a row and sets its status. It returns true if more samples might decide the row. Then needsSamples is true for the
+// engines that must draw more samples.
 func (r *row) compare(comparison *comparison) (undecided bool) {
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
 	answers, engines := r.givenAnswers()

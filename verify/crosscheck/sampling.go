@@ -13,9 +13,9 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// draw asks every engine once. Then it asks sampling engines again with growing numbers of samples. It stops when more samples cannot decide a row,
-// or at a limit of samples or time.
-func (c *comparison) draw(ctx context.Context) {
+// askEngines asks every engine once, and then asks sampling engines again with growing numbers of samples. Each round is a draw, numbered from 1. It
+// stops when more samples cannot decide a row, or at a limit of samples or time.
+func (c *comparison) askEngines(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
 		for engine, run := range c.engineRuns {
@@ -57,7 +57,8 @@ func (c *comparison) firstSamples() int64 {
 	return samples
 }
 
-// skipBroken reports whether the strict check found an error in a model of the row. Such a row needs no more samples.
+// skipBroken reports whether the strict check found an error in a model of the row. For such a row it clears needsSamples, because the row needs no
+// more samples.
 func (c *comparison) skipBroken(row *row) bool {
 	for _, model := range c.models {
 		if model.instances[row.instance].check.Validity == Broken {

@@ -168,7 +168,8 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows of a shard. The shard with the first property also has the strict checks of the models.
+// restore fills the rows of the comparison that belong to the recorded shard. The shard with the first property also has the strict checks of the
+// models.
 func (record *shardRecord) restore(comparison *comparison) error {
 	rows := comparison.rowsOfTasks(record.piece.First, record.piece.End)
 	if len(record.Rows) != len(rows) {
@@ -242,7 +243,8 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses under a valuation from the first shard that has some. instance is the index of the valuation.
+// diagnosesOf returns the diagnoses under one valuation of the constants. instance is the index of the valuation. Several shards may have made the
+// same diagnoses, so it takes the diagnoses of the first shard that has some.
 func (records shardRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
 	var diagnoses []Diagnosis
 	for _, record := range records {

@@ -10,8 +10,8 @@ import (
 	"tilecheck/result"
 )
 
-// Table returns the report as a table: a row per property and valuation with the answers of the engines, the status and
-// the reason. Below it come the errors of models, the first differences, and how to read the statuses.
+// Table returns the report as a table. It has a row for each property and valuation, with the answers of the engines, the status and the reason. Its
+// notes have the results of the strict checks, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
 	hasConstants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
 	out := &table.Table{Columns: r.columns(hasConstants)}

@@ -155,7 +155,7 @@ func impliedBy(conditions, assumptions []Condition) bool {
 	return true
 }
 
-// lookalikes reports the lines of the comment block that look like annotations and are none. results and terms are the annotations of the block.
+// lookalikes reports the lines of the comment block that look like annotations but are not. results and terms are the annotations of the block.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var annotationOffsets []int32
 	for i := range results {
@@ -179,7 +179,8 @@ func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	return mistakes
 }
 
-// commentedOut reports whether src begins with comment lines that contain a property. It ignores annotations in these lines.
+// commentedOut reports whether src begins with comment lines whose text is a property: a property that the author has commented out. It ignores
+// annotations in these lines.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {

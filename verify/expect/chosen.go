@@ -140,8 +140,8 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	return interval.Point(value.Float), nil
 }
 
-// compareWithTolerance returns an error unless a number is within the tolerance of the terms. The engine's guaranteed bounds must also contain a
-// precise reference value.
+// compareWithTolerance returns an error unless the number of a verdict is within the tolerance that the terms allow. If the expected value is a precise
+// reference value, the engine's guaranteed bounds must also contain it.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
 	switch kind := verdict.Value.Kind; {
 	case kind == result.Boolean && terms.Reference != NoReference:

@@ -358,17 +358,17 @@ func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)
 	}
 	points := verdict.Value.Points
-	wrong := problem("Wrong result (expected %s, got %s)", e.Value, result.CurveText(points, numberText, ","))
+	wrongCurve := problem("Wrong result (expected %s, got %s)", e.Value, result.CurveText(points, numberText, ","))
 	expected := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
 	if len(expected) != len(points) {
-		return wrong
+		return wrongCurve
 	}
 	relative, absolute := max(rules.Relative, DefaultRelative), verdict.Value.Num
 	for _, text := range expected {
 		numbers := strings.Split(text, ",")
 		isNear := func(point []float64) bool { return isNearPoint(point, numbers, relative, absolute) }
 		if !slices.ContainsFunc(points, isNear) {
-			return wrong
+			return wrongCurve
 		}
 	}
 	return nil

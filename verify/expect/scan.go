@@ -71,7 +71,9 @@ func findTerms(text []byte) int {
 		if _, end, ok := parenthesised(text, offset); ok {
 			offset = skipBlanks(text, end+1)
 		}
-		if offset < len(text) && text[offset] == ':' && (begin == 0 || !isLetter(text[begin-1])) {
+		startsWord := begin == 0 || !isLetter(text[begin-1])
+		hasColon := offset < len(text) && text[offset] == ':'
+		if startsWord && hasColon {
 			return begin
 		}
 	}

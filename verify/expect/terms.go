@@ -243,9 +243,9 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 	seen[key] = true
 	switch key {
 	case "tolerance":
-		t.Tolerance = t.number(key, value, pos, 0, 1)
+		t.Tolerance = t.parseNumber(key, value, pos, 0, 1)
 	case "absolute":
-		t.Absolute = t.number(key, value, pos, 0, maxNumber)
+		t.Absolute = t.parseNumber(key, value, pos, 0, maxNumber)
 	case "error":
 		t.Errors = t.parseClasses(value, pos)
 	case "engines":
@@ -263,17 +263,17 @@ func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
 	sampling := t.Statistical
 	switch key {
 	case "confidence":
-		sampling.Confidence = orZero(t.number(key, value, pos, 0, 1))
+		sampling.Confidence = orZero(t.parseNumber(key, value, pos, 0, 1))
 	case "flakes":
-		sampling.Flakes = orZero(t.number(key, value, pos, 0, 1))
+		sampling.Flakes = orZero(t.parseNumber(key, value, pos, 0, 1))
 	case "width":
-		sampling.Width = orZero(t.number(key, value, pos, 0, maxNumber))
+		sampling.Width = orZero(t.parseNumber(key, value, pos, 0, maxNumber))
 	case "maxreward":
-		sampling.MaxReward = orZero(t.number(key, value, pos, 0, maxNumber))
+		sampling.MaxReward = orZero(t.parseNumber(key, value, pos, 0, maxNumber))
 	case "samples":
-		sampling.Samples = t.count(key, value, pos)
+		sampling.Samples = t.parseCount(key, value, pos)
 	case "maxpath":
-		sampling.MaxPath = t.count(key, value, pos)
+		sampling.MaxPath = t.parseCount(key, value, pos)
 	case "seed":
 		seed, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
@@ -295,8 +295,8 @@ func orZero(number *float64) float64 {
 	return *number
 }
 
-// number parses a number that is greater than low and less than high. For any other text it records a mistake and returns nil.
-func (t *Terms) number(key, value string, pos syntax.Pos, low, high float64) *float64 {
+// parseNumber parses a number that is greater than low and less than high. For any other text it records a mistake and returns nil.
+func (t *Terms) parseNumber(key, value string, pos syntax.Pos, low, high float64) *float64 {
 	number, err := strconv.ParseFloat(value, 64)
 	isInRange := number > low && number < high // false for NaN
 	if err != nil || !isInRange {
@@ -313,8 +313,8 @@ func (t *Terms) number(key, value string, pos syntax.Pos, low, high float64) *fl
 // maxCount is the greatest number of samples: all JSON readers represent integers up to it exactly.
 const maxCount = 1 << 53
 
-// count parses a number of samples or steps, from 1 to maxCount. For any other text it records a mistake and returns 0.
-func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
+// parseCount parses a number of samples or steps, from 1 to maxCount. For any other text it records a mistake and returns 0.
+func (t *Terms) parseCount(key, value string, pos syntax.Pos) int64 {
 	count, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || count < 1 || count > maxCount {
 		t.addMistake(pos, "%s is %q, want a number from 1", key, value)

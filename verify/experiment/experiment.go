@@ -158,8 +158,8 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns returns the runs of external tools and of the embedded engine. A run of a tool checks one cell. A run of the embedded engine that
-// samples the property of the thesis checks all tiles of a strategy.
+// engineRuns returns the runs of the engines, separately for external tools and for the embedded engine. A run of a tool checks one cell. A run of the
+// embedded engine checks all tiles of a strategy if it samples the property of the thesis, and one cell otherwise.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
 	samples := e.Job.Method != runner.States
@@ -201,8 +201,8 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 	count := len(e.cells) * len(engines)
 	collected := &collectedVerdicts{engines: engines, verdicts: make([]result.Verdict, count), errs: make([]error, count)}
 	toolRuns, nativeRuns := e.engineRuns(engines)
-	inParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { e.execute(ctx, collected, run, nil) })
-	inParallel(e.nativeLimit(), nativeRuns, func(run engineRun) { e.execute(ctx, collected, run, e.Job.Progress) })
+	executeInParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { e.execute(ctx, collected, run, nil) })
+	executeInParallel(e.nativeLimit(), nativeRuns, func(run engineRun) { e.execute(ctx, collected, run, e.Job.Progress) })
 	return collected.verdicts, cmp.Or(collected.errs...)
 }
 
@@ -231,8 +231,8 @@ func (e *Experiment) nativeLimit() int {
 	return runtime.GOMAXPROCS(0) // while one model is compiled, another is sampled
 }
 
-// inParallel executes all runs, at most limit of them at a time. With a limit of 1 it keeps their order.
-func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
+// executeInParallel calls execute for all runs, at most limit of them at a time. With a limit of 1 it keeps their order.
+func executeInParallel(limit int, runs []engineRun, execute func(engineRun)) {
 	var group errgroup.Group
 	group.SetLimit(limit)
 	for _, run := range runs {
@@ -357,9 +357,9 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Option
 	}
 }
 
-// judgeCell compares a verdict with the number of the thesis, if there is one. It is Fisher's exact test of our games against the 1000 games of the
-// thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence, although they are not
-// independent.
+// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test: the games that were sampled here against the
+// 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence,
+// although they are not independent.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
 	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
 	published, isPublished := e.published(cell.strategy, cell.max)

@@ -33,7 +33,7 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 	return fit
 }
 
-// add counts a cell with a published number.
+// add counts a cell that has a published number as compatible or as contradicted.
 func (f *thesisFit) add(cell *report.ComparisonCell) {
 	f.compared++
 	if !slices.Contains(f.columns, cell.Strategy) {

@@ -191,7 +191,7 @@ func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, 
 	if err := json.Unmarshal(raw, &published); err != nil {
 		return jsonError(r.name, r.src, offset, err)
 	}
-	expected, ok := reference(published.Value)
+	expected, ok := parseReference(published.Value)
 	switch {
 	case r.options.MaxStates > 0 && states > r.options.MaxStates:
 		r.set.Large++
@@ -306,7 +306,7 @@ func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 	return undefined
 }
 
-// definitions returns definitions of the undefined constants, in the form name=value.
+// definitions returns the values of the undefined constants, in the form name=value. It omits values of other constants.
 func definitions(values []parameter, undefined map[string]bool) []string {
 	var definitions []string
 	for _, value := range values {
@@ -323,10 +323,11 @@ const (
 	roundedTolerance = 1e-3 // where the reference is a rounded number
 )
 
-// reference converts a reference result in JSON to an expectation. It returns false for an unknown form.
-func reference(raw json.RawMessage) (expectation regress.Extra, ok bool) {
+// parseReference converts a reference result in JSON to an expectation. The result is true or false, ∞, a number, a fraction or an interval. For any
+// other form ok is false.
+func parseReference(raw json.RawMessage) (expectation regress.Extra, ok bool) {
 	expected := &expect.Expectation{Text: "reference"}
-	tolerance := boundedTolerance
+	tolerance := boundedTolerance // a rounded number has another tolerance
 	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
 	var parts struct{ Num, Den, Lower, Upper json.Number }
 	var truth bool

@@ -66,7 +66,7 @@ func (request *Request) Find(checkFiles func(files []string) error) (*Selection,
 	if err != nil {
 		return nil, err
 	}
-	recorder := &recordingFS{FS: names.fsys} // only for discover
+	recorder := &recordingFS{FS: names.fsys} // records the files that discover opens
 	names.fsys = recorder
 	selected := &Selection{paths: names, Labels: request.Engines}
 	selected.Options = regress.Options{Name: names.userName, Seed: 1, Only: request.Only, Jobs: request.Jobs}
@@ -161,7 +161,7 @@ func (request *Request) discover(selected *Selection) error {
 	return nil
 }
 
-// testsOf returns the tests of a path. If suite is not nil, these are the tests of this suite file, which is in the directory dir.
+// testsOf returns the tests of a path. If suite is not nil, it returns the tests of this suite file, which is in the directory dir.
 func (request *Request) testsOf(selected *Selection, path string, suite *suitefile.File, dir string) ([]regress.Test, error) {
 	pairing, hasPairing := request.pairing()
 	if suite == nil {
@@ -216,8 +216,8 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Strict = selected.Strict || config.Strict
 }
 
-// applyFlags overrides the settings of suite files by the command line. Without engines on the command line, the run uses the engines of all
-// tests.
+// applyFlags overrides the settings of suite files by the settings of the command line. If the command line names no engines, the run uses the engines
+// of all tests.
 func (request *Request) applyFlags(selected *Selection) error {
 	hasEngineFlag := len(selected.Labels) > 0
 	for i := range selected.Tests {

@@ -84,7 +84,7 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	return append(runs, directoryRuns...), err
 }
 
-// discoverList returns the runs of a list file. A line "dir,file" names a properties file; dir is relative to the list.
+// discoverList returns the runs of a list file. A line "dir,file" names a properties file; dir is relative to the directory of the list.
 func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	lines, err := readLines(fsys, name)
 	if err != nil {
@@ -214,7 +214,8 @@ func (d *directory) modelsNamedBy(file string) []string {
 	return models
 }
 
-// isPaired reports whether a properties file belongs to a model. models are all models of the directory, each followed by its switches.
+// isPaired reports whether a properties file belongs to a model, by the pairing of the directory. models are all models of the directory, each followed
+// by its switches.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
 	switch d.pairing {
 	case Every:

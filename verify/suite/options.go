@@ -122,7 +122,7 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	return option
 }
 
-// readSwitch interprets a switch.
+// readSwitch stores the meaning of a switch of PRISM in the options. It skips a switch with a wrong number of arguments.
 func (r *optionReader) readSwitch(option *Switch) {
 	count, _ := arity(option.Name())
 	if len(option.Words) != 1+count { // an error about the number of arguments is already recorded
@@ -157,7 +157,7 @@ func (r *optionReader) readSwitch(option *Switch) {
 	}
 }
 
-// readGroup interprets an import, an export or a switch of the simulator. It ignores other switches.
+// readGroup stores the meaning of an import, an export or a switch of the simulator in the options. It ignores other switches.
 func (r *optionReader) readGroup(option *Switch) {
 	if option.Ignored() {
 		return

@@ -32,7 +32,8 @@ func (s *Switch) Export() bool { return strings.HasPrefix(s.Name(), "export") &&
 // Files returns the arguments of an import or export, with the parts after a colon.
 func (s *Switch) Files() []string { return s.Words[1:] }
 
-// ignored returns the number of arguments of a switch that only changes how PRISM computes or prints. ok is false for other switches.
+// ignored returns the number of arguments of a switch that a test ignores, because it only changes how PRISM computes or prints. ok is false for other
+// switches.
 func ignored(name string) (args int, ok bool) {
 	switch name {
 	case "explicit", "ex", "hybrid", "h", "sparse", "s", "mtbdd", "m", "power", "pow", "pwr", "jacobi", "jac",

@@ -91,8 +91,8 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 	return answer
 }
 
-// validTasks returns the indices of the tasks that may be valid under some valuation of the constants. The findings are in the order of the verdicts
-// of the tool.
+// validTasks returns the indices of the tasks whose model and rewards may be valid under at least one valuation of the constants. The findings are in
+// the order of the verdicts of the tool.
 func validTasks(plan *runner.Plan, findings []finding) []int {
 	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
 	isValid := make(map[int]bool) // by the index of the task
@@ -114,7 +114,8 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the tasks with the given indices. The other tasks get verdicts about a stopped run.
+// checkValid runs the tool on the tasks with the given indices, and returns verdicts for all tasks of the plan. The other tasks get verdicts that say
+// that the run was stopped.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
