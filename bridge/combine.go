@@ -17,101 +17,102 @@ import (
 	"tilecheck/result"
 )
 
-// answer is the value of an expression in one state, or of a filter. A number lies between lo and hi, as far as its accuracy
-// guarantees that.
+// answer is the value of an expression in one state, or the value of a filter. If hasBounds is true, lo and hi bound the number, as reliably as
+// accuracy says.
 type answer struct {
-	value    sema.Value
-	lo, hi   float64
-	bounds   bool // lo and hi are set
-	accuracy result.Accuracy
+	value     sema.Value
+	lo, hi    float64
+	hasBounds bool // lo and hi are set
+	accuracy  result.Accuracy
 }
 
-// row is a state that Storm reported, with the answers about it by part name.
+// row is a state that Storm reported. answers has the answers for this state, by the name of the part of the expression.
 type row struct {
 	state   []int32
 	initial bool
-	parts   map[string]answer
+	answers map[string]answer
 }
 
 // evaluator evaluates the expression of a node for given values of its parts.
 type evaluator struct {
-	props  *sema.Properties
-	prog   *sema.Program
-	consts map[string]sema.Value
-	x      sema.Expr // resolved with placeholder values
+	props   *sema.Properties
+	program *sema.Program
+	consts  map[string]sema.Value
+	expr    sema.Expr // resolved with placeholder values
 }
 
-// evaluator resolves the expression of a node over the model, with the parts as constants. So answers are combined by the
-// semantics of package sema.
-func (a *decomposer) evaluator(n *node) (*evaluator, error) {
+// newEvaluator returns an evaluator of the expression of a node. It type-checks the expression over the model; the parts of the node are declared as
+// constants. So package sema defines the semantics of the combined answers.
+func (d *decomposer) newEvaluator(node *node) (*evaluator, error) {
 	file := &syntax.Properties{}
-	e := &evaluator{prog: a.in.program, consts: make(map[string]sema.Value)}
-	for _, x := range a.item.task.Source.Tree.Items {
-		if c, ok := x.(*syntax.ConstDecl); ok {
-			file.Items = append(file.Items, c)
+	evaluator := &evaluator{program: d.instance.program, consts: make(map[string]sema.Value)}
+	for _, item := range d.item.task.Source.Tree.Items {
+		if decl, ok := item.(*syntax.ConstDecl); ok {
+			file.Items = append(file.Items, decl)
 		}
 	}
-	for _, v := range a.item.property {
-		e.consts[v.Name] = v.Val
+	for _, constant := range d.item.property {
+		evaluator.consts[constant.Name] = constant.Val
 	}
-	for _, p := range n.parts {
-		c := &syntax.ConstDecl{Type: syntax.ConstDouble, HasType: true, Name: &syntax.Ident{Name: p.name}}
-		e.consts[p.name] = sema.IntValue(0)
+	for _, part := range node.parts {
+		decl := &syntax.ConstDecl{Type: syntax.ConstDouble, HasType: true, Name: &syntax.Ident{Name: part.name}}
+		evaluator.consts[part.name] = sema.IntValue(0)
 		switch {
-		case p.isBool:
-			c.Type, e.consts[p.name] = syntax.ConstBool, sema.BoolValue(false)
-		case p.filter != nil && p.filter.op == "count":
-			c.Type = syntax.ConstInt
+		case part.isBool:
+			decl.Type, evaluator.consts[part.name] = syntax.ConstBool, sema.BoolValue(false)
+		case part.filter != nil && part.filter.op == "count":
+			decl.Type = syntax.ConstInt
 		}
-		file.Items = append(file.Items, c)
+		file.Items = append(file.Items, decl)
 	}
-	file.Items = append(file.Items, &syntax.Property{X: n.x})
+	file.Items = append(file.Items, &syntax.Property{X: node.expr})
 	var err error
-	if e.props, err = a.j.Model.CheckProperties(file); err != nil {
+	if evaluator.props, err = d.job.Model.CheckProperties(file); err != nil {
 		return nil, err
 	}
-	e.x, err = e.instantiate(nil)
-	return e, err
+	evaluator.expr, err = evaluator.instantiate(nil)
+	return evaluator, err
 }
 
-// instantiate returns the expression for given values of the parts.
+// instantiate returns the expression in which the given answers replace the parts, by their names.
 func (e *evaluator) instantiate(parts map[string]answer) (sema.Expr, error) {
-	for name, p := range parts {
-		e.consts[name] = p.value
+	for name, answer := range parts {
+		e.consts[name] = answer.value
 	}
-	props, _, err := e.props.Instantiate(e.prog, nil, e.consts)
+	props, _, err := e.props.Instantiate(e.program, nil, e.consts)
 	if err != nil {
 		return nil, err
 	}
 	return props[0].X, nil
 }
 
-// evaluate evaluates the expression of a node in a state.
-func (q *question) evaluate(n *node, e *evaluator, r row) (answer, error) {
-	if p, ok := n.singlePart(); ok {
-		return r.parts[p.name], nil
+// evaluate returns the value of a node's expression in the state of a row. If the expression is p or 1-p for a part p, the value keeps the accuracy
+// and the bounds of p. Otherwise the value is only estimated if one of the parts is not exact.
+func (q *question) evaluate(node *node, evaluator *evaluator, row row) (answer, error) {
+	if part, ok := node.singlePart(); ok {
+		return row.answers[part.name], nil
 	}
-	x, err := e.instantiate(r.parts)
+	expr, err := evaluator.instantiate(row.answers)
 	if err != nil {
 		return answer{}, err
 	}
-	v, exact, err := sema.EvalExact(x, r.state)
+	value, exact, err := sema.EvalExact(expr, row.state)
 	if err != nil {
 		return answer{}, err
 	}
-	out := answer{value: v, accuracy: result.Exact}
-	if !exact && v.Type == sema.Double {
+	out := answer{value: value, accuracy: result.Exact}
+	if !exact && value.Type == sema.Double {
 		out.accuracy = result.Float
 	}
-	for _, p := range r.parts {
-		if p.accuracy != result.Exact && out.accuracy != result.Estimated {
+	for _, part := range row.answers {
+		if part.accuracy != result.Exact && out.accuracy != result.Estimated {
 			out.accuracy = result.Estimated // the error is not propagated through the expression
 		}
 	}
-	if p, ok := n.complement(); ok && r.parts[p.name].bounds {
-		of := r.parts[p.name]
-		out.accuracy, out.bounds = of.accuracy, true
-		out.lo, out.hi = max(0, interval.Below(1-of.hi)), min(1, interval.Above(1-of.lo))
+	if part, ok := node.complement(); ok && row.answers[part.name].hasBounds {
+		complemented := row.answers[part.name]
+		out.accuracy, out.hasBounds = complemented.accuracy, true
+		out.lo, out.hi = max(0, interval.Below(1-complemented.hi)), min(1, interval.Above(1-complemented.lo))
 	}
 	if out.accuracy != result.Exact {
 		out.value.Rat = nil
@@ -119,33 +120,34 @@ func (q *question) evaluate(n *node, e *evaluator, r row) (answer, error) {
 	return out, nil
 }
 
-// complement returns the part p if the node's expression is 1-p.
+// complement returns the part p and true if the expression of the node is 1-p.
 func (n *node) complement() (*part, bool) {
-	b, ok := syntax.Unparen(n.x).(*syntax.Binary)
-	if !ok || b.Op != syntax.OpSub {
+	difference, ok := syntax.Unparen(n.expr).(*syntax.Binary)
+	if !ok || difference.Op != syntax.OpSub {
 		return nil, false
 	}
-	one, ok := syntax.Unparen(b.X).(*syntax.IntLit)
+	one, ok := syntax.Unparen(difference.X).(*syntax.IntLit)
 	if !ok || one.Value != 1 {
 		return nil, false
 	}
-	return (&node{x: b.Y, parts: n.parts}).singlePart()
+	return (&node{expr: difference.Y, parts: n.parts}).singlePart()
 }
 
-// stateRows returns the states of a node with the answers of its parts.
-func (q *question) stateRows(j *job, n *node) ([]row, error) {
+// stateRows returns the states in which a node is evaluated, each with the answers of all parts of the node. A nested filter, and a query about the
+// initial state alone, has the same answer in every row. Without a query about every state there is one row: the initial state.
+func (q *question) stateRows(job *job, node *node) ([]row, error) {
 	scalars := make(map[string]answer)
 	var rows []row
 	listed := false
-	for _, p := range n.parts {
+	for _, part := range node.parts {
 		var err error
 		switch {
-		case p.filter != nil:
-			scalars[p.name], err = q.filterValue(j, p.filter)
-		case !p.query.everyState:
-			scalars[p.name] = scalarAnswer(p.query)
+		case part.filter != nil:
+			scalars[part.name], err = q.filterValue(job, part.filter)
+		case !part.query.everyState:
+			scalars[part.name] = scalarAnswer(part.query)
 		default:
-			rows, err = q.addAnswers(rows, p, listed)
+			rows, err = q.addAnswers(rows, part, listed)
 			listed = true
 		}
 		if err != nil {
@@ -153,128 +155,130 @@ func (q *question) stateRows(j *job, n *node) ([]row, error) {
 		}
 	}
 	if !listed {
-		rows = []row{{state: q.initial(), initial: true, parts: make(map[string]answer)}}
+		rows = []row{{state: q.initial(), initial: true, answers: make(map[string]answer)}}
 	}
 	for i := range rows {
-		for name, v := range scalars {
-			rows[i].parts[name] = v
+		for name, value := range scalars {
+			rows[i].answers[name] = value
 		}
 	}
 	return rows, nil
 }
 
-// addAnswers adds the answers of a part to the rows. All parts must be about the same states.
-func (q *question) addAnswers(rows []row, p *part, listed bool) ([]row, error) {
-	if listed && len(rows) != len(p.query.rows) {
+// addAnswers adds the answers of a part, one for each state, to the rows. If isFirst is true, it makes the rows. It returns an error if Storm
+// reported other states for this part than for the parts before.
+func (q *question) addAnswers(rows []row, part *part, isListed bool) ([]row, error) {
+	if isListed && len(rows) != len(part.query.stateResults) {
 		return nil, errors.New("Storm told of different states for parts of the property")
 	}
-	for i, s := range p.query.rows {
-		state, err := q.readState(s.State)
+	for i, exported := range part.query.stateResults {
+		state, err := q.readState(exported.State)
 		if err != nil {
 			return nil, err
 		}
-		if !listed {
-			rows = append(rows, row{state: state, initial: slices.Contains(s.Labels, "init"), parts: make(map[string]answer)})
+		if !isListed {
+			rows = append(rows, row{state: state, initial: slices.Contains(exported.Labels, "init"), answers: make(map[string]answer)})
 		}
 		if !slices.Equal(rows[i].state, state) {
 			return nil, errors.New("Storm told of different states for parts of the property")
 		}
-		if rows[i].parts[p.name], err = p.query.rowAnswer(i); err != nil {
+		if rows[i].answers[part.name], err = part.query.rowAnswer(i); err != nil {
 			return nil, err
 		}
 	}
 	return rows, nil
 }
 
-// initial returns the initial state of a model that has a single one.
+// initial returns the values of the variables in the initial state. The model must have a single one.
 func (q *question) initial() []int32 {
-	state := make([]int32, len(q.in.program.Vars))
-	for i, v := range q.in.program.Vars {
+	state := make([]int32, len(q.instance.program.Vars))
+	for i, v := range q.instance.program.Vars {
 		state[i] = v.Init
 	}
 	return state
 }
 
-// readState reads a valuation. Storm omits variables that never change.
-func (q *question) readState(s parse.StormState) ([]int32, error) {
-	if s.Valuation == nil {
+// readState converts an exported valuation to the values of the model's variables. Storm omits variables that never change: these keep their initial
+// values.
+func (q *question) readState(exported parse.StormState) ([]int32, error) {
+	if exported.Valuation == nil {
 		return nil, errors.New("Storm told of states without their valuations")
 	}
 	state := q.initial()
-	for _, c := range s.Valuation {
-		i := slices.IndexFunc(q.in.program.Vars, func(v sema.Variable) bool { return v.Name == c.Name })
+	for _, variable := range exported.Valuation {
+		i := slices.IndexFunc(q.instance.program.Vars, func(v sema.Variable) bool { return v.Name == variable.Name })
 		if i < 0 {
 			continue // a formula or constant
 		}
-		x, ok := new(big.Rat).SetString(c.Value)
+		number, ok := new(big.Rat).SetString(variable.Value)
 		switch {
-		case c.Value == "true":
+		case variable.Value == "true":
 			state[i] = 1
-		case c.Value == "false":
+		case variable.Value == "false":
 			state[i] = 0
-		case ok && x.IsInt() && x.Num().IsInt64() && int64(int32(x.Num().Int64())) == x.Num().Int64():
-			state[i] = int32(x.Num().Int64())
+		case ok && number.IsInt() && number.Num().IsInt64() && int64(int32(number.Num().Int64())) == number.Num().Int64():
+			state[i] = int32(number.Num().Int64())
 		default:
-			return nil, fmt.Errorf("Storm told of a state in which %s is %q", c.Name, c.Value)
+			return nil, fmt.Errorf("Storm told of a state in which %s is %q", variable.Name, variable.Value)
 		}
 	}
 	return state, nil
 }
 
-// scalarAnswer converts the value that Storm printed.
+// scalarAnswer converts the value that Storm printed for a query to an answer.
 func scalarAnswer(item *workItem) answer {
-	v := item.verdict
-	if v.Value.Kind == result.Boolean {
-		return answer{value: sema.BoolValue(v.Value.Bool), accuracy: result.Exact}
+	verdict := item.verdict
+	if verdict.Value.Kind == result.Boolean {
+		return answer{value: sema.BoolValue(verdict.Value.Bool), accuracy: result.Exact}
 	}
-	return numberAnswer(v.Value, v.Accuracy, v.Bound)
+	return numberAnswer(verdict.Value, verdict.Accuracy, verdict.Bound)
 }
 
 // numberAnswer returns an answer with a number, its accuracy and its bounds, if there are any.
-func numberAnswer(v result.Value, acc result.Accuracy, b *result.Interval) answer {
-	out := answer{value: sema.DoubleValue(v.Num), accuracy: acc}
-	if v.Rat != nil {
-		out.value = sema.RatValue(v.Rat)
+func numberAnswer(value result.Value, accuracy result.Accuracy, bounds *result.Interval) answer {
+	out := answer{value: sema.DoubleValue(value.Num), accuracy: accuracy}
+	if value.Rat != nil {
+		out.value = sema.RatValue(value.Rat)
 	}
-	if b != nil {
-		out.lo, out.hi, out.bounds = b.Lo, b.Hi, true
+	if bounds != nil {
+		out.lo, out.hi, out.hasBounds = bounds.Lo, bounds.Hi, true
 	}
 	return out
 }
 
-// rowAnswer converts the value that Storm exported for a state.
-func (item *workItem) rowAnswer(i int) (answer, error) {
-	v := item.rows[i].Value
+// rowAnswer converts the value that Storm exported for the state with index i to an answer. The error says that the value has the wrong type.
+func (item *workItem) rowAnswer(row int) (answer, error) {
+	value := item.stateResults[row].Value
 	if item.isBool {
-		if v.Kind != result.Boolean {
+		if value.Kind != result.Boolean {
 			return answer{}, errors.New("Storm told of a number, want a truth value")
 		}
-		return answer{value: sema.BoolValue(v.Bool), accuracy: result.Exact}, nil
+		return answer{value: sema.BoolValue(value.Bool), accuracy: result.Exact}, nil
 	}
-	switch v.Kind {
+	switch value.Kind {
 	case result.Boolean:
 		return answer{}, errors.New("Storm told of a truth value, want a number")
 	case result.NoValue: // JSON has no infinity
-		if of := logic.Read(item.query).Within; logic.Read(of).Kind != logic.Reward {
+		if of := logic.Read(item.expr).Within; logic.Read(of).Kind != logic.Reward {
 			return answer{}, errors.New("Storm told of no number")
 		}
-		v = result.Value{Kind: result.Number, Num: math.Inf(1)}
+		value = result.Value{Kind: result.Number, Num: math.Inf(1)}
 	}
-	return numberAnswer(v, item.accuracies[i], item.bounds[i]), nil
+	return numberAnswer(value, item.accuracies[row], item.bounds[row]), nil
 }
 
-// filterValue evaluates a filter.
-func (q *question) filterValue(j *job, n *node) (answer, error) {
-	values, rows, err := q.nodeValues(j, n)
+// filterValue returns the value of a filter: it evaluates the expression of the node in all its states and combines the values.
+func (q *question) filterValue(job *job, node *node) (answer, error) {
+	values, rows, err := q.nodeValues(job, node)
 	if err != nil {
 		return answer{}, err
 	}
 	if len(values) == 0 {
 		return answer{}, &result.Failure{Class: result.Other, Message: "filter satisfies no states"}
 	}
-	switch n.op {
+	switch node.op {
 	case "forall", "exists":
-		all := n.op == "forall"
+		all := node.op == "forall"
 		some := slices.ContainsFunc(values, func(v answer) bool { return v.value.Bool != all })
 		return answer{value: sema.BoolValue(all != some), accuracy: result.Exact}, nil
 	case "count":
@@ -286,21 +290,21 @@ func (q *question) filterValue(j *job, n *node) (answer, error) {
 		}
 		return answer{value: sema.IntValue(int32(n)), accuracy: result.Exact}, nil
 	case "state", "first":
-		if n.op == "state" && len(values) != 1 {
+		if node.op == "state" && len(values) != 1 {
 			return answer{}, &result.Failure{Class: result.Other, Message: fmt.Sprintf("filter should be satisfied in exactly 1 state, but is in %d", len(values))}
 		}
 		return values[firstRow(rows)], nil
 	case "min", "max":
-		return foldAnswers(values, func(a, b answer) answer { return extremum(n.op == "min", a, b) }), nil
+		return foldAnswers(values, func(first, second answer) answer { return extremum(node.op == "min", first, second) }), nil
 	case "sum":
 		return foldAnswers(values, add), nil
 	case "avg":
 		return average(foldAnswers(values, add), len(values)), nil
 	}
-	return answer{}, &result.Failure{Class: result.Unsupported, Message: "filter type " + n.op + " inside another property"}
+	return answer{}, &result.Failure{Class: result.Unsupported, Message: "filter type " + node.op + " inside another property"}
 }
 
-// firstRow returns the index of the first state in PRISM's order.
+// firstRow returns the index of the row whose state is the first in PRISM's order, which compares the values of the variables one by one.
 func firstRow(rows []row) int {
 	best := 0
 	for i := range rows {
@@ -311,70 +315,70 @@ func firstRow(rows []row) int {
 	return best
 }
 
-// nodeValues evaluates the expression of a node in all its states.
-func (q *question) nodeValues(j *job, n *node) ([]answer, []row, error) {
-	rows, err := q.stateRows(j, n)
+// nodeValues evaluates the expression of a node in all its states. It returns the values and the rows of these states, in the same order.
+func (q *question) nodeValues(job *job, node *node) ([]answer, []row, error) {
+	rows, err := q.stateRows(job, node)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &decomposer{j: j, item: q.item, in: q.in}
-	e, err := a.evaluator(n)
+	d := &decomposer{job: job, item: q.item, instance: q.instance}
+	e, err := d.newEvaluator(node)
 	if err != nil {
 		return nil, nil, err
 	}
 	values := make([]answer, len(rows))
-	for i, r := range rows {
-		if values[i], err = q.evaluate(n, e, r); err != nil {
+	for i, row := range rows {
+		if values[i], err = q.evaluate(node, e, row); err != nil {
 			return nil, nil, err
 		}
 	}
 	return values, rows, nil
 }
 
-// foldAnswers combines all answers with f, from the left.
-func foldAnswers(values []answer, f func(a, b answer) answer) answer {
+// foldAnswers combines all answers pairwise with a function, from left to right. There must be at least one answer.
+func foldAnswers(values []answer, combine func(a, b answer) answer) answer {
 	out := values[0]
-	for _, v := range values[1:] {
-		out = f(out, v)
+	for _, value := range values[1:] {
+		out = combine(out, value)
 	}
 	return out
 }
 
-// combinedAccuracy returns the accuracy of a value that depends on two values, and whether it has bounds.
-func combinedAccuracy(a, b answer) (result.Accuracy, bool) {
-	if a.accuracy == result.Exact && b.accuracy == result.Exact {
-		return result.Exact, a.bounds && b.bounds
+// combinedAccuracy returns the accuracy of a value that is computed from two answers, and whether it has bounds.
+func combinedAccuracy(first, second answer) (result.Accuracy, bool) {
+	if first.accuracy == result.Exact && second.accuracy == result.Exact {
+		return result.Exact, first.hasBounds && second.hasBounds
 	}
-	for _, x := range []*answer{&a, &b} {
-		if x.accuracy == result.Exact && !x.bounds {
-			x.lo, x.hi, x.bounds = interval.Below(x.value.Float), interval.Above(x.value.Float), true
+	for _, operand := range []*answer{&first, &second} {
+		if operand.accuracy == result.Exact && !operand.hasBounds {
+			operand.lo, operand.hi, operand.hasBounds = interval.Below(operand.value.Float), interval.Above(operand.value.Float), true
 		}
 	}
-	if a.bounds && b.bounds {
+	if first.hasBounds && second.hasBounds {
 		return result.Claimed, true
 	}
 	return result.Estimated, false
 }
 
-// ends returns the bounds of a value; for an exact value without bounds, its neighbouring float64 numbers.
+// ends returns the bounds of an answer. An exact value without bounds gets the neighbouring float64 numbers.
 func (a answer) ends() (lo, hi float64) {
-	if a.bounds {
+	if a.hasBounds {
 		return a.lo, a.hi
 	}
 	return interval.Below(a.value.Float), interval.Above(a.value.Float)
 }
 
-// extremum returns the smaller answer if least is true, otherwise the larger one, with bounds of the extremum.
-func extremum(least bool, a, b answer) answer {
-	out := a
-	if smaller(b.value, a.value) == least {
-		out = b
+// extremum returns the minimum of two answers if isMin is true, otherwise the maximum. Its bounds are the minimum, or the maximum, of the bounds.
+func extremum(isMin bool, first, second answer) answer {
+	out := first
+	if smaller(second.value, first.value) == isMin {
+		out = second
 	}
-	al, ah := a.ends()
-	bl, bh := b.ends()
-	out.accuracy, out.bounds = combinedAccuracy(a, b)
-	if out.lo, out.hi = max(al, bl), max(ah, bh); least {
-		out.lo, out.hi = min(al, bl), min(ah, bh)
+	firstLow, firstHigh := first.ends()
+	secondLow, secondHigh := second.ends()
+	out.accuracy, out.hasBounds = combinedAccuracy(first, second)
+	if out.lo, out.hi = max(firstLow, secondLow), max(firstHigh, secondHigh); isMin {
+		out.lo, out.hi = min(firstLow, secondLow), min(firstHigh, secondHigh)
 	}
 	if out.accuracy != result.Exact {
 		out.value.Rat = nil
@@ -382,29 +386,29 @@ func extremum(least bool, a, b answer) answer {
 	return out
 }
 
-// smaller reports whether x < y, exactly if both are fractions.
-func smaller(x, y sema.Value) bool {
-	if x.Rat != nil && y.Rat != nil {
-		return x.Rat.Cmp(y.Rat) < 0
+// smaller reports whether the first number is less than the second one. It compares exactly if both are fractions.
+func smaller(first, second sema.Value) bool {
+	if first.Rat != nil && second.Rat != nil {
+		return first.Rat.Cmp(second.Rat) < 0
 	}
-	return x.Float < y.Float
+	return first.Float < second.Float
 }
 
 // add returns the sum of two answers, with bounds that allow for rounding.
-func add(a, b answer) answer {
-	al, ah := a.ends()
-	bl, bh := b.ends()
-	out := answer{value: sema.DoubleValue(a.value.Float + b.value.Float), lo: interval.Below(al + bl), hi: interval.Above(ah + bh)}
-	out.accuracy, out.bounds = combinedAccuracy(a, b)
-	if out.accuracy == result.Exact && a.value.Rat != nil && b.value.Rat != nil {
-		out.value = sema.RatValue(new(big.Rat).Add(a.value.Rat, b.value.Rat))
+func add(first, second answer) answer {
+	firstLow, firstHigh := first.ends()
+	secondLow, secondHigh := second.ends()
+	out := answer{value: sema.DoubleValue(first.value.Float + second.value.Float), lo: interval.Below(firstLow + secondLow), hi: interval.Above(firstHigh + secondHigh)}
+	out.accuracy, out.hasBounds = combinedAccuracy(first, second)
+	if out.accuracy == result.Exact && first.value.Rat != nil && second.value.Rat != nil {
+		out.value = sema.RatValue(new(big.Rat).Add(first.value.Rat, second.value.Rat))
 	} else if out.accuracy == result.Exact && !math.IsInf(out.value.Float, 0) {
 		out.accuracy = result.Float
 	}
 	return out
 }
 
-// average divides a sum of n answers by n.
+// average divides a sum of n answers by n, with bounds that allow for rounding.
 func average(sum answer, n int) answer {
 	out := sum
 	out.value = sema.DoubleValue(sum.value.Float / float64(n))
@@ -415,45 +419,46 @@ func average(sum answer, n int) answer {
 	return out
 }
 
-// settle combines the answers and sets the verdict of the item.
-func (q *question) settle(j *job) {
-	v := q.gather(q.root)
-	q.item.verdict = v
-	if v.Err != nil {
+// setVerdict combines the answers to the queries and sets the verdict of the item.
+func (q *question) setVerdict(job *job) {
+	verdict := q.mergeVerdicts(q.root)
+	q.item.verdict = verdict
+	if verdict.Err != nil {
 		return
 	}
-	if p, ok := q.root.singlePart(); ok && p.query != nil && !p.query.everyState {
-		v.Value, v.Accuracy, v.Bound = p.query.verdict.Value, p.query.verdict.Accuracy, p.query.verdict.Bound
+	if part, ok := q.root.singlePart(); ok && part.query != nil && !part.query.everyState {
+		verdict.Value, verdict.Accuracy, verdict.Bound = part.query.verdict.Value, part.query.verdict.Accuracy, part.query.verdict.Bound
 		return
 	}
-	if err := q.conclude(j, v); err != nil {
-		*v = result.Verdict{Err: failed(err), Tool: v.Tool, Warnings: v.Warnings}
+	if err := q.evaluateRoot(job, verdict); err != nil {
+		*verdict = result.Verdict{Err: failureOf(err), Tool: verdict.Tool, Warnings: verdict.Warnings}
 	}
 }
 
-// failed converts an error of combining answers to a failure.
-func failed(err error) *result.Failure {
-	if f, ok := errors.AsType[*result.Failure](err); ok {
-		return f
+// failureOf converts an error of decomposing a property, or of combining answers, to a failure.
+func failureOf(err error) *result.Failure {
+	if failure, ok := errors.AsType[*result.Failure](err); ok {
+		return failure
 	}
-	if e, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &result.Failure{Class: result.TypeError, Message: e.Msg, Pos: e.Pos}
+	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &result.Failure{Class: result.TypeError, Message: evalError.Msg, Pos: evalError.Pos}
 	}
-	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
-		return &result.Failure{Class: result.TypeError, Message: list[0].Msg, Pos: list[0].Pos}
+	if errs, ok := errors.AsType[syntax.ErrorList](err); ok {
+		return &result.Failure{Class: result.TypeError, Message: errs[0].Msg, Pos: errs[0].Pos}
 	}
 	return &result.Failure{Class: result.Other, Message: err.Error()}
 }
 
-// gather returns a verdict without a value that combines the queries' verdicts: times, warnings, and the first failure.
-func (q *question) gather(n *node) *result.Verdict {
+// mergeVerdicts returns one verdict for all queries of a node. It adds their times, joins their warnings, and has the first error and the first
+// doubt. It has no value yet.
+func (q *question) mergeVerdicts(node *node) *result.Verdict {
 	for _, item := range q.asked {
-		if item.infinite && item.verdict.Err == nil && !item.floatingPoint {
+		if item.isInfinite && item.verdict.Err == nil && !item.forceFloat {
 			item.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
 		}
 	}
 	combined := &result.Verdict{}
-	for i, v := range n.queryVerdicts() {
+	for i, v := range node.queryVerdicts() {
 		if i == 0 {
 			*combined = *v
 			combined.Warnings = slices.Clone(v.Warnings)
@@ -475,12 +480,12 @@ func (q *question) gather(n *node) *result.Verdict {
 // queryVerdicts returns the verdicts of the queries of a node and its filters. A query without a verdict gets one with an error.
 func (n *node) queryVerdicts() []*result.Verdict {
 	var verdicts []*result.Verdict
-	for _, p := range n.parts {
+	for _, part := range n.parts {
 		switch {
-		case p.filter != nil:
-			verdicts = append(verdicts, p.filter.queryVerdicts()...)
-		case p.query.verdict != nil:
-			verdicts = append(verdicts, p.query.verdict)
+		case part.filter != nil:
+			verdicts = append(verdicts, part.filter.queryVerdicts()...)
+		case part.query.verdict != nil:
+			verdicts = append(verdicts, part.query.verdict)
 		default:
 			noVerdict := &result.Failure{Class: result.Other, Message: "the tool said nothing about a part of this property"}
 			verdicts = append(verdicts, &result.Verdict{Err: noVerdict})
@@ -489,85 +494,88 @@ func (n *node) queryVerdicts() []*result.Verdict {
 	return verdicts
 }
 
-// conclude evaluates the property in the initial states. A truth value must hold in all of them; several numbers give a range.
-func (q *question) conclude(j *job, v *result.Verdict) error {
+// evaluateRoot evaluates the property in the initial states and sets the value of the verdict. A truth value must hold in all initial states; several
+// numbers give a range.
+func (q *question) evaluateRoot(job *job, verdict *result.Verdict) error {
 	if len(q.asked) == 0 {
-		v.Warnings = append(v.Warnings, "evaluated by tilecheck: Storm has no properties that are expressions")
+		verdict.Warnings = append(verdict.Warnings, "evaluated by tilecheck: Storm has no properties that are expressions")
 	}
 	if p, ok := q.root.singlePart(); ok && p.filter != nil && (p.filter.op == "range" || p.filter.op == "argmin" || p.filter.op == "argmax") {
-		return q.concludeFilter(j, p.filter, v)
+		return q.evaluateFilter(job, p.filter, verdict)
 	}
-	values, _, err := q.nodeValues(j, q.root)
+	values, _, err := q.nodeValues(job, q.root)
 	if err != nil {
 		return err
 	}
 	if len(values) == 0 {
 		return errors.New("Storm told of no initial states")
 	}
-	return setValue(v, values, len(values) > 1)
+	return setValue(verdict, values, len(values) > 1)
 }
 
-// setValue sets the value of a verdict to the combined value of several states.
-func setValue(v *result.Verdict, values []answer, several bool) error {
+// setValue sets the value of a verdict to the combined values of several states: the conjunction of truth values, a range if isRange is true,
+// otherwise the single number.
+func setValue(verdict *result.Verdict, values []answer, isRange bool) error {
 	if values[0].value.Type == sema.Bool {
-		all := !slices.ContainsFunc(values, func(x answer) bool { return !x.value.Bool })
-		v.Value, v.Accuracy = result.Value{Kind: result.Boolean, Bool: all}, values[0].accuracy
-		for _, x := range values {
-			if x.accuracy != result.Exact {
-				v.Accuracy = x.accuracy
+		all := !slices.ContainsFunc(values, func(value answer) bool { return !value.value.Bool })
+		verdict.Value, verdict.Accuracy = result.Value{Kind: result.Boolean, Bool: all}, values[0].accuracy
+		for _, value := range values {
+			if value.accuracy != result.Exact {
+				verdict.Accuracy = value.accuracy
 			}
 		}
 		return nil
 	}
-	low := foldAnswers(values, func(a, b answer) answer { return extremum(true, a, b) })
-	high := foldAnswers(values, func(a, b answer) answer { return extremum(false, a, b) })
-	v.Accuracy = low.accuracy
-	v.Value = result.Value{Kind: result.Number, Num: low.value.Float, Rat: low.value.Rat}
+	low := foldAnswers(values, func(first, second answer) answer { return extremum(true, first, second) })
+	high := foldAnswers(values, func(first, second answer) answer { return extremum(false, first, second) })
+	verdict.Accuracy = low.accuracy
+	verdict.Value = result.Value{Kind: result.Number, Num: low.value.Float, Rat: low.value.Rat}
 	switch {
-	case several:
-		v.Value = result.Value{Kind: result.Range, Num: low.value.Float, Hi: high.value.Float}
+	case isRange:
+		verdict.Value = result.Value{Kind: result.Range, Num: low.value.Float, Hi: high.value.Float}
 	case low.value.Type == sema.Int:
-		v.Value.Kind = result.Integer
+		verdict.Value.Kind = result.Integer
 	}
-	if low.bounds && high.bounds {
-		v.Bound = &result.Interval{Lo: low.lo, Hi: high.hi}
+	if low.hasBounds && high.hasBounds {
+		verdict.Bound = &result.Interval{Lo: low.lo, Hi: high.hi}
 	}
 	return nil
 }
 
-// concludeFilter evaluates the filters range, argmin and argmax. For argmin and argmax the verdict says whether the initial states
-// are among the states with the least or greatest value.
-func (q *question) concludeFilter(j *job, n *node, v *result.Verdict) error {
-	values, rows, err := q.nodeValues(j, n)
+// evaluateFilter evaluates a filter range, argmin or argmax and sets the value of the verdict. For argmin and argmax the value says whether all
+// initial states are among the states with the minimal or maximal value.
+func (q *question) evaluateFilter(job *job, node *node, verdict *result.Verdict) error {
+	values, rows, err := q.nodeValues(job, node)
 	if err != nil {
 		return err
 	}
 	if len(values) == 0 {
 		return &result.Failure{Class: result.Other, Message: "filter satisfies no states"}
 	}
-	if n.op == "range" {
-		return setValue(v, values, true)
+	if node.op == "range" {
+		return setValue(verdict, values, true)
 	}
-	best := foldAnswers(values, func(a, b answer) answer { return extremum(n.op == "argmin", a, b) })
-	initial, all := 0, true
-	for i, r := range rows {
-		if r.initial {
-			initial++
-			all = all && values[i].value.Float == best.value.Float
+	extremal := foldAnswers(values, func(first, second answer) answer { return extremum(node.op == "argmin", first, second) })
+	initialStates, allBest := 0, true
+	for i, row := range rows {
+		if row.initial {
+			initialStates++
+			allBest = allBest && values[i].value.Float == extremal.value.Float
 		}
 	}
-	v.Accuracy = best.accuracy
-	v.Value = result.Value{Kind: result.Boolean, Bool: all && initial > 0}
-	if best.accuracy != result.Exact {
-		v.Accuracy = result.Estimated
+	verdict.Accuracy = extremal.accuracy
+	verdict.Value = result.Value{Kind: result.Boolean, Bool: allBest && initialStates > 0}
+	if extremal.accuracy != result.Exact {
+		verdict.Accuracy = result.Estimated
 	}
-	if q.in.program.Init != nil && all {
-		return &result.Failure{Class: result.Unsupported, Message: n.op + " over several initial states, which Storm does not tell of all"}
+	if q.instance.program.Init != nil && allBest {
+		return &result.Failure{Class: result.Unsupported, Message: node.op + " over several initial states, which Storm does not tell of all"}
 	}
 	return nil
 }
 
-// unreadable reports whether Storm printed a value that package parse does not support, but which the exported file may have.
-func unreadable(f *result.Failure) bool {
-	return f != nil && f.Class == result.Unsupported && !strings.HasPrefix(f.Message, "Storm cannot")
+// unreadable reports whether a failure says only that package parse does not support the printed value. The exported file may have the value in
+// another form.
+func unreadable(failure *result.Failure) bool {
+	return failure != nil && failure.Class == result.Unsupported && !strings.HasPrefix(failure.Message, "Storm cannot")
 }

@@ -8,13 +8,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// asksRewards reports whether a property has an R operator, perhaps by way of
-// another property.
-func asksRewards(t *runner.Task) bool {
+// asksRewards reports whether the properties of a task's source contain an R operator.
+func asksRewards(task *runner.Task) bool {
 	found := false
-	for _, x := range t.Source.Tree.Items {
-		syntax.Inspect(x, func(n syntax.Node) bool {
-			_, ok := n.(*syntax.Reward)
+	for _, item := range task.Source.Tree.Items {
+		syntax.Inspect(item, func(node syntax.Node) bool {
+			_, ok := node.(*syntax.Reward)
 			found = found || ok
 			return !found
 		})
@@ -22,20 +21,21 @@ func asksRewards(t *runner.Task) bool {
 	return found
 }
 
-// addSelfLoops adds a module whose only command is enabled in the states in which no other command is. A self-loop that Storm
-// adds to a deadlock earns no state reward; a self-loop of the model does. No reward item applies to its action.
-func (in *instance) addSelfLoops(names map[string]bool) {
-	guard, ok := deadlockGuard(in.tree)
+// addSelfLoops adds a module with a single command, which is a self-loop. It is enabled in the states in which no other command is. A self-loop that
+// Storm itself adds to a deadlock earns no state reward; a self-loop of the model does. No reward item applies to the command's action. names has the
+// names that the model uses.
+func (instance *instance) addSelfLoops(names map[string]bool) {
+	guard, ok := deadlockGuard(instance.tree)
 	if !ok {
 		return
 	}
-	in.deadlock = freshName(names, "tilecheck_deadlock")
-	none := &syntax.Ident{Name: freshName(names, "tilecheck_no_choice")}
-	in.tree.Items = append(in.tree.Items,
-		&syntax.FormulaDecl{Name: none, X: guard},
-		&syntax.LabelDecl{Name: &syntax.Ident{Name: in.deadlock}, X: none},
+	instance.deadlock = freshName(names, "tilecheck_deadlock")
+	noChoice := &syntax.Ident{Name: freshName(names, "tilecheck_no_choice")}
+	instance.tree.Items = append(instance.tree.Items,
+		&syntax.FormulaDecl{Name: noChoice, X: guard},
+		&syntax.LabelDecl{Name: &syntax.Ident{Name: instance.deadlock}, X: noChoice},
 		&syntax.Module{Name: &syntax.Ident{Name: freshName(names, "tilecheck_loops")}, Commands: []*syntax.Command{{
-			Action: &syntax.Ident{Name: freshName(names, "tilecheck_loop")}, Guard: none, Updates: []*syntax.Update{{}},
+			Action: &syntax.Ident{Name: freshName(names, "tilecheck_loop")}, Guard: noChoice, Updates: []*syntax.Update{{}},
 		}}},
 	)
 }
@@ -49,19 +49,19 @@ type moduleGuards struct {
 
 // deadlockGuard returns an expression that holds in states where no command is enabled. It returns false if there are no
 // such states, or if the model has a system block.
-func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
-	modules, ok := guardsOf(m)
+func deadlockGuard(model *syntax.Model) (syntax.Expr, bool) {
+	modules, ok := moduleGuardsList(model)
 	if !ok {
 		return nil, false
 	}
 	var enabled []syntax.Expr
-	var seen []string
-	for _, g := range modules {
-		enabled = append(enabled, g.unlabelled...)
-		for _, a := range g.actions {
-			if !slices.Contains(seen, a) {
-				seen = append(seen, a)
-				enabled = append(enabled, allEnabled(modules, a))
+	var actions []string
+	for _, module := range modules {
+		enabled = append(enabled, module.unlabelled...)
+		for _, action := range module.actions {
+			if !slices.Contains(actions, action) {
+				actions = append(actions, action)
+				enabled = append(enabled, allEnabled(modules, action))
 			}
 		}
 	}
@@ -74,128 +74,130 @@ func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
 // allEnabled returns an expression that holds if every module that knows an action has an enabled command for it.
 func allEnabled(modules []*moduleGuards, action string) syntax.Expr {
 	var all []syntax.Expr
-	for _, g := range modules {
-		if slices.Contains(g.actions, action) {
-			if some := join(syntax.OpOr, g.guards[action]); !isTrue(some) {
-				all = append(all, some)
+	for _, module := range modules {
+		if slices.Contains(module.actions, action) {
+			if enabled := join(syntax.OpOr, module.guards[action]); !isTrue(enabled) {
+				all = append(all, enabled)
 			}
 		}
 	}
 	return join(syntax.OpAnd, all)
 }
 
-// join combines expressions with & or |. For an empty list it returns the neutral element.
-func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
-	if op == syntax.OpOr && slices.ContainsFunc(xs, isTrue) {
+// join returns the conjunction (op is &) or the disjunction (op is |) of expressions. For an empty list it returns the neutral element: true or
+// false.
+func join(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
+	if op == syntax.OpOr && slices.ContainsFunc(exprs, isTrue) {
 		return &syntax.BoolLit{Value: true}
 	}
-	if len(xs) == 0 {
+	if len(exprs) == 0 {
 		return &syntax.BoolLit{Value: op == syntax.OpAnd}
 	}
-	out := xs[0]
-	for _, x := range xs[1:] {
-		out = &syntax.Binary{Op: op, X: out, Y: x}
+	joined := exprs[0]
+	for _, expr := range exprs[1:] {
+		joined = &syntax.Binary{Op: op, X: joined, Y: expr}
 	}
-	if len(xs) > 1 {
-		out = &syntax.Paren{X: out}
+	if len(exprs) > 1 {
+		joined = &syntax.Paren{X: joined}
 	}
-	return out
+	return joined
 }
 
 // isTrue reports whether an expression is the literal true.
-func isTrue(x syntax.Expr) bool {
-	b, ok := syntax.Unparen(x).(*syntax.BoolLit)
-	return ok && b.Value
+func isTrue(expr syntax.Expr) bool {
+	literal, ok := syntax.Unparen(expr).(*syntax.BoolLit)
+	return ok && literal.Value
 }
 
-// guardsOf returns the guards of all modules. It returns false for a model with a system block.
-func guardsOf(m *syntax.Model) ([]*moduleGuards, bool) {
+// moduleGuardsList returns the guards of the commands, module by module. It returns false for a model with a system block.
+func moduleGuardsList(model *syntax.Model) ([]*moduleGuards, bool) {
 	formulas := make(map[string]syntax.Expr)
-	plain := make(map[string]*syntax.Module)
-	names := make(map[string]map[string]string) // by module: its composed renaming
-	for _, item := range m.Items {
-		switch x := item.(type) {
+	modules := make(map[string]*syntax.Module)
+	renamings := make(map[string]map[string]string) // by module: its composed renaming
+	for _, item := range model.Items {
+		switch item := item.(type) {
 		case *syntax.System:
 			return nil, false
 		case *syntax.FormulaDecl:
-			formulas[x.Name.Name] = x.X
+			formulas[item.Name.Name] = item.X
 		case *syntax.Module:
-			plain[x.Name.Name] = x
+			modules[item.Name.Name] = item
 		}
 	}
-	var out []*moduleGuards
-	for _, item := range m.Items {
-		switch x := item.(type) {
+	var guards []*moduleGuards
+	for _, item := range model.Items {
+		switch item := item.(type) {
 		case *syntax.Module:
-			out = append(out, moduleGuardsOf(x, nil, nil))
+			guards = append(guards, moduleGuardsOf(item, nil, nil))
 		case *syntax.RenamedModule:
 			renaming := make(map[string]string)
-			for _, r := range x.Renames {
-				renaming[r.Old.Name] = r.New.Name
+			for _, rename := range item.Renames {
+				renaming[rename.Old.Name] = rename.New.Name
 			}
-			base := plain[x.Base.Name]
+			base := modules[item.Base.Name]
 			if base == nil {
 				return nil, false // impossible in a checked model
 			}
-			plain[x.Name.Name], names[x.Name.Name] = base, composeRenamings(names[x.Base.Name], renaming)
-			out = append(out, moduleGuardsOf(base, names[x.Name.Name], formulas))
+			modules[item.Name.Name], renamings[item.Name.Name] = base, composeRenamings(renamings[item.Base.Name], renaming)
+			guards = append(guards, moduleGuardsOf(base, renamings[item.Name.Name], formulas))
 		}
 	}
-	return out, true
+	return guards, true
 }
 
-// composeRenamings returns the renaming that applies first, and then the other one.
+// composeRenamings returns the composition of two renamings, which map old names to new ones: first applies first.
 func composeRenamings(first, then map[string]string) map[string]string {
-	out := make(map[string]string)
-	for from, to := range then {
-		out[from] = to
+	composed := make(map[string]string)
+	for old, new := range then {
+		composed[old] = new
 	}
-	for from, to := range first {
-		out[from] = to
-		if further, ok := then[to]; ok {
-			out[from] = further
+	for old, new := range first {
+		composed[old] = new
+		if further, ok := then[new]; ok {
+			composed[old] = further
 		}
 	}
-	return out
+	return composed
 }
 
 // moduleGuardsOf returns the guards of a module's commands by action. Formulas are expanded, and the renaming of the module is applied.
-func moduleGuardsOf(m *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *moduleGuards {
-	g := &moduleGuards{guards: make(map[string][]syntax.Expr)}
-	for _, c := range m.Commands {
-		guard := syntax.Expr(&syntax.Paren{X: expandAndRename(c.Guard, renaming, formulas)})
-		if c.Action == nil {
-			g.unlabelled = append(g.unlabelled, guard)
+func moduleGuardsOf(module *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *moduleGuards {
+	guards := &moduleGuards{guards: make(map[string][]syntax.Expr)}
+	for _, command := range module.Commands {
+		guard := syntax.Expr(&syntax.Paren{X: expandAndRename(command.Guard, renaming, formulas)})
+		if command.Action == nil {
+			guards.unlabelled = append(guards.unlabelled, guard)
 			continue
 		}
-		a := c.Action.Name
-		if to, ok := renaming[a]; ok {
-			a = to
+		action := command.Action.Name
+		if newName, ok := renaming[action]; ok {
+			action = newName
 		}
-		if !slices.Contains(g.actions, a) {
-			g.actions = append(g.actions, a)
+		if !slices.Contains(guards.actions, action) {
+			guards.actions = append(guards.actions, action)
 		}
-		g.guards[a] = append(g.guards[a], guard)
+		guards.guards[action] = append(guards.guards[action], guard)
 	}
-	return g
+	return guards
 }
 
-// expandAndRename expands the formulas in an expression and applies a renaming.
-func expandAndRename(x syntax.Expr, renaming map[string]string, formulas map[string]syntax.Expr) syntax.Expr {
+// expandAndRename expands the formulas in an expression and replaces names by the renaming. Without a renaming (nil) it returns the expression as it
+// is.
+func expandAndRename(expr syntax.Expr, renaming map[string]string, formulas map[string]syntax.Expr) syntax.Expr {
 	if renaming == nil {
-		return x
+		return expr
 	}
-	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
-		id, ok := x.(*syntax.Ident)
+	return syntax.Rewrite(expr, func(expr syntax.Expr) syntax.Expr {
+		identifier, ok := expr.(*syntax.Ident)
 		if !ok {
-			return x
+			return expr
 		}
-		if body, isFormula := formulas[id.Name]; isFormula {
+		if body, isFormula := formulas[identifier.Name]; isFormula {
 			return &syntax.Paren{X: expandAndRename(body, renaming, formulas)}
 		}
-		if to, ok := renaming[id.Name]; ok {
-			return &syntax.Ident{Name: to, Span: id.Span}
+		if newName, ok := renaming[identifier.Name]; ok {
+			return &syntax.Ident{Name: newName, Span: identifier.Span}
 		}
-		return id
+		return identifier
 	})
 }

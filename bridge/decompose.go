@@ -15,18 +15,18 @@ import (
 
 // question is a property that was decomposed into queries for Storm.
 type question struct {
-	item *workItem
-	in   *instance
-	root *node
-	// asked are all queries.
+	item     *workItem
+	instance *instance
+	root     *node
+	// asked has the queries of all nodes.
 	asked []*workItem
 }
 
-// node is an expression over the answers of Storm. It is evaluated in the initial states, or in the states of a filter, which
-// combines the values to one.
+// node is an expression over the answers of Storm. It is evaluated in the initial states, or in the states of a filter. The
+// filter combines the values of its states to one value.
 type node struct {
 	op    string      // the filter's operator; empty for the initial states
-	x     syntax.Expr // over the names of the parts
+	expr  syntax.Expr // over the names of the parts
 	parts []*part
 }
 
@@ -41,420 +41,450 @@ type part struct {
 
 // decomposer decomposes the property of one item.
 type decomposer struct {
-	j        *job
-	item     *workItem
-	in       *instance
-	refs     map[string]*syntax.Property
-	defs     map[string]syntax.Expr // of labels
-	names    int
-	expanded int // number of references to properties that were expanded
-	asked    []*workItem
-	err      error
+	job             *job
+	item            *workItem
+	instance        *instance
+	namedProperties map[string]*syntax.Property
+	labelDefs       map[string]syntax.Expr // of labels
+	names           int
+	expanded        int // number of references to properties that were expanded
+	asked           []*workItem
+	err             error
 }
 
 // maxReferences is the greatest number of references to properties that are expanded: nested references can multiply.
 const maxReferences = 1 << 12
 
-// ask decomposes a property, which is evaluated in the initial states or, with a filter operator op, in all states. The result
-// has no queries if the property can be evaluated without Storm.
-func ask(j *job, item *workItem, in *instance, op string) (*question, error) {
-	if j.Job.Numeric.Fair {
+// newQuestion decomposes the property of an item into queries for Storm. The property is evaluated in the initial states if op is empty, or in all
+// states, with the filter operator op. The question has no queries if tilecheck can evaluate the property without Storm.
+func newQuestion(job *job, item *workItem, instance *instance, op string) (*question, error) {
+	if job.Job.Numeric.Fair {
 		return nil, &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
 	}
-	a := &decomposer{j: j, item: item, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
-	for _, x := range item.task.Source.Tree.Items {
-		switch x := x.(type) {
+	d := &decomposer{job: job, item: item, instance: instance, namedProperties: make(map[string]*syntax.Property), labelDefs: make(map[string]syntax.Expr)}
+	for _, declared := range item.task.Source.Tree.Items {
+		switch declared := declared.(type) {
 		case *syntax.LabelDecl:
-			a.defs[x.Name.Name] = x.X
+			d.labelDefs[declared.Name.Name] = declared.X
 		case *syntax.Property:
-			if x.Name != nil {
-				a.refs[x.Name.Name] = x
+			if declared.Name != nil {
+				d.namedProperties[declared.Name.Name] = declared
 			}
 		}
 	}
-	if j.Tree != nil {
-		for _, x := range j.Tree.Items {
-			if l, ok := x.(*syntax.LabelDecl); ok {
-				a.defs[l.Name.Name] = l.X
+	if job.Tree != nil {
+		for _, declared := range job.Tree.Items {
+			if label, ok := declared.(*syntax.LabelDecl); ok {
+				d.labelDefs[label.Name.Name] = label.X
 			}
 		}
 	}
-	root := a.newNode(a.rewriteForStorm(item.task.Property.X), op, nil)
-	for _, q := range a.asked {
-		q.in = in
-		if j.Job.States != nil {
-			q.query = a.replaceByLabels(q.query)
+	root := d.newNode(d.rewriteForStorm(item.task.Property.X), op, nil)
+	for _, query := range d.asked {
+		query.instance = instance
+		if job.Job.States != nil {
+			query.expr = d.replaceByLabels(query.expr)
 		}
 	}
-	if a.err == nil {
-		a.checkPrintable()
+	if d.err == nil {
+		d.checkPrintable()
 	}
-	return &question{item: item, in: in, root: root, asked: a.asked}, a.err
+	return &question{item: item, instance: instance, root: root, asked: d.asked}, d.err
 }
 
-// checkPrintable tries to write every query in Storm's dialect, so that one that cannot be written does not make others fail.
-func (a *decomposer) checkPrintable() {
-	for _, q := range a.asked {
-		file, err := stormProperties([]*workItem{q})
+// checkPrintable writes every query in Storm's dialect, one by one, and fails if the dialect cannot express one. Otherwise that query would make the
+// other queries of its batch fail, too.
+func (d *decomposer) checkPrintable() {
+	for _, query := range d.asked {
+		file, err := stormProperties([]*workItem{query})
 		if err == nil {
-			_, err = a.in.print(file, true)
+			_, err = d.instance.print(file, true)
 		}
 		if err != nil {
-			a.fail(err)
+			d.fail(err)
 			return
 		}
 	}
 }
 
 // fail records an error, if it is the first one.
-func (a *decomposer) fail(err error) {
-	if a.err == nil {
-		a.err = err
+func (d *decomposer) fail(err error) {
+	if d.err == nil {
+		d.err = err
 	}
 }
 
 // refuse records that Storm does not support an expression.
-func (a *decomposer) refuse(x syntax.Expr, feature string) {
-	a.fail(&syntax.DialectError{Pos: x.Pos(), Dialect: syntax.Storm, Feature: feature})
+func (d *decomposer) refuse(expr syntax.Expr, feature string) {
+	d.fail(&syntax.DialectError{Pos: expr.Pos(), Dialect: syntax.Storm, Feature: feature})
 }
 
 // rewriteForStorm expands references to properties, names reward structures and resolves strategy operators.
-func (a *decomposer) rewriteForStorm(x syntax.Expr) syntax.Expr {
-	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
-		switch w := logic.Read(x); w.Kind {
+func (d *decomposer) rewriteForStorm(expr syntax.Expr) syntax.Expr {
+	return syntax.Rewrite(expr, func(expr syntax.Expr) syntax.Expr {
+		switch operator := logic.Read(expr); operator.Kind {
 		case logic.Label:
-			if p := a.refs[w.Name]; p != nil {
-				if a.expanded++; a.expanded > maxReferences {
-					a.refuse(x, fmt.Sprintf("more than %d references to properties, written out", maxReferences))
-					return x
+			if property := d.namedProperties[operator.Name]; property != nil {
+				if d.expanded++; d.expanded > maxReferences {
+					d.refuse(expr, fmt.Sprintf("more than %d references to properties, written out", maxReferences))
+					return expr
 				}
-				return &syntax.Paren{X: a.rewriteForStorm(p.X)}
+				return &syntax.Paren{X: d.rewriteForStorm(property.X)}
 			}
-			if w.Name == "deadlock" && a.in.deadlock != "" {
-				own := *x.(*syntax.Quoted)
-				own.Name = a.in.deadlock
+			if operator.Name == "deadlock" && d.instance.deadlock != "" {
+				own := *expr.(*syntax.Quoted)
+				own.Name = d.instance.deadlock
 				return &own
 			}
 		case logic.Reward:
-			return a.withoutBraces(logic.Read(a.nameReward(x.(*syntax.Reward))))
+			return d.withoutBraces(logic.Read(d.nameReward(expr.(*syntax.Reward))))
 		case logic.Probability, logic.SteadyState:
-			return a.withoutBraces(w)
+			return d.withoutBraces(operator)
 		case logic.Strategy:
-			return a.strategy(w)
+			return d.resolveStrategy(operator)
 		}
-		return x
+		return expr
 	})
 }
 
-// nameReward replaces the number of a reward structure by its name; without a number it is the first one.
-func (a *decomposer) nameReward(x *syntax.Reward) syntax.Expr {
-	named := *x
-	if _, isName := x.Struct.(*syntax.Quoted); isName || len(a.in.rewards) == 0 {
+// nameReward returns an R operator in which the name of a reward structure replaces its number, which counts from 1. An operator without a number
+// means the first structure.
+func (d *decomposer) nameReward(operator *syntax.Reward) syntax.Expr {
+	named := *operator
+	if _, isName := operator.Struct.(*syntax.Quoted); isName || len(d.instance.rewards) == 0 {
 		return &named
 	}
 	index := 1
-	if x.Struct != nil {
-		value, err := a.constant(x.Struct)
+	if operator.Struct != nil {
+		value, err := d.constant(operator.Struct)
 		if err != nil {
-			a.fail(err)
+			d.fail(err)
 			return &named
 		}
 		index = int(value.Int)
 	}
-	if index < 1 || index > len(a.in.rewards) {
-		a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", index, len(a.in.rewards)), Pos: x.Pos()})
+	if index < 1 || index > len(d.instance.rewards) {
+		message := fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", index, len(d.instance.rewards))
+		d.fail(&result.Failure{Class: result.TypeError, Message: message, Pos: operator.Pos()})
 		return &named
 	}
-	named.Struct = &syntax.Quoted{Name: a.in.rewards[index-1], Span: x.Span}
+	named.Struct = &syntax.Quoted{Name: d.instance.rewards[index-1], Span: operator.Span}
 	return &named
 }
 
-// withoutBraces rewrites {states}{min}{max} as a filter.
-func (a *decomposer) withoutBraces(w logic.Written) syntax.Expr {
-	if w.Braces == nil {
-		return w.X
+// withoutBraces rewrites the old notation {states}{min} or {states}{max} behind a formula as a filter.
+func (d *decomposer) withoutBraces(operator logic.Written) syntax.Expr {
+	if operator.Braces == nil {
+		return operator.X
 	}
-	return &syntax.Filter{Op: w.Braces.Op(w.Threshold), X: w.With(w.Threshold, w.Within), States: w.Braces.States}
+	return &syntax.Filter{Op: operator.Braces.Op(operator.Threshold), X: operator.With(operator.Threshold, operator.Within), States: operator.Braces.States}
 }
 
-// strategy resolves <<…>> and [[…]] of an MDP for the coalition of all players or of none. A bound must then hold for all
-// schedulers or for some; it holds for some if its negation does not hold for all.
-func (a *decomposer) strategy(w logic.Written) syntax.Expr {
-	if a.in.program.Type != syntax.MDP || w.Coalition {
-		return w.X
+// resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. A bound then holds if some
+// scheduler satisfies it, or all schedulers do. Some scheduler satisfies it if not all schedulers satisfy its negation.
+func (d *decomposer) resolveStrategy(operator logic.Written) syntax.Expr {
+	if d.instance.program.Type != syntax.MDP || operator.Coalition {
+		return operator.X
 	}
-	inner := logic.Read(syntax.Unparen(w.Within))
+	inner := logic.Read(syntax.Unparen(operator.Within))
 	if inner.Kind != logic.Probability && inner.Kind != logic.Reward {
-		return w.X
+		return operator.X
 	}
-	if inner.Query() || !w.Some {
+	if inner.Query() || !operator.Some {
 		return inner.X
 	}
-	t := inner.Threshold
-	t.Rel = t.Rel.Negated()
-	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(t, inner.Within)})}
+	threshold := inner.Threshold
+	threshold.Rel = threshold.Rel.Negated()
+	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(threshold, inner.Within)})}
 }
 
-// newNode decomposes an expression that is evaluated in the initial states, or in those of a filter.
-func (a *decomposer) newNode(x syntax.Expr, op string, states syntax.Expr) *node {
-	for w := logic.Read(syntax.Unparen(x)); (op == "" || op == allValues) && w.Prints(); w = logic.Read(syntax.Unparen(x)) {
-		x = w.Within // the result is the value in the initial states
+// newNode decomposes an expression that is evaluated in the initial states if op is empty, otherwise in the given states (nil means all) of a filter
+// with the operator op.
+func (d *decomposer) newNode(expr syntax.Expr, op string, states syntax.Expr) *node {
+	if op == "" || op == allValues {
+		expr = withoutPrinting(expr)
 	}
-	n := &node{op: op}
-	n.x = a.decompose(n, x)
-	_, one := n.singlePart()
+	node := &node{op: op}
+	node.expr = d.decompose(node, expr)
+	_, isSingle := node.singlePart()
+	onlyStormKnowsInitial := d.instance.program.Init != nil || d.instance.tree == nil
 	switch {
 	case op != "" && states == nil:
 		states = &syntax.BoolLit{Value: true}
-	case op == "" && (a.in.program.Init != nil || a.in.tree == nil) && !one: // only Storm knows which they are
+	case op == "" && onlyStormKnowsInitial && !isSingle:
 		states = &syntax.Quoted{Name: "init"}
 	}
-	if states != nil && len(n.queries()) == 0 { // query the states only
-		a.askStorm(n, &syntax.BoolLit{Value: true}, true)
+	if states == nil {
+		return node
 	}
-	for _, q := range n.queries() {
-		if states != nil {
-			q.query, q.everyState = &syntax.Filter{Op: allValues, X: q.query, States: states}, true
-			a.asked = slices.DeleteFunc(a.asked, func(item *workItem) bool { return item == q.value })
-			q.value = nil
+	if len(node.queries()) == 0 { // the expression needs no answer, but the states are needed
+		d.askStorm(node, &syntax.BoolLit{Value: true}, true)
+	}
+	for _, query := range node.queries() {
+		query.expr, query.everyState = &syntax.Filter{Op: allValues, X: query.expr, States: states}, true
+		d.asked = slices.DeleteFunc(d.asked, func(item *workItem) bool { return item == query.value })
+		query.value = nil
+	}
+	return node
+}
+
+// withoutPrinting removes filters that print values from the outside of an expression: the value of such a filter is the value of its formula.
+func withoutPrinting(expr syntax.Expr) syntax.Expr {
+	for {
+		filter := logic.Read(syntax.Unparen(expr))
+		if !filter.Prints() {
+			return expr
 		}
+		expr = filter.Within
 	}
-	return n
 }
 
 // allValues is Storm's filter operator that returns all values.
 const allValues = "values"
 
-// singlePart returns the part if the node's expression is nothing but the name of a part.
+// singlePart returns the part and true if the expression of the node is only the name of a part.
 func (n *node) singlePart() (*part, bool) {
-	id, ok := syntax.Unparen(n.x).(*syntax.Ident)
+	name, ok := syntax.Unparen(n.expr).(*syntax.Ident)
 	if !ok {
 		return nil, false
 	}
-	i := slices.IndexFunc(n.parts, func(p *part) bool { return p.name == id.Name })
+	i := slices.IndexFunc(n.parts, func(part *part) bool { return part.name == name.Name })
 	if i < 0 {
 		return nil, false
 	}
 	return n.parts[i], true
 }
 
-// queries returns the queries of the node itself, without those of nested filters.
+// queries returns the queries of the node's own parts. It omits the queries of nested filters.
 func (n *node) queries() []*workItem {
 	var out []*workItem
-	for _, p := range n.parts {
-		if p.query != nil {
-			out = append(out, p.query)
+	for _, part := range n.parts {
+		if part.query != nil {
+			out = append(out, part.query)
 		}
 	}
 	return out
 }
 
-// decompose replaces the operators in an expression by names of parts.
-func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
-	switch x := x.(type) {
+// decompose returns an expression in which names of parts replace the operators. It adds these parts to the node.
+func (d *decomposer) decompose(node *node, expr syntax.Expr) syntax.Expr {
+	switch expr := expr.(type) {
 	case *syntax.Paren:
-		return &syntax.Paren{X: a.decompose(n, x.X), Span: x.Span}
+		return &syntax.Paren{X: d.decompose(node, expr.X), Span: expr.Span}
 	case *syntax.Unary:
-		c := *x
-		c.X = a.decompose(n, x.X)
-		return &c
+		replaced := *expr
+		replaced.X = d.decompose(node, expr.X)
+		return &replaced
 	case *syntax.Binary:
-		c := *x
-		c.X, c.Y = a.decompose(n, x.X), a.decompose(n, x.Y)
-		return &c
+		replaced := *expr
+		replaced.X, replaced.Y = d.decompose(node, expr.X), d.decompose(node, expr.Y)
+		return &replaced
 	case *syntax.Cond:
-		c := *x
-		c.C, c.T, c.E = a.decompose(n, x.C), a.decompose(n, x.T), a.decompose(n, x.E)
-		return &c
+		replaced := *expr
+		replaced.C, replaced.T, replaced.E = d.decompose(node, expr.C), d.decompose(node, expr.T), d.decompose(node, expr.E)
+		return &replaced
 	}
-	return a.decomposeOperator(n, x)
+	return d.decomposeOperator(node, expr)
 }
 
-// decomposeOperator replaces an operator by the name of a part, or by an expression with such names. It returns any other
-// expression as it is, with the arguments of a function decomposed.
-func (a *decomposer) decomposeOperator(n *node, x syntax.Expr) syntax.Expr {
-	switch w := logic.Read(x); w.Kind {
+// decomposeOperator returns the name of a part, or an expression with such names, that replaces an operator such as P, R or S. For another expression
+// it decomposes only the arguments of a function.
+func (d *decomposer) decomposeOperator(node *node, expr syntax.Expr) syntax.Expr {
+	switch w := logic.Read(expr); w.Kind {
 	case logic.Label:
-		if def, ok := a.defs[w.Name]; ok {
-			return &syntax.Paren{X: a.decompose(n, def)}
+		if def, ok := d.labelDefs[w.Name]; ok {
+			return &syntax.Paren{X: d.decompose(node, def)}
 		}
-		return a.askStorm(n, x, true)
+		return d.askStorm(node, expr, true)
 	case logic.Filter:
-		return a.filter(n, w)
+		return d.decomposeFilter(node, w)
 	case logic.Probability:
-		return a.probability(n, w)
+		return d.decomposeProbability(node, w)
 	case logic.Reward:
-		return a.reward(n, w)
+		return d.decomposeReward(node, w)
 	case logic.SteadyState:
-		return a.askStorm(n, x, !w.Query())
+		return d.askStorm(node, expr, !w.Query())
 	case logic.Quantified, logic.Strategy:
-		return a.askStorm(n, x, true)
+		return d.askStorm(node, expr, true)
 	case logic.Objectives:
-		return a.multi(n, w)
+		return d.askMulti(node, w)
 	case logic.Quantile:
-		a.refuse(x, "quantile, as tilecheck reads its answer,")
+		d.refuse(expr, "quantile, as tilecheck reads its answer,")
 	case logic.Lexicographic:
-		a.refuse(x, "multilex, as tilecheck reads its answer,")
+		d.refuse(expr, "multilex, as tilecheck reads its answer,")
 	case logic.PathFormula:
-		a.refuse(x, "the temporal operator "+w.Path.Op.String()+" outside P")
+		d.refuse(expr, "the temporal operator "+w.Path.Op.String()+" outside P")
 	}
-	if call, ok := x.(*syntax.Call); ok {
-		return a.call(n, call)
+	if call, ok := expr.(*syntax.Call); ok {
+		return d.decomposeCall(node, call)
 	}
-	return x
+	return expr
 }
 
-// call decomposes the arguments of a function.
-func (a *decomposer) call(n *node, x *syntax.Call) syntax.Expr {
-	c := *x
-	c.Args = slices.Clone(x.Args)
+// decomposeCall decomposes the arguments of a function.
+func (d *decomposer) decomposeCall(node *node, call *syntax.Call) syntax.Expr {
+	c := *call
+	c.Args = slices.Clone(call.Args)
 	for i := range c.Args {
-		c.Args[i] = a.decompose(n, c.Args[i])
+		c.Args[i] = d.decompose(node, c.Args[i])
 	}
 	return &c
 }
 
-// multi adds a query for multi(...).
-func (a *decomposer) multi(n *node, w logic.Written) syntax.Expr {
+// askMulti adds a query for multi(...). It refuses Pareto curves, whose operator has several objectives without a bound.
+func (d *decomposer) askMulti(node *node, operator logic.Written) syntax.Expr {
 	queries := 0
-	for _, x := range w.Objectives {
-		if logic.Read(syntax.Unparen(x)).Query() {
+	for _, objective := range operator.Objectives {
+		if logic.Read(syntax.Unparen(objective)).Query() {
 			queries++
 		}
 	}
 	if queries > 1 {
-		a.refuse(w.X, "the points of a Pareto curve in a form that is read")
+		d.refuse(operator.X, "the points of a Pareto curve in a form that is read")
 	}
-	return a.askStorm(n, w.X, queries == 0)
+	return d.askStorm(node, operator.X, queries == 0)
 }
 
-// filter makes a nested filter a part of the expression around it.
-func (a *decomposer) filter(n *node, w logic.Written) syntax.Expr {
-	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[w.Op]
+// decomposeFilter adds a part for a nested filter. It returns the name of the part. A filter that only prints its values has the value of its
+// formula.
+func (d *decomposer) decomposeFilter(node *node, operator logic.Written) syntax.Expr {
+	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[operator.Op]
 	if op == "" {
-		op = w.Op
+		op = operator.Op
 	}
-	if w.Prints() {
-		return a.decompose(n, w.Within)
+	if operator.Prints() {
+		return d.decompose(node, operator.Within)
 	}
-	of := a.newNode(w.Within, op, w.States)
-	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && a.isBoolNode(of)
-	return a.addPart(n, &part{isBool: truth, filter: of})
+	inner := d.newNode(operator.Within, op, operator.States)
+	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && d.isBoolNode(inner)
+	return d.addPart(node, &part{isBool: truth, filter: inner})
 }
 
 // isBoolNode reports whether the expression of a node is of type bool.
-func (a *decomposer) isBoolNode(n *node) bool {
-	e, err := a.evaluator(n)
-	return err == nil && e.x.Type() == sema.Bool
+func (d *decomposer) isBoolNode(node *node) bool {
+	e, err := d.newEvaluator(node)
+	return err == nil && e.expr.Type() == sema.Bool
 }
 
-// addPart adds a part to a node and returns its name.
-func (a *decomposer) addPart(n *node, p *part) syntax.Expr {
-	a.names++
-	p.name = "tilecheck_part_" + strconv.Itoa(a.names)
-	n.parts = append(n.parts, p)
-	return &syntax.Ident{Name: p.name}
+// addPart gives a part a name and adds it to a node. It returns the name.
+func (d *decomposer) addPart(node *node, part *part) syntax.Expr {
+	d.names++
+	part.name = "tilecheck_part_" + strconv.Itoa(d.names)
+	node.parts = append(node.parts, part)
+	return &syntax.Ident{Name: part.name}
 }
 
-// askStorm adds a query for an operator.
-func (a *decomposer) askStorm(n *node, x syntax.Expr, truth bool) syntax.Expr {
-	q := &workItem{task: a.item.task, model: a.item.model, property: a.item.property, number: a.j.number(a.in), stormQuery: stormQuery{query: x, isBool: truth, floatingPoint: a.soundIsWrong(x)}}
-	a.asked = append(a.asked, q)
-	if truth && a.j.Job.Numeric.Accuracy != result.Exact {
-		a.askValue(q)
+// askStorm adds a query for an expression, whose answer is a truth value if isBool is true. It returns the name of the query's part.
+func (d *decomposer) askStorm(node *node, expr syntax.Expr, isBool bool) syntax.Expr {
+	query := d.newQuery(stormQuery{expr: expr, isBool: isBool, forceFloat: d.soundIsWrong(expr)})
+	if isBool && d.job.Job.Numeric.Accuracy != result.Exact {
+		d.askValue(query)
 	}
-	return a.addPart(n, &part{isBool: truth, query: q})
+	return d.addPart(node, &part{isBool: isBool, query: query})
 }
 
-// askValue adds a query for the value of an operator with a bound, because Storm compares the value with the bound as if the value
-// were exact. It is not needed if a probability is compared with 0 or 1: graph algorithms decide that.
-func (a *decomposer) askValue(q *workItem) {
-	w := logic.Read(syntax.Unparen(q.query))
-	if !w.Measure() || w.Query() {
+// askValue adds a second query for the value of an operator with a bound, because Storm compares the value with the bound as if the value were exact.
+// No query is needed for an untimed probability that is compared with 0 or 1: Storm decides that by graph algorithms.
+func (d *decomposer) askValue(item *workItem) {
+	operator := logic.Read(syntax.Unparen(item.expr))
+	if !operator.Measure() || operator.Query() {
 		return
 	}
-	timed := w.Kind != logic.Probability || w.Path != nil && w.Path.Bound != nil
-	bound, err := a.constant(w.Bound)
-	if q.bound = bound.Float; err != nil || !timed && (q.bound == 0 || q.bound == 1) {
+	bound, err := d.constant(operator.Bound)
+	item.bound = bound.Float
+	isTimed := operator.Kind != logic.Probability || operator.Path != nil && operator.Path.Bound != nil
+	isDecidedByGraph := !isTimed && (item.bound == 0 || item.bound == 1)
+	if err != nil || isDecidedByGraph {
 		return
 	}
-	t := syntax.Threshold{Extremum: w.Extremum}
-	if a.in.program.Type == syntax.MDP && t.Extremum == syntax.NoExtremum {
-		t.Extremum = syntax.Max
-		if w.Rel == syntax.OpGt || w.Rel == syntax.OpGe {
-			t.Extremum = syntax.Min
+	threshold := syntax.Threshold{Extremum: operator.Extremum}
+	if d.instance.program.Type == syntax.MDP && threshold.Extremum == syntax.NoExtremum {
+		threshold.Extremum = syntax.Max
+		if operator.Rel == syntax.OpGt || operator.Rel == syntax.OpGe {
+			threshold.Extremum = syntax.Min
 		}
 	}
-	value := w.With(t, w.Within)
-	q.value = &workItem{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), stormQuery: stormQuery{query: value, floatingPoint: q.floatingPoint}}
-	a.asked = append(a.asked, q.value)
+	value := operator.With(threshold, operator.Within)
+	item.value = d.newQuery(stormQuery{expr: value, forceFloat: item.forceFloat})
 }
 
-// soundIsWrong reports whether Storm's --sound gives wrong answers for an expression: for an instantaneous reward of a CTMC it
+// newQuery adds a query about a part of the property to the queries that Storm is asked.
+func (d *decomposer) newQuery(query stormQuery) *workItem {
+	item := &workItem{task: d.item.task, model: d.item.model, property: d.item.property, number: d.job.nextNumber(d.instance), stormQuery: query}
+	d.asked = append(d.asked, item)
+	return item
+}
+
+// soundIsWrong reports whether Storm's switch --sound gives wrong answers for an expression. It does for an instantaneous reward of a CTMC: Storm
 // restarts from an imprecise value, so that its claim is about a later time.
-func (a *decomposer) soundIsWrong(x syntax.Expr) bool {
-	if n := a.j.Job.Numeric.Accuracy; a.in.program.Type != syntax.CTMC || n == result.Exact {
+func (d *decomposer) soundIsWrong(expr syntax.Expr) bool {
+	if d.instance.program.Type != syntax.CTMC || d.job.Job.Numeric.Accuracy == result.Exact {
 		return false
 	}
-	found := false
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		path, ok := n.(*syntax.RewardPath)
-		found = found || ok && path.Kind == syntax.Instantaneous
-		return !found
+	isInstantaneous := false
+	syntax.Inspect(expr, func(child syntax.Node) bool {
+		path, ok := child.(*syntax.RewardPath)
+		isInstantaneous = isInstantaneous || ok && path.Kind == syntax.Instantaneous
+		return !isInstantaneous
 	})
-	return found
+	return isInstantaneous
 }
 
-// probability adds a query for a P operator. If Storm lacks the path formula it asks for the dual one. It adapts bounds that
-// Storm reads differently.
-func (a *decomposer) probability(n *node, w logic.Written) syntax.Expr {
-	if w.Path == nil {
-		return a.askStorm(n, w.X, !w.Query())
+// decomposeProbability adds a query for a P operator. If Storm does not support the path formula, the query is about an equivalent formula or about
+// the negation. The time bound is adapted if Storm reads it differently from PRISM.
+func (d *decomposer) decomposeProbability(node *node, operator logic.Written) syntax.Expr {
+	if operator.Path == nil {
+		return d.askStorm(node, operator.X, !operator.Query())
 	}
-	path, dual := a.dual(w)
+	path, negated := d.dualPath(operator)
 	if path.Bound != nil {
 		var err error
-		if path, err = a.checkBound(path); err != nil {
-			a.fail(err)
-			return w.X
+		if path, err = d.checkBound(path); err != nil {
+			d.fail(err)
+			return operator.X
 		}
 	}
-	t := w.Threshold
-	switch {
-	case !dual:
-		return a.guardLowerBound(n, w.With(t, path))
-	case !w.Query():
-		t.Rel, t.Bound = w.Rel.Mirrored(), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: w.Bound}}
-		return a.guardLowerBound(n, w.With(t, path))
-	case w.Extremum == syntax.Min:
-		t.Extremum = syntax.Max
-	case w.Extremum == syntax.Max:
-		t.Extremum = syntax.Min
+	threshold := operator.Threshold
+	if !negated {
+		return d.guardLowerBound(node, operator.With(threshold, path))
 	}
-	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, w.With(t, path))}}
+	one := &syntax.IntLit{Value: 1}
+	if !operator.Query() { // P>=b of a formula is P<=1-b of its negation
+		threshold.Rel = operator.Rel.Mirrored()
+		threshold.Bound = &syntax.Binary{Op: syntax.OpSub, X: one, Y: &syntax.Paren{X: operator.Bound}}
+		return d.guardLowerBound(node, operator.With(threshold, path))
+	}
+	switch operator.Extremum {
+	case syntax.Min:
+		threshold.Extremum = syntax.Max
+	case syntax.Max:
+		threshold.Extremum = syntax.Min
+	}
+	negation := d.guardLowerBound(node, operator.With(threshold, path))
+	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: one, Y: negation}}
 }
 
-// dual returns a formula that Storm supports and that is equivalent to the operator's formula or to its negation.
-func (a *decomposer) dual(w logic.Written) (u *syntax.Temporal, negated bool) {
-	t := w.Path
+// dualPath returns a path formula that Storm supports. It is equivalent to the operator's formula, or to its negation if negated is true.
+func (d *decomposer) dualPath(operator logic.Written) (temporal *syntax.Temporal, negated bool) {
+	t := operator.Path
 	if u, ok := t.Dual(); ok {
 		return u, true
 	}
-	if a.in.program.Type != syntax.CTMC {
+	if d.instance.program.Type != syntax.CTMC {
 		if n, y := countNext(t); n > 1 && !syntax.IsPath(y) {
 			// X X y is y after two steps.
 			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
 		}
 	}
-	if u, negated, ok := a.rewriteRepeated(w); ok {
+	if u, negated, ok := d.rewriteRepeated(operator); ok {
 		return u, negated
 	}
 	return t, false
 }
 
-// countNext counts the operators X at the beginning of a formula.
-func countNext(t *syntax.Temporal) (n int32, y syntax.Expr) {
-	y = t
+// countNext returns the number n of operators X at the beginning of a path formula, and the formula y behind them.
+func countNext(temporal *syntax.Temporal) (n int32, y syntax.Expr) {
+	y = temporal
 	for {
 		next := logic.TemporalOf(y)
 		if next == nil || next.Op != syntax.Next || next.Bound != nil {
@@ -464,99 +494,117 @@ func countNext(t *syntax.Temporal) (n int32, y syntax.Expr) {
 	}
 }
 
-// exactly returns the bound "after exactly so many steps".
+// exactly returns the time bound =steps.
 func exactly(steps int32) *syntax.TimeBound {
 	n := &syntax.IntLit{Value: steps}
 	return &syntax.TimeBound{Low: n, High: n, Equal: true}
 }
 
-// rewriteRepeated rewrites G F a and F G a without LTL, because Storm supports LTL only with Spot. A path of a finite
-// Markov chain ends in a BSCC, all of whose states it visits infinitely often; so it reaches states in which G F a, or
-// G a, is almost sure. In an MDP, the maximum for F G a is the maximal probability to reach states in which some
-// scheduler makes G a almost sure, and G F a is the negation of F G !a. For the other extremum there is no such rewriting.
-func (a *decomposer) rewriteRepeated(w logic.Written) (u *syntax.Temporal, negated, ok bool) {
-	t := w.Path
-	inner := logic.TemporalOf(t.Y)
-	if inner == nil {
+// rewriteRepeated rewrites the path formulas G F a and F G a without LTL, because Storm supports LTL only with Spot. The result is equivalent to the
+// formula, or to its negation if negated is true. ok is false for other formulas, and where no such rewriting exists.
+//
+// A path of a finite Markov chain ends in a BSCC and visits all states of the BSCC infinitely often. So it satisfies the formula if it reaches a
+// state in which G F a (or G a) is almost sure. In an MDP the maximal probability of F G a is the maximal probability to reach a state in which some
+// scheduler makes G a almost sure; G F a is the negation of F G !a.
+func (d *decomposer) rewriteRepeated(operator logic.Written) (rewritten *syntax.Temporal, negated, ok bool) {
+	outer := operator.Path
+	inner := logic.TemporalOf(outer.Y)
+	if inner == nil || outer.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {
 		return nil, false, false
 	}
-	always := t.Op == syntax.Future && inner.Op == syntax.Globally // F G
-	again := t.Op == syntax.Globally && inner.Op == syntax.Future  // G F
-	if !always && !again || t.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {
+	isFG := outer.Op == syntax.Future && inner.Op == syntax.Globally
+	isGF := outer.Op == syntax.Globally && inner.Op == syntax.Future
+	if !isFG && !isGF {
 		return nil, false, false
 	}
-	y := syntax.Expr(&syntax.Paren{X: inner.Y})
-	sure := func(path *syntax.Temporal) syntax.Expr {
-		return &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: path}
-	}
-	switch best := w.Extremum == syntax.Max || w.Rel == syntax.OpLt || w.Rel == syntax.OpLe; {
-	case a.in.program.Type == syntax.MDP && best != always:
-		return nil, false, false
-	case a.in.program.Type == syntax.MDP:
-		if again {
-			y = &syntax.Paren{X: not(y)}
+	states := syntax.Expr(&syntax.Paren{X: inner.Y})
+	target := syntax.Expr(nil)
+	switch d.instance.program.Type {
+	case syntax.DTMC, syntax.CTMC:
+		if isGF {
+			states = &syntax.Paren{X: compareWithOne(syntax.OpGe, &syntax.Temporal{Op: syntax.Future, Y: states})}
 		}
-		never := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLt, Bound: &syntax.IntLit{Value: 1}}, Path: &syntax.Temporal{Op: syntax.Globally, Y: y}}
-		return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: not(&syntax.Paren{X: never})}, Span: t.Span}, again, true
-	case a.in.program.Type != syntax.DTMC && a.in.program.Type != syntax.CTMC:
+		target = compareWithOne(syntax.OpGe, &syntax.Temporal{Op: syntax.Globally, Y: states})
+	case syntax.MDP:
+		if wantsMax := isMaximum(operator.Threshold); wantsMax != isFG {
+			return nil, false, false
+		}
+		if isGF {
+			states = &syntax.Paren{X: not(states)}
+		}
+		noScheduler := compareWithOne(syntax.OpLt, &syntax.Temporal{Op: syntax.Globally, Y: states})
+		target, negated = not(&syntax.Paren{X: noScheduler}), isGF
+	default:
 		return nil, false, false
-	case again:
-		y = &syntax.Paren{X: sure(&syntax.Temporal{Op: syntax.Future, Y: y})}
 	}
-	return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: sure(&syntax.Temporal{Op: syntax.Globally, Y: y})}, Span: t.Span}, false, true
+	return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: target}, Span: outer.Span}, negated, true
+}
+
+// compareWithOne returns a P operator that compares the probability of a path formula with 1.
+func compareWithOne(relation syntax.Op, path *syntax.Temporal) syntax.Expr {
+	return &syntax.Prob{Threshold: syntax.Threshold{Rel: relation, Bound: &syntax.IntLit{Value: 1}}, Path: path}
+}
+
+// isMaximum reports whether an operator is about the maximum over all schedulers: max=?, or an upper bound.
+func isMaximum(threshold syntax.Threshold) bool {
+	return threshold.Extremum == syntax.Max || threshold.Rel == syntax.OpLt || threshold.Rel == syntax.OpLe
 }
 
 // not returns the negation of an expression.
-func not(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: x} }
+func not(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: expr} }
 
-// guardLowerBound adds a query for an until with a lower step bound. Storm ignores the bound if no state satisfies the left side on the
-// way. So it also asks whether such a state exists; if not, the probability is 0.
-func (a *decomposer) guardLowerBound(n *node, x syntax.Expr) syntax.Expr {
-	w := logic.Read(x)
-	u, truth := w.Path, !w.Query()
-	if a.in.program.Type == syntax.CTMC || u.Op != syntax.Until || u.Bound == nil || u.Bound.Low == nil || isTrue(u.X) {
-		return a.askStorm(n, x, truth)
+// guardLowerBound adds a query for an until formula with a lower step bound. Storm ignores that bound if no state on the way satisfies the left
+// operand. So a second query asks whether such a state exists. If there is none, the probability is 0.
+func (d *decomposer) guardLowerBound(node *node, expr syntax.Expr) syntax.Expr {
+	operator := logic.Read(expr)
+	until, isBool := operator.Path, !operator.Query()
+	hasLowerBound := until.Op == syntax.Until && until.Bound != nil && until.Bound.Low != nil
+	if d.instance.program.Type == syntax.CTMC || !hasLowerBound || isTrue(until.X) {
+		return d.askStorm(node, expr, isBool)
 	}
-	reach := &syntax.Temporal{Op: syntax.Until, X: u.X, Y: u.Y, Bound: &syntax.TimeBound{High: u.Bound.High}}
-	if u.Bound.High == nil {
-		reach.Bound = nil
+	unboundedBelow := &syntax.Temporal{Op: syntax.Until, X: until.X, Y: until.Y, Bound: &syntax.TimeBound{High: until.Bound.High}}
+	if until.Bound.High == nil {
+		unboundedBelow.Bound = nil
 	}
-	some := syntax.Expr(&syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGt, Bound: &syntax.IntLit{}}, Path: reach})
-	if best := w.Extremum == syntax.Max || truth && (w.Rel == syntax.OpLt || w.Rel == syntax.OpLe); best {
-		none := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: reach}
-		some = &syntax.Paren{X: not(&syntax.Paren{X: none})}
+	compareWithZero := func(relation syntax.Op) syntax.Expr {
+		return &syntax.Prob{Threshold: syntax.Threshold{Rel: relation, Bound: &syntax.IntLit{}}, Path: unboundedBelow}
 	}
-	both := &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: some}
-	guard := a.addPart(n, &part{isBool: true, filter: a.newNode(both, "exists", nil)})
-	otherwise := syntax.Expr(&syntax.IntLit{})
-	if truth { // compare 0 instead of the probability
-		otherwise = &syntax.Binary{Op: w.Rel, X: otherwise, Y: &syntax.Paren{X: w.Bound}}
+	isPossible := compareWithZero(syntax.OpGt)
+	if isMaximum(operator.Threshold) { // for some scheduler, not for all of them
+		isPossible = &syntax.Paren{X: not(&syntax.Paren{X: compareWithZero(syntax.OpLe)})}
 	}
-	return &syntax.Paren{X: &syntax.Cond{C: guard, T: a.askStorm(n, x, truth), E: otherwise}}
+	onTheWay := &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: until.X}, Y: isPossible}
+	exists := d.addPart(node, &part{isBool: true, filter: d.newNode(onTheWay, "exists", nil)})
+	zero := syntax.Expr(&syntax.IntLit{})
+	if isBool { // compare 0 instead of the probability
+		zero = &syntax.Binary{Op: operator.Rel, X: zero, Y: &syntax.Paren{X: operator.Bound}}
+	}
+	return &syntax.Paren{X: &syntax.Cond{C: exists, T: d.askStorm(node, expr, isBool), E: zero}}
 }
 
-// checkBound evaluates the bound of an operator. It refuses bounds that PRISM refuses and Storm accepts, and removes trivial
-// bounds, which Storm refuses.
-func (a *decomposer) checkBound(u *syntax.Temporal) (*syntax.Temporal, error) {
-	b := *u.Bound
-	out := *u
-	low, high, err := a.evaluateBounds(&b)
+// checkBound returns the path formula with a bound that Storm reads as PRISM does. It returns an error for a bound that PRISM refuses and Storm
+// accepts. It removes a bound that excludes nothing, because Storm refuses it.
+func (d *decomposer) checkBound(temporal *syntax.Temporal) (*syntax.Temporal, error) {
+	b := *temporal.Bound
+	out := *temporal
+	low, high, err := d.evaluateBounds(&b)
 	if err != nil {
 		return nil, err
 	}
 	problem := ""
-	discrete := a.in.program.Type != syntax.CTMC && !a.in.program.Model().IsMarkovAutomaton()
+	discrete := d.instance.program.Type != syntax.CTMC && !d.instance.program.Model().IsMarkovAutomaton()
 	zero := new(big.Rat)
 	switch {
 	case low != nil && low.Cmp(zero) < 0:
 		problem = "lower bound " + low.RatString() + " is negative"
 	case high != nil && (high.Cmp(zero) < 0 || b.HighStrict && high.Sign() == 0):
 		problem = "upper bound " + high.RatString() + " holds at no time"
-	case low != nil && high != nil && empty(low, high, b.LowStrict, b.HighStrict, discrete):
+	case low != nil && high != nil && isEmpty(low, high, b.LowStrict, b.HighStrict, discrete):
 		problem = "the bounds are empty"
 	}
 	if problem != "" {
-		return nil, &result.Failure{Class: result.TypeError, Message: "invalid bound of the operator " + u.Op.String() + ": " + problem, Pos: u.Pos()}
+		message := "invalid bound of the operator " + temporal.Op.String() + ": " + problem
+		return nil, &result.Failure{Class: result.TypeError, Message: message, Pos: temporal.Pos()}
 	}
 	if low != nil && low.Sign() == 0 && !b.LowStrict {
 		b.Low, b.Equal = nil, false
@@ -565,15 +613,15 @@ func (a *decomposer) checkBound(u *syntax.Temporal) (*syntax.Temporal, error) {
 	if b.Low == nil && b.High == nil {
 		out.Bound = nil
 	}
-	if !discrete && u.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
+	if !discrete && temporal.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
 		// Storm accepts a path that reaches the right side before that moment.
-		out.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: &syntax.Paren{X: u.Y}}}
+		out.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: temporal.X}, Y: &syntax.Paren{X: temporal.Y}}}
 	}
 	return &out, nil
 }
 
-// empty reports whether no time satisfies both bounds. In discrete time only integers count.
-func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
+// isEmpty reports whether no time lies between low and high. In discrete time only integers count. A strict bound excludes the bound itself.
+func isEmpty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 	one := big.NewRat(1, 1)
 	if discrete {
 		if lowStrict {
@@ -588,39 +636,42 @@ func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 	return c > 0 || c == 0 && (lowStrict || highStrict)
 }
 
-// evaluateBounds returns the values of a time bound; nil for a side that it does not have.
-func (a *decomposer) evaluateBounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
-	for _, side := range []struct {
-		x  syntax.Expr
-		to **big.Rat
-	}{{b.Low, &low}, {b.High, &high}} {
-		if side.x == nil {
-			continue
-		}
-		v, err := a.constant(side.x)
-		if err != nil {
-			return nil, nil, err
-		}
-		switch {
-		case v.Rat != nil:
-			*side.to = v.Rat
-		case v.Type == sema.Int:
-			*side.to = big.NewRat(int64(v.Int), 1)
-		default:
-			if *side.to = new(big.Rat).SetFloat64(v.Float); *side.to == nil {
-				return nil, nil, errors.New("found a bound that is not a number")
-			}
-		}
+// evaluateBounds returns the lower and upper values of a time bound, nil for a missing one.
+func (d *decomposer) evaluateBounds(bound *syntax.TimeBound) (low, high *big.Rat, err error) {
+	if low, err = d.fraction(bound.Low); err != nil {
+		return nil, nil, err
 	}
-	return low, high, nil
+	high, err = d.fraction(bound.High)
+	return low, high, err
+}
+
+// fraction evaluates an expression without variables to a fraction. It returns nil for a missing expression.
+func (d *decomposer) fraction(expr syntax.Expr) (*big.Rat, error) {
+	if expr == nil {
+		return nil, nil
+	}
+	value, err := d.constant(expr)
+	switch {
+	case err != nil:
+		return nil, err
+	case value.Rat != nil:
+		return value.Rat, nil
+	case value.Type == sema.Int:
+		return big.NewRat(int64(value.Int), 1), nil
+	}
+	fraction := new(big.Rat).SetFloat64(value.Float)
+	if fraction == nil {
+		return nil, errors.New("found a bound that is not a number")
+	}
+	return fraction, nil
 }
 
 // constant evaluates an expression without variables.
-func (a *decomposer) constant(x syntax.Expr) (sema.Value, error) {
-	e, err := a.evaluator(&node{x: x})
+func (d *decomposer) constant(expr syntax.Expr) (sema.Value, error) {
+	e, err := d.newEvaluator(&node{expr: expr})
 	if err != nil {
 		return sema.Value{}, err
 	}
-	v, _, err := sema.EvalExact(e.x, nil)
+	v, _, err := sema.EvalExact(e.expr, nil)
 	return v, err
 }

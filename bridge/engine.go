@@ -19,18 +19,18 @@ import (
 	"tilecheck/stats"
 )
 
-// Options are how a tool is run. The zero value is the default.
+// Options are the options for running a tool. The zero value is the default.
 type Options struct {
-	// Args are further arguments for the tool, behind ours. One that chooses
-	// PRISM's engine replaces ours.
+	// Args are further arguments for the tool, behind tilecheck's own arguments. An argument that selects
+	// PRISM's engine replaces the engine that tilecheck selects.
 	Args []string
-	// Limits are those of one run. The tool is told the time limit, too.
+	// Limits are the limits of one run. The time limit is also an argument of the tool.
 	Limits runner.Limits
-	// Jobs is the number of runs at a time; 0 is 1.
+	// Jobs is the number of runs at a time; 0 means 1.
 	Jobs int
 }
 
-// Engine is a tool behind a Commander.
+// Engine runs a tool with a Commander.
 type Engine struct {
 	tool tool
 	cmd  runner.Commander
@@ -39,32 +39,31 @@ type Engine struct {
 
 var _ runner.Engine = (*Engine)(nil)
 
-// tool is what PRISM and Storm differ in. PRISM-games is PRISM with stochastic games.
+// tool has the operations in which PRISM and Storm differ. PRISM-games is PRISM with stochastic games.
 type tool interface {
 	name() string
-	// refuse says why the tool cannot carry out a plan at all, nil if it can.
+	// refuse returns an error if the tool cannot check the model, or use the method, of a plan.
 	refuse(plan *runner.Plan) error
-	// ask returns what the tool is to be asked for the items: these themselves,
-	// or others whose answers settle then puts together. It gives a verdict to
-	// items that the tool need not, or cannot, be asked for.
-	ask(j *job, items []*workItem) []*workItem
-	settle(j *job)
-	// otherwise returns the item for another way to ask, and what to say of it;
-	// nil if there is none, or no reason for one.
-	otherwise(j *job, item *workItem) (other *workItem, reason string)
-	// read takes what a run of the batch wrote into files.
-	read(batch []*workItem, command runner.Command, files []runner.File)
-	// batches groups what is to be checked into runs.
+	// itemsToAsk returns the items that the tool is asked about: the given ones, or queries whose answers
+	// combineAnswers combines. It sets the verdict of an item that the tool does not support.
+	itemsToAsk(j *job, items []*workItem) []*workItem
+	combineAnswers(j *job)
+	// alternative returns the item for another way to ask, and a warning that explains it. It returns nil
+	// if there is no other way, or no reason for it.
+	alternative(j *job, item *workItem) (other *workItem, reason string)
+	// readFiles reads the files that a run of a batch wrote.
+	readFiles(batch []*workItem, command runner.Command, files []runner.File)
+	// batches groups items into runs.
 	batches(items []*workItem) [][]*workItem
-	// command writes a run.
+	// command returns the command line and the files of a run.
 	command(ctx context.Context, j *job, batch []*workItem) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
-	// values has the tool tell what a property is in every state, in PRISM's order.
+	// values returns the value of a property in every state, in PRISM's order of states.
 	values(ctx context.Context, e *Engine, j *job, item *workItem) ([]float64, error)
-	// states reads what the tool makes of a model.
+	// states returns the state space that the tool builds of a model.
 	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.ToolSpace, error)
-	// is reports whether a property of the output is the item's.
-	is(p *parse.Property, item *workItem) bool
+	// matches reports whether a property in the tool's output belongs to an item.
+	matches(p *parse.Property, item *workItem) bool
 }
 
 // PRISM returns the engine that runs PRISM.
@@ -81,10 +80,10 @@ func Storm(cmd runner.Commander, opt Options) *Engine { return &Engine{storm{}, 
 // Name implements runner.Engine.
 func (e *Engine) Name() string { return e.tool.name() }
 
-// Commander returns what runs the tool.
+// Commander returns the Commander that runs the tool.
 func (e *Engine) Commander() runner.Commander { return e.cmd }
 
-// workItem is one property under one valuation: what gets a verdict.
+// workItem is one property under one valuation of the constants, which gets a verdict.
 type workItem struct {
 	task            *runner.Task
 	model, property sema.Valuation
@@ -98,54 +97,55 @@ func (item *workItem) constants() []result.Constant {
 	return runner.Constants(item.model, item.property)
 }
 
-// job is a job under way.
+// job is a job that an engine is working on.
 type job struct {
 	*runner.Plan
 	opt *Options
-	// single says that the runs are for one valuation each, whose constants are given.
-	single  bool
-	telling *sync.Mutex
-	storm   *stormJob // nil for PRISM
+	// single says that each run is for one valuation: its constants are arguments of the tool.
+	single        bool
+	progressMutex *sync.Mutex
+	storm         *stormJob // nil for PRISM
 }
 
 // Check implements runner.Engine.
 func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	j := &job{Plan: plan, opt: &e.opt, telling: new(sync.Mutex)}
-	items := itemsOf(plan)
+	job := &job{Plan: plan, opt: &e.opt, progressMutex: new(sync.Mutex)}
+	items := workItems(plan)
 	if err := e.tool.refuse(plan); err != nil {
-		return e.verdicts(j, items, unsupported(err.Error())), nil
+		return e.verdicts(job, items, unsupported(err.Error())), nil
 	}
-	if err := e.answer(ctx, j, e.tool.ask(j, open(items))); err != nil {
+	if err := e.answer(ctx, job, e.tool.itemsToAsk(job, withoutVerdict(items))); err != nil {
 		return nil, err
 	}
-	e.tool.settle(j)
-	return e.verdicts(j, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
+	e.tool.combineAnswers(job)
+	return e.verdicts(job, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
 }
 
-// answer has the tool answer what it is asked.
-func (e *Engine) answer(ctx context.Context, j *job, asked []*workItem) error {
-	if err := e.runAll(ctx, j, e.tool.batches(open(asked))); err != nil {
+// answer runs the tool for all items: first in batches, then one by one for items that still have no verdict, then with other switches for items
+// without a reliable answer.
+func (e *Engine) answer(ctx context.Context, job *job, asked []*workItem) error {
+	if err := e.runAll(ctx, job, e.tool.batches(withoutVerdict(asked))); err != nil {
 		return err
 	}
-	if err := e.again(ctx, j, open(asked)); err != nil {
+	if err := e.runOneByOne(ctx, job, withoutVerdict(asked)); err != nil {
 		return err
 	}
 	for _, item := range asked {
-		if err := e.otherwise(ctx, j, item); err != nil {
+		if err := e.askOtherwise(ctx, job, item); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runAll runs batches, several at a time.
-func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*workItem) error {
+// runAll runs the tool once for each batch, up to Options.Jobs runs at a time. It returns all errors, in the order of the batches.
+func (e *Engine) runAll(ctx context.Context, job *job, batches [][]*workItem) error {
 	errs := make([]error, len(batches))
 	var runs errgroup.Group
 	runs.SetLimit(max(e.opt.Jobs, 1))
 	for i, batch := range batches {
 		runs.Go(func() error {
-			errs[i] = e.run(ctx, j, batch)
+			errs[i] = e.run(ctx, job, batch)
 			return nil // every batch is run, and the errors are told in their order
 		})
 	}
@@ -153,41 +153,40 @@ func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*workItem) erro
 	return errors.Join(errs...)
 }
 
-// itemsOf lists what needs a verdict, in the order of runner.Engine. What is
-// wrong already has one.
-func itemsOf(p *runner.Plan) []*workItem {
+// workItems returns an item for each property under each valuation, in the order of runner.Engine. A rejected property gets one item for each
+// valuation of the model; its verdict already has the error.
+func workItems(plan *runner.Plan) []*workItem {
 	var items []*workItem
-	for model := range p.Models() {
-		for i, t := range p.Tasks {
-			if r := t.Rejected; r != nil {
-				v := &result.Verdict{Err: &result.Failure{Class: t.Class, Message: r.Msg, File: r.File, Pos: r.Pos}}
-				items = append(items, &workItem{task: t, model: model, number: i + 1, verdict: v})
+	for model := range plan.Models() {
+		for i, task := range plan.Tasks {
+			if rejection := task.Rejected; rejection != nil {
+				verdict := &result.Verdict{Err: &result.Failure{Class: task.Class, Message: rejection.Msg, File: rejection.File, Pos: rejection.Pos}}
+				items = append(items, &workItem{task: task, model: model, number: i + 1, verdict: verdict})
 				continue
 			}
-			for property := range t.Valuations() {
-				items = append(items, &workItem{task: t, model: model, property: property, number: i + 1})
+			for property := range task.Valuations() {
+				items = append(items, &workItem{task: task, model: model, property: property, number: i + 1})
 			}
 		}
 	}
 	return items
 }
 
-// open returns the items without a verdict.
-func open(items []*workItem) []*workItem {
+// withoutVerdict returns the items that have no verdict yet.
+func withoutVerdict(items []*workItem) []*workItem {
 	return slices.DeleteFunc(slices.Clone(items), func(item *workItem) bool { return item.verdict != nil })
 }
 
-// again runs what no run has said anything about, one property at a time: a
-// tool that gives up, or a property that it cannot read, costs only itself. A
-// model that cannot be built is not tried again.
-func (e *Engine) again(ctx context.Context, j *job, items []*workItem) error {
-	single := *j
+// runOneByOne runs the tool once for each of the items, which earlier runs left without a verdict. So a crash, or a property that the tool cannot
+// read, affects only one item. A model that cannot be built is not tried again.
+func (e *Engine) runOneByOne(ctx context.Context, job *job, items []*workItem) error {
+	single := *job
 	single.single = true
 	broken := make(map[string]*result.Failure)
 	for _, item := range items {
-		instance := fmt.Sprint(runner.Constants(item.model))
-		if f := broken[instance]; f != nil {
-			item.verdict = &result.Verdict{Err: f}
+		constants := fmt.Sprint(runner.Constants(item.model))
+		if failure := broken[constants]; failure != nil {
+			item.verdict = &result.Verdict{Err: failure}
 			continue
 		}
 		if err := e.run(ctx, &single, []*workItem{item}); err != nil {
@@ -198,51 +197,51 @@ func (e *Engine) again(ctx context.Context, j *job, items []*workItem) error {
 		}
 		switch item.verdict.Err.Class {
 		case result.Build, result.Model, result.Constants, result.Interrupted:
-			broken[instance] = item.verdict.Err
+			broken[constants] = item.verdict.Err
 		}
 	}
 	return nil
 }
 
-// otherwise asks in another way, if the tool has one, for what came out in doubt
-// or not at all. The second answer is taken if it is a better one.
-func (e *Engine) otherwise(ctx context.Context, j *job, item *workItem) error {
-	other, reason := e.tool.otherwise(j, item)
+// askOtherwise asks the tool again with other switches if an item has no reliable answer and the tool offers an alternative. The second answer
+// replaces the first one if it is reliable.
+func (e *Engine) askOtherwise(ctx context.Context, job *job, item *workItem) error {
+	other, reason := e.tool.alternative(job, item)
 	if other == nil || ctx.Err() != nil {
 		return nil
 	}
-	if err := e.run(ctx, j, []*workItem{other}); err != nil {
+	if err := e.run(ctx, job, []*workItem{other}); err != nil {
 		return err
 	}
-	if v := other.verdict; v != nil && v.Err == nil && v.Doubt == "" && other.better() {
+	if v := other.verdict; v != nil && v.Err == nil && v.Doubt == "" && other.mayReplace() {
 		v.Warnings = append(v.Warnings, reason)
 		*item = *other
 	}
 	return nil
 }
 
-// run runs the tool once for some items. Those that it did not come to have no
-// verdict yet, unless they were all there was.
-func (e *Engine) run(ctx context.Context, j *job, batch []*workItem) error {
-	command, err := e.tool.command(ctx, j, batch)
+// run runs the tool once for a batch of items and gives them the verdicts that the output contains. After a complete run, an item that the output
+// does not mention has no verdict, unless it was the only one.
+func (e *Engine) run(ctx context.Context, job *job, batch []*workItem) error {
+	command, err := e.tool.command(ctx, job, batch)
 	if err != nil {
-		if d, ok := errors.AsType[*syntax.DialectError](err); ok {
+		if dialectError, ok := errors.AsType[*syntax.DialectError](err); ok {
 			for _, item := range batch {
-				item.verdict = &result.Verdict{Err: unsupported(d.Error())}
+				item.verdict = &result.Verdict{Err: unsupported(dialectError.Error())}
 			}
 			return nil
 		}
 		return err
 	}
-	p := e.tool.parser(parse.Options{Progress: e.progress(j)})
-	command.Limits, command.Stdout, command.Stderr = e.opt.Limits, p, p.Stderr()
+	parser := e.tool.parser(parse.Options{Progress: e.progress(job)})
+	command.Limits, command.Stdout, command.Stderr = e.opt.Limits, parser, parser.Stderr()
 	exit, err := runner.Run(ctx, e.cmd, command)
 	if err != nil {
 		return err
 	}
-	log := p.Finish(End(exit))
+	log := parser.Finish(End(exit))
 	e.attribute(log, batch)
-	e.tool.read(batch, command, exit.Files)
+	e.tool.readFiles(batch, command, exit.Files)
 	if len(batch) == 1 || exit.Cause == runner.Cancelled || exit.Cause == runner.TimedOut {
 		e.giveUp(log, batch)
 	}
@@ -260,11 +259,11 @@ func refuseGame(plan *runner.Plan, tool parse.Tool) error {
 	return fmt.Errorf("found a stochastic game (SMG), which %s is not asked about; the engines native and %s check it", tool, parse.PRISMGames)
 }
 
-// End is what the parser wants to know of how a run ended.
-func End(x runner.Exit) parse.End {
-	switch x.Cause {
+// End converts the exit of a tool to the information that the parser needs about the end of a run.
+func End(exit runner.Exit) parse.End {
+	switch exit.Cause {
 	case runner.Finished:
-		return parse.End{Known: true, Code: x.Code}
+		return parse.End{Known: true, Code: exit.Code}
 	case runner.TimedOut:
 		return parse.End{Stopped: result.Timeout}
 	case runner.OutOfMemory:
@@ -277,39 +276,40 @@ func End(x runner.Exit) parse.End {
 	return parse.End{Stopped: result.Other}
 }
 
-// attribute gives items the verdicts of the log. What the log has no heading
-// for stays open.
+// attribute gives the items of a batch the verdicts of the log. An item that the log does not mention gets none.
 func (e *Engine) attribute(log *parse.Log, batch []*workItem) {
 	verdicts := log.Verdicts()
-	found := log.Attribute(len(batch), func(i int, p *parse.Property) bool { return begun(p) && e.tool.is(p, batch[i]) })
-	for i, k := range found {
-		if k < 0 {
+	indices := log.Attribute(len(batch), func(i int, property *parse.Property) bool {
+		return wasChecked(property) && e.tool.matches(property, batch[i])
+	})
+	for i, index := range indices {
+		if index < 0 {
 			continue
 		}
-		v := verdicts[k]
-		v.Warnings = append(v.Warnings, log.Warnings...)
-		v.Tool = log.Made(e.cmd.Where())
-		batch[i].verdict, batch[i].printed = &v, log.Properties[k].ValueText
+		verdict := verdicts[index]
+		verdict.Warnings = append(verdict.Warnings, log.Warnings...)
+		verdict.Tool = log.Made(e.cmd.Where())
+		batch[i].verdict, batch[i].printed = &verdict, log.Properties[index].ValueText
 	}
 }
 
-// begun reports whether a tool worked on a property, or could not have. An
-// exception at another property, which ends PRISM, is no reason of this one.
-func begun(p *parse.Property) bool {
+// wasChecked reports whether the tool checked a property or rejected that property itself. It returns false if PRISM stopped earlier because of an
+// exception at another property.
+func wasChecked(property *parse.Property) bool {
 	switch {
-	case p.Err == nil:
+	case property.Err == nil:
 		return true
-	case p.Err.Class == result.Other:
-		return !p.Absent
+	case property.Err.Class == result.Other:
+		return !property.Absent
 	}
-	return p.Err.Class != result.Truncated
+	return property.Err.Class != result.Truncated
 }
 
-// giveUp gives what is still open the failure of the run.
+// giveUp gives the failure of a run to the items that have no verdict.
 func (e *Engine) giveUp(log *parse.Log, batch []*workItem) {
-	if f := log.Failure(); f != nil {
-		for _, item := range open(batch) {
-			item.verdict = &result.Verdict{Err: f, Tool: log.Made(e.cmd.Where())}
+	if failure := log.Failure(); failure != nil {
+		for _, item := range withoutVerdict(batch) {
+			item.verdict = &result.Verdict{Err: failure, Tool: log.Made(e.cmd.Where())}
 		}
 	}
 }
@@ -319,59 +319,59 @@ func unsupported(message string) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
-// verdicts completes the verdicts of all items. Those without get the failure.
-func (e *Engine) verdicts(j *job, items []*workItem, otherwise *result.Failure) []result.Verdict {
+// verdicts returns the completed verdicts of all items. An item without a verdict gets the given failure.
+func (e *Engine) verdicts(job *job, items []*workItem, otherwise *result.Failure) []result.Verdict {
 	out := make([]result.Verdict, len(items))
 	for i, item := range items {
-		v := result.Verdict{Err: otherwise}
+		verdict := result.Verdict{Err: otherwise}
 		if item.verdict != nil {
-			v = *item.verdict
+			verdict = *item.verdict
 		}
-		v.Property, v.Name, v.Constants, v.Engine = item.task.Text, item.task.Name, item.constants(), e.Name()
-		v.Warnings = append(slices.Clip(j.Warnings), v.Warnings...)
-		if v.Err != nil && v.Err.Class == result.PathLength {
-			named := *v.Err
+		verdict.Property, verdict.Name, verdict.Constants, verdict.Engine = item.task.Text, item.task.Name, item.constants(), e.Name()
+		verdict.Warnings = append(slices.Clip(job.Warnings), verdict.Warnings...)
+		if verdict.Err != nil && verdict.Err.Class == result.PathLength {
+			named := *verdict.Err
 			named.Message += "; want more with --max-path (PRISM: -simpathlen)"
-			v.Err = &named
+			verdict.Err = &named
 		}
-		sound(&v, j)
-		out[i] = v
+		addInterval(&verdict, job)
+		out[i] = verdict
 	}
 	return out
 }
 
-// sound puts an interval that is valid beside an estimated probability: tools
-// print a nominal half-width, which may be 0.
-func sound(v *result.Verdict, j *job) {
-	const whole = 1e-6 // of the estimate times the samples, which is a count
-	sim := &j.Job.Simulation
-	if v.Accuracy != result.Probable || v.Value.Kind != result.Number || v.Bound != nil || v.Samples == 0 ||
-		!strings.HasPrefix(v.Property, "P") || v.Confidence == 0 {
+// addInterval adds a valid confidence interval to an estimated probability, because tools print a nominal half-width, which may be 0.
+func addInterval(verdict *result.Verdict, job *job) {
+	const tolerance = 1e-6 // of the estimate times the samples, which is a count
+	settings := &job.Job.Simulation
+	if verdict.Accuracy != result.Probable || verdict.Value.Kind != result.Number || verdict.Bound != nil || verdict.Samples == 0 ||
+		!strings.HasPrefix(verdict.Property, "P") || verdict.Confidence == 0 {
 		return
 	}
-	sequential := sim.Samples == 0 && sim.Width > 0
-	counts, err := stats.Published(v.Value.Num, v.Samples)
-	if err != nil || diff(counts.Mean(), v.Value.Num) > whole {
+	sequential := settings.Samples == 0 && settings.Width > 0
+	counts, err := stats.Published(verdict.Value.Num, verdict.Samples)
+	if err != nil || diff(counts.Mean(), verdict.Value.Num) > tolerance {
 		return
 	}
-	interval, err := stats.BernoulliInterval(counts, v.Confidence, sequential)
+	interval, err := stats.BernoulliInterval(counts, verdict.Confidence, sequential)
 	if err != nil {
 		return
 	}
-	v.Bound, v.BoundMethod = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}, interval.Method.String()
+	verdict.Bound, verdict.BoundMethod = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}, interval.Method.String()
 }
 
 // diff returns the absolute difference of two numbers.
 func diff(x, y float64) float64 { return max(x-y, y-x) }
 
-// progress passes on what the output tells of how far a run is.
-func (e *Engine) progress(j *job) func(runner.Progress) {
-	if j.Job.Progress == nil {
+// progress returns a function that passes the progress of a run on to the job; nil if the job does not want it. Only one run calls the job's function
+// at a time.
+func (e *Engine) progress(job *job) func(runner.Progress) {
+	if job.Job.Progress == nil {
 		return nil
 	}
-	return func(p runner.Progress) {
-		j.telling.Lock() // runs may go on beside each other
-		defer j.telling.Unlock()
-		j.Job.Progress(p)
+	return func(progress runner.Progress) {
+		job.progressMutex.Lock() // several runs can call it at the same time
+		defer job.progressMutex.Unlock()
+		job.Job.Progress(progress)
 	}
 }

@@ -21,119 +21,122 @@ import (
 const statesFile = "model.umb"
 
 // givenInstance returns the instance of a model that is given as states.
-func givenInstance(j *job, v sema.Valuation) (*instance, error) {
-	prog, err := j.Model.Instantiate(v.Map())
+func givenInstance(job *job, valuation sema.Valuation) (*instance, error) {
+	program, err := job.Model.Instantiate(valuation.Map())
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{program: prog, numbers: make(map[string]int)}
-	for i, r := range prog.Rewards {
-		in.rewards = append(in.rewards, cmp.Or(r.Name, fmt.Sprintf("tilecheck_rewards_%d", i+1)))
+	instance := &instance{program: program, numbers: make(map[string]int)}
+	for i, structure := range program.Rewards {
+		instance.rewards = append(instance.rewards, cmp.Or(structure.Name, fmt.Sprintf("tilecheck_rewards_%d", i+1)))
 	}
-	return in, nil
+	return instance, nil
 }
 
 // writeUMB writes the states, with the labels that properties use and with names for all reward structures.
-func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
+func (instance *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
 	space, err := explicit.SpaceOf(ctx, job.States, explicit.FractionsFor(job.Numeric.Accuracy == result.Exact, false))
 	if err != nil {
 		return nil, err
 	}
-	own := *space.Program()
-	own.Labels = append(slices.Clip(own.Labels), in.labels...)
-	own.Rewards = slices.Clone(own.Rewards)
-	for i, name := range in.rewards {
-		own.Rewards[i].Name = name
+	program := *space.Program()
+	program.Labels = append(slices.Clip(program.Labels), instance.labels...)
+	program.Rewards = slices.Clone(program.Rewards)
+	for i, name := range instance.rewards {
+		program.Rewards[i].Name = name
 	}
-	w, err := files.NewWriter(space, files.Options{Program: &own, Raw: true})
+	writer, err := files.NewWriter(space, files.Options{Program: &program, Raw: true})
 	if err != nil {
 		return nil, unsupported(err.Error())
 	}
-	var out bytes.Buffer
-	err = w.UMB(ctx, &out)
-	return out.Bytes(), err
+	var text bytes.Buffer
+	err = writer.UMB(ctx, &text)
+	return text.Bytes(), err
 }
 
-// replaceByLabels replaces conditions on variables in a formula by labels.
-func (a *decomposer) replaceByLabels(x syntax.Expr) syntax.Expr {
-	if x == nil {
+// replaceByLabels returns a formula in which labels replace the conditions on variables: Storm knows only the labels of states that it reads from a
+// file.
+func (d *decomposer) replaceByLabels(expr syntax.Expr) syntax.Expr {
+	if expr == nil {
 		return nil
 	}
-	if !logic.HasOperators(x) {
-		return a.labelFor(x)
+	if !logic.HasOperators(expr) {
+		return d.labelFor(expr)
 	}
-	switch x := x.(type) {
+	switch expr := expr.(type) {
 	case *syntax.Paren:
-		return &syntax.Paren{X: a.replaceByLabels(x.X), Span: x.Span}
+		return &syntax.Paren{X: d.replaceByLabels(expr.X), Span: expr.Span}
 	case *syntax.Unary:
-		c := *x
-		c.X = a.replaceByLabels(x.X)
-		return &c
+		replaced := *expr
+		replaced.X = d.replaceByLabels(expr.X)
+		return &replaced
 	case *syntax.Binary:
-		c := *x
-		c.X, c.Y = a.replaceByLabels(x.X), a.replaceByLabels(x.Y)
-		return &c
+		replaced := *expr
+		replaced.X, replaced.Y = d.replaceByLabels(expr.X), d.replaceByLabels(expr.Y)
+		return &replaced
 	case *syntax.Temporal:
-		c := *x
-		c.X, c.Y = a.replaceByLabels(x.X), a.replaceByLabels(x.Y)
-		return &c
+		replaced := *expr
+		replaced.X, replaced.Y = d.replaceByLabels(expr.X), d.replaceByLabels(expr.Y)
+		return &replaced
 	case *syntax.Filter:
-		c := *x
-		c.X, c.States = a.replaceByLabels(x.X), a.replaceByLabels(x.States)
-		return &c
+		replaced := *expr
+		replaced.X, replaced.States = d.replaceByLabels(expr.X), d.replaceByLabels(expr.States)
+		return &replaced
 	case *syntax.Call: // multi
-		c := *x
-		c.Args = slices.Clone(x.Args)
-		for i := range c.Args {
-			c.Args[i] = a.replaceByLabels(c.Args[i])
+		replaced := *expr
+		replaced.Args = slices.Clone(expr.Args)
+		for i := range replaced.Args {
+			replaced.Args[i] = d.replaceByLabels(replaced.Args[i])
 		}
-		return &c
+		return &replaced
 	}
-	w := logic.Read(x)
+	operator := logic.Read(expr)
 	switch {
-	case !w.Measure():
-		a.refuse(x, "such a formula about states from a file")
-	case w.Objective == nil:
-		return w.With(w.Threshold, a.replaceByLabels(w.Within))
+	case !operator.Measure():
+		d.refuse(expr, "such a formula about states from a file")
+	case operator.Objective == nil:
+		return operator.With(operator.Threshold, d.replaceByLabels(operator.Within))
 	}
-	return x
+	return expr
 }
 
-// labelFor returns a label for a condition, and adds it to the labels of the states.
-func (a *decomposer) labelFor(x syntax.Expr) syntax.Expr {
-	switch y := syntax.Unparen(x).(type) {
+// labelFor returns a label that holds in the states that satisfy a condition. If there is none yet, it adds one to the labels of the instance. The
+// constants true and false, and labels that Storm knows, stay as they are.
+func (d *decomposer) labelFor(condition syntax.Expr) syntax.Expr {
+	switch literal := syntax.Unparen(condition).(type) {
 	case *syntax.BoolLit:
-		return x
+		return condition
 	case *syntax.Quoted:
-		if a.defs[y.Name] == nil && y.Name != "deadlock" { // of which Storm has one of its own
-			return x
+		if d.labelDefs[literal.Name] == nil && literal.Name != "deadlock" { // Storm's own label "deadlock" has another meaning
+			return condition
 		}
 	}
-	for again := true; again; {
-		again = false
-		x = syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
-			if q, ok := x.(*syntax.Quoted); ok && a.defs[q.Name] != nil {
-				again = true
-				return &syntax.Paren{X: a.defs[q.Name]}
-			}
-			return x
-		})
-	}
-	key := fmt.Sprint(runner.Constants(a.item.property), a.item.task.Source.File, syntax.ExprString(x))
-	k, ok := a.in.numbers[key]
+	condition = d.expandLabels(condition)
+	key := fmt.Sprint(runner.Constants(d.item.property), d.item.task.Source.File, syntax.ExprString(condition))
+	index, ok := d.instance.numbers[key]
 	if !ok {
-		e, err := a.evaluator(&node{x: x})
+		evaluator, err := d.newEvaluator(&node{expr: condition})
 		if err != nil {
-			a.fail(err)
-			return x
+			d.fail(err)
+			return condition
 		}
-		k = len(a.in.labels)
-		a.in.numbers[key] = k
-		name := "tilecheck_states_" + strconv.Itoa(k+1)
-		for slices.ContainsFunc(a.in.program.Labels, func(l sema.LabelDef) bool { return l.Name == name }) {
+		index = len(d.instance.labels)
+		d.instance.numbers[key] = index
+		name := "tilecheck_states_" + strconv.Itoa(index+1)
+		for slices.ContainsFunc(d.instance.program.Labels, func(label sema.LabelDef) bool { return label.Name == name }) {
 			name += "_"
 		}
-		a.in.labels = append(a.in.labels, sema.LabelDef{Name: name, X: e.x})
+		d.instance.labels = append(d.instance.labels, sema.LabelDef{Name: name, X: evaluator.expr})
 	}
-	return &syntax.Quoted{Name: a.in.labels[k].Name}
+	return &syntax.Quoted{Name: d.instance.labels[index].Name}
+}
+
+// expandLabels replaces the labels in a condition by their definitions, and the labels in these definitions, too.
+func (d *decomposer) expandLabels(condition syntax.Expr) syntax.Expr {
+	return syntax.Rewrite(condition, func(expr syntax.Expr) syntax.Expr {
+		if label, ok := expr.(*syntax.Quoted); ok && d.labelDefs[label.Name] != nil {
+			return &syntax.Paren{X: d.expandLabels(d.labelDefs[label.Name])}
+		}
+		return expr
+	})
 }

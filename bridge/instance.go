@@ -29,51 +29,51 @@ type instance struct {
 	numbers map[string]int
 }
 
-// newInstance returns the model under a valuation in a form for Storm: constants have values, reward structures have names and, if rewards of
-// deadlock states matter, deadlocks have self-loops.
-func newInstance(j *job, v sema.Valuation) (*instance, error) {
-	if j.Job.States != nil {
-		return givenInstance(j, v)
+// newInstance returns the model under a valuation of its constants, in a form for Storm. Constants have values and reward structures have names.
+// Deadlocks have self-loops if state rewards and R operators make a difference there.
+func newInstance(job *job, valuation sema.Valuation) (*instance, error) {
+	if job.Job.States != nil {
+		return givenInstance(job, valuation)
 	}
-	prog, err := j.Model.Instantiate(v.Map())
+	program, err := job.Model.Instantiate(valuation.Map())
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{program: prog, tree: &syntax.Model{}}
-	*in.tree = *j.Tree
-	in.tree.Items = nil
-	names := namesOf(j.Tree)
-	for _, item := range j.Tree.Items {
+	instance := &instance{program: program, tree: &syntax.Model{}}
+	*instance.tree = *job.Tree
+	instance.tree.Items = nil
+	names := namesOf(job.Tree)
+	for _, item := range job.Tree.Items {
 		switch x := item.(type) {
 		case *syntax.ConstDecl:
-			c := *x
-			if c.Value == nil {
-				c.Value = literal(v.Map()[c.Name.Name])
+			constant := *x
+			if constant.Value == nil {
+				constant.Value = literal(valuation.Map()[constant.Name.Name])
 			}
-			item = &c
+			item = &constant
 		case *syntax.Rewards:
-			r := *x
-			if r.Name == nil {
-				r.Name = &syntax.Ident{Name: freshName(names, fmt.Sprintf("tilecheck_rewards_%d", len(in.rewards)+1))}
+			structure := *x
+			if structure.Name == nil {
+				structure.Name = &syntax.Ident{Name: freshName(names, fmt.Sprintf("tilecheck_rewards_%d", len(instance.rewards)+1))}
 			}
-			in.rewards = append(in.rewards, r.Name.Name)
-			item = &r
+			instance.rewards = append(instance.rewards, structure.Name.Name)
+			item = &structure
 		}
-		in.tree.Items = append(in.tree.Items, item)
+		instance.tree.Items = append(instance.tree.Items, item)
 	}
-	in.notNegative = notNegative(prog, j.Tree)
-	if !j.Job.NoFixDeadlocks && stateRewards(prog) && slices.ContainsFunc(j.Tasks, asksRewards) {
-		in.addSelfLoops(names)
+	instance.notNegative = notNegative(program, job.Tree)
+	if !job.Job.NoFixDeadlocks && stateRewards(program) && slices.ContainsFunc(job.Tasks, asksRewards) {
+		instance.addSelfLoops(names)
 	}
-	return in, nil
+	return instance, nil
 }
 
-// namesOf collects the identifiers of a model.
-func namesOf(m *syntax.Model) map[string]bool {
+// namesOf returns the set of all identifiers in a model.
+func namesOf(model *syntax.Model) map[string]bool {
 	names := make(map[string]bool)
-	syntax.Inspect(m, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok && id != nil {
-			names[id.Name] = true
+	syntax.Inspect(model, func(node syntax.Node) bool {
+		if identifier, ok := node.(*syntax.Ident); ok && identifier != nil {
+			names[identifier.Name] = true
 		}
 		return true
 	})
@@ -89,64 +89,64 @@ func freshName(names map[string]bool, name string) string {
 	return name
 }
 
-// literal writes a value without loss: a fraction becomes a quotient.
-func literal(v sema.Value) syntax.Expr {
+// literal returns an expression for a value, without loss of precision: a fraction becomes a quotient.
+func literal(value sema.Value) syntax.Expr {
 	switch {
-	case v.Type == sema.Bool:
-		return &syntax.BoolLit{Value: v.Bool}
-	case v.Type == sema.Int:
-		return withSign(v.Int < 0, &syntax.IntLit{Value: max(v.Int, -v.Int)})
-	case v.Rat != nil:
-		num := &syntax.DoubleLit{Text: new(big.Int).Abs(v.Rat.Num()).String() + ".0"}
-		if v.Rat.IsInt() {
-			return withSign(v.Rat.Sign() < 0, num)
+	case value.Type == sema.Bool:
+		return &syntax.BoolLit{Value: value.Bool}
+	case value.Type == sema.Int:
+		return withSign(value.Int < 0, &syntax.IntLit{Value: max(value.Int, -value.Int)})
+	case value.Rat != nil:
+		num := &syntax.DoubleLit{Text: new(big.Int).Abs(value.Rat.Num()).String() + ".0"}
+		if value.Rat.IsInt() {
+			return withSign(value.Rat.Sign() < 0, num)
 		}
-		den := &syntax.DoubleLit{Text: v.Rat.Denom().String() + ".0"}
-		return withSign(v.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: num, Y: den}})
+		den := &syntax.DoubleLit{Text: value.Rat.Denom().String() + ".0"}
+		return withSign(value.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: num, Y: den}})
 	}
-	text := strconv.FormatFloat(v.Float, 'g', -1, 64)
+	text := strconv.FormatFloat(value.Float, 'g', -1, 64)
 	digits, negative := strings.CutPrefix(text, "-")
 	return withSign(negative, &syntax.DoubleLit{Text: digits})
 }
 
-// withSign returns the negation of x if negative is true, otherwise x.
-func withSign(negative bool, x syntax.Expr) syntax.Expr {
+// withSign returns -expr if negative is true, otherwise expr.
+func withSign(negative bool, expr syntax.Expr) syntax.Expr {
 	if negative {
-		return &syntax.Paren{X: &syntax.Unary{Op: syntax.OpNeg, X: x}}
+		return &syntax.Paren{X: &syntax.Unary{Op: syntax.OpNeg, X: expr}}
 	}
-	return x
+	return expr
 }
 
 // notNegative returns the constants and variables of a model that are never negative. In a renamed module a name also stands
 // for the names that replace it.
-func notNegative(prog *sema.Program, tree *syntax.Model) map[string]bool {
-	out := make(map[string]bool)
-	for _, c := range prog.Consts {
-		out[c.Name] = c.Val.Type != sema.Bool && c.Val.Float >= 0
+func notNegative(program *sema.Program, tree *syntax.Model) map[string]bool {
+	result := make(map[string]bool)
+	for _, constant := range program.Consts {
+		result[constant.Name] = constant.Val.Type != sema.Bool && constant.Val.Float >= 0
 	}
-	for _, v := range prog.Vars {
-		out[v.Name] = v.Type == sema.Int && v.Low >= 0
+	for _, variable := range program.Vars {
+		result[variable.Name] = variable.Type == sema.Int && variable.Low >= 0
 	}
 	for changed := true; changed; {
 		changed = false
 		for _, item := range tree.Items {
-			m, ok := item.(*syntax.RenamedModule)
+			module, ok := item.(*syntax.RenamedModule)
 			if !ok {
 				continue
 			}
-			for _, r := range m.Renames {
-				if out[r.Old.Name] && !out[r.New.Name] {
-					out[r.Old.Name], changed = false, true
+			for _, rename := range module.Renames {
+				if result[rename.Old.Name] && !result[rename.New.Name] {
+					result[rename.Old.Name], changed = false, true
 				}
 			}
 		}
 	}
-	return out
+	return result
 }
 
 // stateRewards reports whether some reward structure has rewards of states.
-func stateRewards(prog *sema.Program) bool {
-	return slices.ContainsFunc(prog.Rewards, func(r sema.RewardStruct) bool {
+func stateRewards(program *sema.Program) bool {
+	return slices.ContainsFunc(program.Rewards, func(r sema.RewardStruct) bool {
 		return slices.ContainsFunc(r.Items, func(item sema.RewardItem) bool { return !item.Transition })
 	})
 }

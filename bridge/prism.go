@@ -80,17 +80,17 @@ func (p prism) refuseGame(plan *runner.Plan) error {
 	return nil
 }
 
-// ask returns the items that PRISM is asked about: all of them.
-func (prism) ask(_ *job, items []*workItem) []*workItem { return items }
+// itemsToAsk returns all items: PRISM is asked about each of them.
+func (prism) itemsToAsk(_ *job, items []*workItem) []*workItem { return items }
 
-// settle does nothing: every verdict comes from one answer of PRISM.
-func (prism) settle(*job) {}
+// combineAnswers does nothing: every verdict comes from one answer of PRISM.
+func (prism) combineAnswers(*job) {}
 
-// otherwise returns nil: PRISM is asked only once.
-func (prism) otherwise(*job, *workItem) (*workItem, string) { return nil, "" }
+// alternative returns nil: PRISM is asked only once.
+func (prism) alternative(*job, *workItem) (*workItem, string) { return nil, "" }
 
-// read does nothing: PRISM's answers are in its log.
-func (prism) read([]*workItem, runner.Command, []runner.File) {}
+// readFiles does nothing: PRISM's answers are in its log.
+func (prism) readFiles([]*workItem, runner.Command, []runner.File) {}
 
 // parser returns a parser of PRISM's log.
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
@@ -104,25 +104,25 @@ func (prism) batches(items []*workItem) [][]*workItem {
 	own := make(map[*runner.Source][]*workItem)
 	var order []*runner.Source
 	for _, item := range items {
-		s := item.task.Source
+		source := item.task.Source
 		switch {
 		case item.isMultiObjective(), !printable(item.task.Property):
 			multi = append(multi, item)
 			continue
-		case !hasDeclarations(s):
+		case !hasDeclarations(source):
 			common = append(common, item)
 			continue
 		}
-		if own[s] == nil {
-			order = append(order, s)
+		if own[source] == nil {
+			order = append(order, source)
 		}
-		own[s] = append(own[s], item)
+		own[source] = append(own[source], item)
 	}
 	if len(common) > 0 {
 		batches = append(batches, common)
 	}
-	for _, s := range order {
-		batches = append(batches, own[s])
+	for _, source := range order {
+		batches = append(batches, own[source])
 	}
 	for _, item := range multi {
 		batches = append(batches, []*workItem{item})
@@ -130,43 +130,43 @@ func (prism) batches(items []*workItem) [][]*workItem {
 	return batches
 }
 
-// isMultiObjective reports whether the property is multi-objective; PRISM's explicit engine does not support these.
+// isMultiObjective reports whether the property of the item is multi(...); PRISM's explicit engine does not support this.
 func (item *workItem) isMultiObjective() bool { return isMulti(item.task.Property.X) }
 
 // isMulti reports whether an expression is multi(...).
-func isMulti(x syntax.Expr) bool { return logic.Read(syntax.Unparen(x)).Kind == logic.Objectives }
+func isMulti(expr syntax.Expr) bool { return logic.Read(syntax.Unparen(expr)).Kind == logic.Objectives }
 
-// command returns the command that checks a batch.
-func (prism) command(_ context.Context, j *job, batch []*workItem) (runner.Command, error) {
+// command returns the command line and the files with which PRISM checks a batch.
+func (prism) command(_ context.Context, job *job, batch []*workItem) (runner.Command, error) {
 	props, selected, err := propertiesOf(batch)
 	if err != nil {
 		return runner.Command{}, err
 	}
-	args, modelFiles := modelOf(j.Plan)
+	args, modelFiles := modelOf(job.Plan)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
-	if j.single {
+	if job.single {
 		args = append(args, constSwitch("-const", exactConstants(batch[0].model, batch[0].property))...)
 	} else {
-		for _, c := range j.Definitions() {
-			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM does not accept blanks
+		for _, definition := range job.Definitions() {
+			args = append(args, "-const", strings.Join(strings.Fields(definition), "")) // PRISM does not accept blanks
 		}
 	}
-	if j.Job.NoFixDeadlocks {
+	if job.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	args = append(args, prismMethod(j, batch)...)
-	if t := j.opt.Limits.Time; t > 0 {
-		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
+	args = append(args, prismMethod(job, batch)...)
+	if limit := job.opt.Limits.Time; limit > 0 {
+		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(limit.Seconds())), 10))
 	}
-	args = append(args, PRISMMemory(j.opt.Limits.Memory)...)
+	args = append(args, PRISMMemory(job.opt.Limits.Memory)...)
 	return runner.Command{
-		Args:  append(args, j.opt.Args...),
+		Args:  append(args, job.opt.Args...),
 		Files: append(modelFiles, runner.File{Name: propsFile, Data: props}),
 	}, nil
 }
 
-// modelOf returns the arguments and files that give PRISM the model. PRISM itself finds the numbered files of several reward
-// structures.
+// modelOf returns the arguments and files with which PRISM reads the model of a plan. For several reward structures PRISM finds their numbered files
+// itself.
 func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 	job := &plan.Job
 	if job.States == nil {
@@ -175,15 +175,15 @@ func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 	states := job.States.Files()
 	base, _ := cutExt(states[0].Name)
 	var exts []string
-	for _, f := range states {
-		if _, ext := cutExt(f.Name); !slices.Contains(exts, ext) {
+	for _, file := range states {
+		if _, ext := cutExt(file.Name); !slices.Contains(exts, ext) {
 			exts = append(exts, ext)
 		}
 	}
 	args := []string{"-importmodel", base + "." + strings.Join(exts, ",")}
-	typ := job.States.Declares().ModelType()
-	if exts[0] != "umb" && typ != syntax.POMDP { // UMB files and POMDPs state their type
-		args = append(args, "-"+strings.ToLower(typ.String()))
+	modelType := job.States.Declares().ModelType()
+	if exts[0] != "umb" && modelType != syntax.POMDP { // UMB files and POMDPs state their type
+		args = append(args, "-"+strings.ToLower(modelType.String()))
 	}
 	return args, states
 }
@@ -194,20 +194,20 @@ func cutExt(name string) (base, ext string) {
 	return name[:dot], name[dot+1:]
 }
 
-// exactConstants writes valuations without loss. PRISM accepts 1/3 for a constant, while in exact mode a decimal of 17 digits
-// would be another number.
+// exactConstants returns the constants of valuations without loss of precision. PRISM accepts 1/3 for a constant. A decimal of 17 digits would be
+// another number in exact mode.
 func exactConstants(valuations ...sema.Valuation) []result.Constant {
-	out := runner.Constants(valuations...)
-	i := 0
-	for _, v := range valuations {
-		for _, c := range v {
-			if r := c.Val.Rat; c.Val.Type == sema.Double && r != nil && !r.IsInt() {
-				out[i].Value = r.RatString()
+	constants := runner.Constants(valuations...)
+	k := 0
+	for _, valuation := range valuations {
+		for _, constant := range valuation {
+			if fraction := constant.Val.Rat; constant.Val.Type == sema.Double && fraction != nil && !fraction.IsInt() {
+				constants[k].Value = fraction.RatString()
 			}
-			i++
+			k++
 		}
 	}
-	return out
+	return constants
 }
 
 // PRISMMemory returns the switches that limit PRISM's memory to so many bytes; 0 means no limit.
@@ -221,15 +221,15 @@ func PRISMMemory(limit int64) []string {
 }
 
 // constSwitch returns the switch that defines constants; nothing if there are none.
-func constSwitch(name string, cs []result.Constant) []string {
-	if len(cs) == 0 {
+func constSwitch(name string, constants []result.Constant) []string {
+	if len(constants) == 0 {
 		return nil
 	}
-	return []string{name, result.Valuation(cs).String()}
+	return []string{name, result.Valuation(constants).String()}
 }
 
-// propertiesOf returns the properties file of a batch, with everything that its properties may refer to, and the numbers of the
-// batch's properties in this file.
+// propertiesOf returns the text of a properties file for a batch, and the numbers of the batch's properties in this file. The file also has all
+// declarations and properties that the properties may refer to.
 func propertiesOf(batch []*workItem) (text []byte, selected []string, err error) {
 	base := batch[0].task.Source
 	if base.Base != nil {
@@ -239,80 +239,80 @@ func propertiesOf(batch []*workItem) (text []byte, selected []string, err error)
 	before := map[*runner.Source]int{base: 0} // number of properties in the file before those of the source
 	count := base.Props.Len()
 	for _, item := range batch {
-		s := item.task.Source
-		if _, ok := before[s]; !ok {
-			before[s] = count - s.First()
-			count += s.Props.Len() - s.First()
-			file.Items = append(file.Items, s.Own()...)
+		source := item.task.Source
+		if _, ok := before[source]; !ok {
+			before[source] = count - source.First()
+			count += source.Props.Len() - source.First()
+			file.Items = append(file.Items, source.Own()...)
 		}
-		number := strconv.Itoa(before[s] + item.task.Index + 1)
+		number := strconv.Itoa(before[source] + item.task.Index + 1)
 		if !slices.Contains(selected, number) {
 			selected = append(selected, number)
 		}
 	}
-	for i, x := range file.Items {
-		p, ok := x.(*syntax.Property)
-		asked := func(item *workItem) bool { return item.task.Property == p }
-		if ok && !printable(p) && !slices.ContainsFunc(batch, asked) {
-			file.Items[i] = &syntax.Property{Name: p.Name, X: &syntax.BoolLit{Value: true}} // keep the numbers of the others
+	for i, declared := range file.Items {
+		property, ok := declared.(*syntax.Property)
+		asked := func(item *workItem) bool { return item.task.Property == property }
+		if ok && !printable(property) && !slices.ContainsFunc(batch, asked) {
+			file.Items[i] = &syntax.Property{Name: property.Name, X: &syntax.BoolLit{Value: true}} // keep the numbers of the others
 		}
 	}
-	var b bytes.Buffer
-	err = syntax.Fprint(&b, &file, syntax.Options{})
-	return b.Bytes(), selected, err
+	var buf bytes.Buffer
+	err = syntax.Fprint(&buf, &file, syntax.Options{})
+	return buf.Bytes(), selected, err
 }
 
 // printable reports whether PRISM's language can express a property.
 func printable(p *syntax.Property) bool { return syntax.Fprint(io.Discard, p, syntax.Options{}) == nil }
 
-// hasDeclarations reports whether a source declares constants or labels.
-func hasDeclarations(s *runner.Source) bool {
-	return s.Base != nil && slices.ContainsFunc(s.Own(), func(x syntax.PropItem) bool {
-		_, property := x.(*syntax.Property)
-		return !property
+// hasDeclarations reports whether a source has declarations of its own, such as constants or labels, beside properties.
+func hasDeclarations(source *runner.Source) bool {
+	return source.Base != nil && slices.ContainsFunc(source.Own(), func(item syntax.PropItem) bool {
+		_, isProperty := item.(*syntax.Property)
+		return !isProperty
 	})
 }
 
-// prismMethod returns the switches for the method of checking a batch.
-func prismMethod(j *job, batch []*workItem) []string {
-	if j.Job.Method != "" && j.Job.Method != runner.States {
-		return prismSampling(j)
+// prismMethod returns PRISM's switches for the engine, the numerical method and its precision for a batch.
+func prismMethod(job *job, batch []*workItem) []string {
+	if job.Job.Method != "" && job.Job.Method != runner.States {
+		return prismSampling(job)
 	}
 	var args []string
-	if !slices.ContainsFunc(j.opt.Args, isPRISMEngine) {
-		switch a := j.Job.Numeric.Accuracy; {
-		case a == result.Exact:
+	if !slices.ContainsFunc(job.opt.Args, isPRISMEngine) {
+		switch accuracy := job.Job.Numeric.Accuracy; {
+		case accuracy == result.Exact:
 			args = append(args, "-exact")
 		case batch[0].isMultiObjective():
 			args = append(args, "-sparse")
-		case a == result.Float, a == result.Estimated, isGame(j.Plan): // games have value iteration only
+		case accuracy == result.Float, accuracy == result.Estimated, isGame(job.Plan): // games have value iteration only
 			args = append(args, "-explicit")
 		default:
 			args = append(args, "-explicit", "-intervaliter")
 		}
 	}
-	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
+	if modelType := job.Model.ModelType(); (modelType == syntax.PTA || modelType == syntax.POPTA) && !slices.Contains(job.opt.Args, "-ptamethod") {
 		method := "digital" // it supports all operators and works with the chosen engine
-		if slices.ContainsFunc(batch, j.needsRegions) {
+		if slices.ContainsFunc(batch, job.needsRegions) {
 			method = "games"
 		}
 		args = append(args, "-ptamethod", method)
 	}
-	switch e := j.Job.Numeric.Epsilon; {
-	case e > 0:
-		args = append(args, "-epsilon", number(e))
-	case isGame(j.Plan):
-		args = append(args, "-epsilon", number(gameEpsilon))
+	switch epsilon := job.Job.Numeric.Epsilon; {
+	case epsilon > 0:
+		args = append(args, "-epsilon", decimal(epsilon))
+	case isGame(job.Plan):
+		args = append(args, "-epsilon", decimal(gameEpsilon))
 	}
-	if j.Job.Numeric.Fair {
+	if job.Job.Numeric.Fair {
 		args = append(args, "-fair")
 	}
 	return args
 }
 
-// needsRegions reports whether PRISM's digital clocks do not support the timed automaton or the property of an item.
-func (j *job) needsRegions(item *workItem) bool {
-	program, err := j.Model.InstantiateOpen(item.model.Map(), j.Open())
+// needsRegions reports whether PRISM's digital clocks cannot check the timed automaton or the property of an item.
+func (job *job) needsRegions(item *workItem) bool {
+	program, err := job.Model.InstantiateOpen(item.model.Map(), job.Open())
 	if err != nil {
 		return false
 	}
@@ -332,22 +332,22 @@ func isPRISMEngine(arg string) bool {
 	}, name)
 }
 
-// prismSampling returns the switches for sampling.
-func prismSampling(j *job) []string {
-	settings := &j.Job.Simulation
+// prismSampling returns PRISM's switches for statistical model checking with the settings of the job.
+func prismSampling(job *job) []string {
+	settings := &job.Job.Simulation
 	args := []string{"-sim"}
 	for _, option := range []struct {
 		name  string
 		isSet bool
 		value string
 	}{
-		{"-simmethod", j.Job.Method != runner.Sim, string(j.Job.Method)},
+		{"-simmethod", job.Job.Method != runner.Sim, string(job.Job.Method)},
 		{"-simsamples", settings.Samples > 0, strconv.FormatInt(settings.Samples, 10)},
-		{"-simconf", settings.Confidence > 0, number(stats.Alpha(settings.Confidence))},
-		{"-simwidth", settings.Width > 0, number(settings.Width)},
-		{"-simapprox", settings.Approximation > 0, number(settings.Approximation)},
+		{"-simconf", settings.Confidence > 0, decimal(stats.Alpha(settings.Confidence))},
+		{"-simwidth", settings.Width > 0, decimal(settings.Width)},
+		{"-simapprox", settings.Approximation > 0, decimal(settings.Approximation)},
 		{"-simpathlen", settings.MaxPath > 0, strconv.FormatInt(settings.MaxPath, 10)},
-		{"-simmaxrwd", settings.MaxReward > 0, number(settings.MaxReward)},
+		{"-simmaxrwd", settings.MaxReward > 0, decimal(settings.MaxReward)},
 	} {
 		if option.isSet {
 			args = append(args, option.name, option.value)
@@ -359,18 +359,18 @@ func prismSampling(j *job) []string {
 	return args
 }
 
-// number returns the shortest decimal text of a float64.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// decimal returns the shortest decimal text of a float64.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// is reports whether PRISM's output about a property belongs to an item: name, text and constants must match.
-func (prism) is(p *parse.Property, item *workItem) bool {
+// matches reports whether PRISM's output about a property belongs to an item: name, text and constants must be equal.
+func (prism) matches(property *parse.Property, item *workItem) bool {
 	name := item.task.Name
-	if id := item.task.Property.Name; id != nil {
-		name = id.Name // the name of a JANI property may have been changed
+	if identifier := item.task.Property.Name; identifier != nil {
+		name = identifier.Name // the name of a JANI property may have been changed
 	}
 	text := item.task.Text
-	if given := syntax.Echo(item.task.Property.X); given != syntax.ExprString(item.task.Property.X) {
-		text = given
+	if asWritten := syntax.Echo(item.task.Property.X); asWritten != syntax.ExprString(item.task.Property.X) {
+		text = asWritten
 	}
-	return p.Echoes(name, text, item.constants())
+	return property.Echoes(name, text, item.constants())
 }

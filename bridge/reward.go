@@ -8,76 +8,76 @@ import (
 	"tilecheck/result"
 )
 
-// reward decomposes an R operator. Storm supports only rewards until F. For co-safe formulas that are satisfied after a
-// known number of steps, or when the right side of an until first holds, it asks two queries: whether the formula is
-// almost sure, and the value if it is; otherwise the value is infinite.
-func (a *decomposer) reward(n *node, w logic.Written) syntax.Expr {
-	if w.Objective != nil {
-		a.checkNotNegative(w.Objective)
+// decomposeReward decomposes an R operator. Storm supports only rewards until F. Some co-safe formulas hold after a known number of steps, or when
+// the right operand of an until first holds. For these it asks two queries: whether the formula holds almost surely, and the reward until then. The
+// value is infinite if the formula does not hold almost surely.
+func (d *decomposer) decomposeReward(node *node, operator logic.Written) syntax.Expr {
+	if operator.Objective != nil {
+		d.checkNotNegative(operator.Objective)
 	}
-	if w.Objective != nil || !w.Query() {
-		return a.askStorm(n, w.X, !w.Query())
+	if operator.Objective != nil || !operator.Query() {
+		return d.askStorm(node, operator.X, !operator.Query())
 	}
-	path := syntax.Unparen(w.Within)
+	path := syntax.Unparen(operator.Within)
 	if !syntax.IsPath(path) { // a state formula is decided in the first state
-		return infiniteUnless(a.decompose(n, path), &syntax.DoubleLit{Text: "0.0"})
+		return infiniteUnless(d.decompose(node, path), &syntax.DoubleLit{Text: "0.0"})
 	}
-	sure, until, ok := a.almostSure(w, pushNegation(path))
+	sure, until, ok := d.almostSure(operator, pushNegation(path))
 	if !ok {
-		return a.askStorm(n, w.X, false)
+		return d.askStorm(node, operator.X, false)
 	}
-	return infiniteUnless(a.probability(n, logic.Read(sure)), a.askStorm(n, w.With(w.Threshold, until), false))
+	return infiniteUnless(d.decomposeProbability(node, logic.Read(sure)), d.askStorm(node, operator.With(operator.Threshold, until), false))
 }
 
 // checkNotNegative refuses a negative bound of C<=t and I=t: Storm would read -1 as 2^64-1 steps.
-func (a *decomposer) checkNotNegative(x *syntax.RewardPath) {
-	if x.Bound == nil {
+func (d *decomposer) checkNotNegative(objective *syntax.RewardPath) {
+	if objective.Bound == nil {
 		return
 	}
-	switch v, err := a.constant(x.Bound); {
+	switch value, err := d.constant(objective.Bound); {
 	case err != nil:
-		a.fail(err)
-	case v.Float < 0:
-		a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("time bound %v is negative", v.Float), Pos: x.Pos()})
+		d.fail(err)
+	case value.Float < 0:
+		d.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("time bound %v is negative", value.Float), Pos: objective.Pos()})
 	}
 }
 
-// almostSure returns an operator that says whether a path formula holds almost surely, and a reward objective that has the value
-// of the formula where it does.
-func (a *decomposer) almostSure(w logic.Written, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
-	t := logic.TemporalOf(path)
-	if t == nil || t.Bound != nil {
+// almostSure returns an operator sure that holds if a path formula holds almost surely, and a reward objective until, whose value is then the value
+// of the formula. ok is false if it does not support the formula.
+func (d *decomposer) almostSure(operator logic.Written, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
+	temporal := logic.TemporalOf(path)
+	if temporal == nil || temporal.Bound != nil {
 		return nil, nil, false
 	}
-	kind := a.in.program.Type
-	if steps, y := countNext(t); steps > 0 {
+	kind := d.instance.program.Type
+	if steps, y := countNext(temporal); steps > 0 {
 		// Storm's probability of a sure step may be 0.9999…; that of an impossible one is 0.
-		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: y}), Bound: exactly(steps), Span: t.Span}
+		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: y}), Bound: exactly(steps), Span: temporal.Span}
 		if steps == 1 {
 			never.Op, never.Bound = syntax.Next, nil
 		}
 		sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: never}
 		// The schedulers of an MDP do worst if one of them misses the formula.
-		ok = kind == syntax.DTMC || kind == syntax.MDP && w.Extremum == syntax.Max
+		ok = kind == syntax.DTMC || kind == syntax.MDP && operator.Extremum == syntax.Max
 		return sure, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
 	}
-	sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: t}
+	sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: temporal}
 	chain := kind == syntax.DTMC || kind == syntax.CTMC
-	ok = chain && t.Op == syntax.Until && !syntax.IsPath(t.X) && !syntax.IsPath(t.Y)
-	return sure, &syntax.Temporal{Op: syntax.Future, Y: t.Y}, ok
+	ok = chain && temporal.Op == syntax.Until && !syntax.IsPath(temporal.X) && !syntax.IsPath(temporal.Y)
+	return sure, &syntax.Temporal{Op: syntax.Future, Y: temporal.Y}, ok
 }
 
 // pushNegation rewrites !(X a) as X !a.
 func pushNegation(path syntax.Expr) syntax.Expr {
-	if u, ok := path.(*syntax.Unary); ok && u.Op == syntax.OpNot {
-		if t := logic.TemporalOf(u.X); t != nil && t.Op == syntax.Next && t.Bound == nil {
-			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: t.Y})}, Span: t.Span}
+	if negation, ok := path.(*syntax.Unary); ok && negation.Op == syntax.OpNot {
+		if next := logic.TemporalOf(negation.X); next != nil && next.Op == syntax.Next && next.Bound == nil {
+			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: next.Y})}, Span: next.Span}
 		}
 	}
 	return path
 }
 
-// infiniteUnless returns an expression that is value where the condition holds, and infinite elsewhere.
+// infiniteUnless returns the expression condition ? value : 1/0, which is infinite where the condition does not hold.
 func infiniteUnless(condition, value syntax.Expr) syntax.Expr {
 	infinite := &syntax.Binary{Op: syntax.OpDiv, X: &syntax.IntLit{Value: 1}, Y: &syntax.IntLit{}}
 	return &syntax.Paren{X: &syntax.Cond{C: &syntax.Paren{X: condition}, T: value, E: infinite}}
