@@ -14,23 +14,24 @@ type SelectionError struct{ Msg string }
 
 func (e *SelectionError) Error() string { return e.Msg }
 
+// selectionError returns a SelectionError with a formatted message.
 func selectionError(format string, args ...any) error {
 	return &SelectionError{fmt.Sprintf(format, args...)}
 }
 
 // moveSelections moves the texts of Job.Props that select properties of the file, by name or number, to Job.Select. It returns a SelectionError if no
-// property has the number, or if the name is also an expression of the model.
+// property has the number, if the name is also an expression of the model, or if Job.Select selects properties, too.
 //
 // Source: PRISM 4.10, PrismCL, switch -prop.
 func (p *Plan) moveSelections() error {
 	job := &p.Job
 	var names []string // the names of the properties of the file, empty for one without a name
 	for _, item := range p.sources[0].Parsed.Items {
-		if x, ok := item.(*syntax.Property); ok {
-			names = append(names, p.sources[0].name(x))
+		if property, ok := item.(*syntax.Property); ok {
+			names = append(names, p.sources[0].name(property))
 		}
 	}
-	var chosen, texts, textNames []string
+	var selected, texts, textNames []string
 	for i, text := range job.Props {
 		words, err := p.selectedBy(i, names)
 		if err != nil {
@@ -39,38 +40,38 @@ func (p *Plan) moveSelections() error {
 		if words == nil {
 			texts, textNames = append(texts, text), append(textNames, job.PropName(i))
 		}
-		chosen = append(chosen, words...)
+		selected = append(selected, words...)
 	}
 	// With texts, the properties of a JANI model are not checked.
-	own := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
+	hasUncheckedOwn := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
 	switch {
-	case len(chosen) == 0 && !own:
+	case len(selected) == 0 && !hasUncheckedOwn:
 		return nil
 	case len(job.Select) > 0:
-		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(chosen, ","), strings.Join(job.Select, ","))
+		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(selected, ","), strings.Join(job.Select, ","))
 	}
 	for i := range texts { // the texts get the numbers after those of the file
-		chosen = append(chosen, strconv.Itoa(len(names)+i+1))
+		selected = append(selected, strconv.Itoa(len(names)+i+1))
 	}
-	job.Select, job.Props, job.PropNames = chosen, texts, textNames
+	job.Select, job.Props, job.PropNames = selected, texts, textNames
 	return nil
 }
 
-// selectedBy returns the numbers and names of properties in text i of Job.Props, which are separated by commas; nil if the text is a property itself.
-// names are the names of the properties of the file.
+// selectedBy returns the numbers and names of properties that the text Job.Props[i] lists, separated by commas. It returns nil if the text is a
+// property itself. names are the names of the properties of the file.
 func (p *Plan) selectedBy(i int, names []string) ([]string, error) {
 	job := &p.Job
 	var words []string
 	for word := range strings.SplitSeq(job.Props[i], ",") {
 		word = strings.TrimSpace(word)
-		n, err := strconv.Atoi(word)
+		number, err := strconv.Atoi(word)
 		switch {
 		case len(names) == 0 || word == "":
 			return nil, nil
 		case slices.Contains(names, word):
 		case err != nil || strings.ContainsAny(word, "+-"):
 			return nil, nil
-		case n < 1 || n > len(names):
+		case number < 1 || number > len(names):
 			return nil, selectionError("%s: %s has no property number %s, want 1 to %d; the number as a property is (%s)", job.PropName(i), job.PropsFile, word, len(names), word)
 		}
 		words = append(words, word)

@@ -24,25 +24,26 @@ type Engine interface {
 	Check(ctx context.Context, plan *Plan) ([]result.Verdict, error)
 }
 
-// Check plans a job and has an engine check it.
+// Check reads the files of a job, and an engine checks its properties. See Engine.Check for the verdicts and the error.
 func Check(ctx context.Context, e Engine, job Job) ([]result.Verdict, error) {
-	p, err := NewPlan(ctx, job)
+	plan, err := NewPlan(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	return e.Check(ctx, p)
+	return e.Check(ctx, plan)
 }
 
-// As returns the engine as a T. If it is none, As unwraps the engine, like errors.As, until an engine is a T.
+// As returns the engine as a value of type T. If the engine has another type, As unwraps it, like errors.As, until an engine has type T. It returns
+// false if none has.
 func As[T any](e Engine) (T, bool) {
 	for {
-		if x, ok := e.(T); ok {
-			return x, true
+		if engine, ok := e.(T); ok {
+			return engine, true
 		}
 		outer, ok := e.(interface{ Unwrap() Engine })
 		if !ok {
-			var none T
-			return none, false
+			var zero T
+			return zero, false
 		}
 		e = outer.Unwrap()
 	}

@@ -20,11 +20,11 @@ type EngineConfig struct {
 }
 
 // DisplayName returns the label of the engine in reports; without a label, the engine's name.
-func (e *EngineConfig) DisplayName() string {
-	if e.Label != "" {
-		return e.Label
+func (c *EngineConfig) DisplayName() string {
+	if c.Label != "" {
+		return c.Label
 	}
-	return e.Engine.Name()
+	return c.Engine.Name()
 }
 
 // Distinct returns an error if two engines have the same label.

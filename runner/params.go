@@ -21,36 +21,35 @@ func (e *ParamError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *ParamError) Unwrap() error { return e.Err }
 
-// parseParams reads the arguments of PRISM's -param: names with optional bounds, "p,q=0.2:0.8". The
-// default bounds are 0 and 1.
+// parseParams reads the arguments of PRISM's -param: names with optional bounds, "p,q=0.2:0.8". The default bounds are 0 and 1.
 //
 // Source: PRISM 4.10, ParamMode.setParameters; a parameter without bounds is one of [0,1].
 func parseParams(args []string) ([]Param, error) {
-	var out []Param
+	var params []Param
 	for _, arg := range args {
 		for part := range strings.SplitSeq(arg, ",") {
-			p, ok := parseParam(part)
+			param, ok := parseParam(part)
 			if !ok {
 				return nil, &ParamError{fmt.Errorf("invalid parameter: found %q, want name or name=low:high with low below high", part)}
 			}
-			if slices.ContainsFunc(out, func(o Param) bool { return o.Name == p.Name }) {
-				return nil, &ParamError{fmt.Errorf("parameter %q is there twice", p.Name)}
+			if slices.ContainsFunc(params, func(other Param) bool { return other.Name == param.Name }) {
+				return nil, &ParamError{fmt.Errorf("parameter %q is there twice", param.Name)}
 			}
-			out = append(out, p)
+			params = append(params, param)
 		}
 	}
-	return out, nil
+	return params, nil
 }
 
-// parseParam reads one name with optional bounds. ok is false if the text has another form.
+// parseParam parses one name with optional bounds: "q=0.2:0.8". ok is false if the text has another form.
 func parseParam(part string) (param Param, ok bool) {
-	name, bounds, bounded := strings.Cut(part, "=")
-	p := Param{strings.TrimSpace(name), new(big.Rat), big.NewRat(1, 1)}
-	if !bounded {
-		return p, p.Name != ""
+	name, bounds, hasBounds := strings.Cut(part, "=")
+	param = Param{strings.TrimSpace(name), new(big.Rat), big.NewRat(1, 1)}
+	if !hasBounds {
+		return param, param.Name != ""
 	}
 	low, high, _ := strings.Cut(bounds, ":")
-	_, okLow := p.Low.SetString(strings.TrimSpace(low))
-	_, okHigh := p.High.SetString(strings.TrimSpace(high))
-	return p, p.Name != "" && okLow && okHigh && p.Low.Cmp(p.High) < 0
+	_, okLow := param.Low.SetString(strings.TrimSpace(low))
+	_, okHigh := param.High.SetString(strings.TrimSpace(high))
+	return param, param.Name != "" && okLow && okHigh && param.Low.Cmp(param.High) < 0
 }

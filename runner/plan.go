@@ -19,9 +19,9 @@ import (
 )
 
 // Plan is a job whose files are checked and whose properties are selected. It
-// does not change, and may be given to several engines at a time.
+// does not change, so several engines may use it at the same time.
 type Plan struct {
-	// Job has the settings and outputs. Its files and properties are read: engines take them from Tree, Model and Tasks.
+	// Job has the settings and outputs. Engines take the model and the properties from Tree, Model and Tasks.
 	Job   Job
 	Tree  *syntax.Model // nil for States
 	Model *sema.Model
@@ -31,7 +31,7 @@ type Plan struct {
 	// Warnings are the warnings of the job. Every verdict carries them.
 	Warnings []string
 
-	sources []*Source         // the file, then the texts
+	sources []*Source         // the properties file, then the texts of Job.Props
 	jani    *jani.Translation // nil for a model in PRISM's language
 }
 
@@ -48,28 +48,28 @@ type Task struct {
 	Class    result.Class
 }
 
-// Models yields the valuations of the model's constants.
+// Models yields the valuations of the model's constants. They have no values for the parameters.
 func (p *Plan) Models() iter.Seq[sema.Valuation] {
-	all := p.sources[0].Experiment.Models()
+	valuations := p.sources[0].Experiment.Models()
 	if len(p.Params) == 0 {
-		return all
+		return valuations
 	}
 	return func(yield func(sema.Valuation) bool) {
-		for v := range all {
-			if !yield(slices.DeleteFunc(v, func(x sema.NamedValue) bool { return slices.Contains(p.Open(), x.Name) })) {
+		for valuation := range valuations {
+			if !yield(slices.DeleteFunc(valuation, func(constant sema.NamedValue) bool { return slices.Contains(p.Open(), constant.Name) })) {
 				return
 			}
 		}
 	}
 }
 
-// Open returns the names of the constants that stay open.
+// Open returns the names of the parameters, which are the constants that stay open.
 func (p *Plan) Open() []string {
-	var out []string
-	for _, x := range p.Params {
-		out = append(out, x.Name)
+	var names []string
+	for _, param := range p.Params {
+		names = append(names, param.Name)
 	}
-	return out
+	return names
 }
 
 // Valuations yields the valuations of the constants of the task's property.
@@ -82,24 +82,25 @@ const maxVerdicts = 1_000_000
 // Verdicts returns the number of verdicts of the job.
 func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
 
-// ModelText returns the model in PRISM's language: its text, or its translation.
+// ModelText returns the model in PRISM's language: the text of the job, or the translation of a JANI model.
 func (p *Plan) ModelText() []byte {
 	if p.jani == nil {
 		return p.Job.Model
 	}
-	var b bytes.Buffer
-	if err := syntax.Fprint(&b, p.Tree, syntax.Options{}); err != nil {
+	var text bytes.Buffer
+	if err := syntax.Fprint(&text, p.Tree, syntax.Options{}); err != nil {
 		panic(err) // PRISM's dialect can print every tree, and a buffer never fails
 	}
-	return b.Bytes()
+	return text.Bytes()
 }
 
-// Definitions returns the definitions of constants for ModelText, which gives constants of JANI another name if theirs is a keyword of PRISM.
+// Definitions returns the definitions of constants that fit ModelText. The translation of a JANI model gives another name to a constant whose name is
+// a keyword of PRISM.
 func (p *Plan) Definitions() []string {
 	if p.jani == nil {
 		return p.Job.Consts
 	}
-	var out []string
+	var definitions []string
 	for _, text := range p.Job.Consts {
 		parts := strings.Split(text, ",")
 		for i, part := range parts {
@@ -108,42 +109,42 @@ func (p *Plan) Definitions() []string {
 				parts[i] = own + "=" + value
 			}
 		}
-		out = append(out, strings.Join(parts, ","))
+		definitions = append(definitions, strings.Join(parts, ","))
 	}
-	return out
+	return definitions
 }
 
-// count returns the number of verdicts, or limit if there are more.
+// count returns the number of verdicts of the job. It stops counting at the limit.
 func (p *Plan) count(limit int) int {
-	n := 0
+	count := 0
 	for range p.Models() {
-		for _, t := range p.Tasks {
-			if t.Rejected != nil {
-				n++
+		for _, task := range p.Tasks {
+			if task.Rejected != nil {
+				count++
 			} else {
-				for range t.Valuations() {
-					if n++; n >= limit {
-						return limit
+				for range task.Valuations() {
+					if count++; count >= limit {
+						break
 					}
 				}
 			}
-			if n >= limit {
+			if count >= limit {
 				return limit
 			}
 		}
 	}
-	return n
+	return count
 }
 
-// Constants returns the constants of valuations in the form that verdicts have.
+// Constants returns the names and values of the constants of valuations, in the form that verdicts have. It is never nil.
 func Constants(valuations ...sema.Valuation) []result.Constant {
-	out := []result.Constant{}
-	for _, v := range valuations {
-		for _, c := range v {
-			out = append(out, result.Constant{Name: c.Name, Value: c.Val.String()})
+	constants := []result.Constant{}
+	for _, valuation := range valuations {
+		for _, constant := range valuation {
+			constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.String()})
 		}
 	}
-	return out
+	return constants
 }
 
 // PlanError is an error of the files of a job, or of its constants or selection of properties.
@@ -184,6 +185,7 @@ func (j *Job) Misplaced() string {
 	return ""
 }
 
+// planError returns an error as a *PlanError of a step; nil for nil.
 func planError(step result.Class, err error) error {
 	if err == nil {
 		return nil
@@ -191,71 +193,71 @@ func planError(step result.Class, err error) error {
 	return &PlanError{step, err}
 }
 
-// NewPlan checks the files of a job as PRISM does before anything runs. The
-// error is a *PlanError, or the context's.
+// NewPlan reads and checks the files of a job. It returns an error if there is no property to check. The error is a *PlanError, or the error of the
+// context.
 func NewPlan(ctx context.Context, job Job) (*Plan, error) {
-	var p *Plan
+	var plan *Plan
 	var failure error
-	if err := ending.Await(ctx, func() { p, failure = newPlan(job) }); err != nil {
+	if err := ending.Await(ctx, func() { plan, failure = newPlan(job) }); err != nil {
 		return nil, err
 	}
-	if failure == nil && len(p.Tasks) == 0 {
+	if failure == nil && len(plan.Tasks) == 0 {
 		err := errors.New("no properties to check")
 		if job.PropsFile != "" {
 			err = fmt.Errorf("%s: %w", job.PropsFile, err)
 		}
 		return nil, planError(result.Constants, err)
 	}
-	return p, failure
+	return plan, failure
 }
 
-// PlanModel is NewPlan without properties, for work on the model alone.
+// PlanModel reads and checks only the model of a job: the plan has no properties. The error is as for NewPlan.
 func PlanModel(ctx context.Context, job Job) (*Plan, error) {
 	job.PropsFile, job.Properties, job.Props, job.Select = "", nil, nil, nil
-	var p *Plan
+	var plan *Plan
 	var failure error
-	if err := ending.Await(ctx, func() { p, failure = newPlan(job) }); err != nil {
+	if err := ending.Await(ctx, func() { plan, failure = newPlan(job) }); err != nil {
 		return nil, err
 	}
-	return p, failure
+	return plan, failure
 }
 
-// newPlan is NewPlan without a context, and without the check that there is a property.
+// newPlan reads and checks the files of a job, selects the properties and defines the constants. The plan may have no properties.
 func newPlan(job Job) (*Plan, error) {
-	p := &Plan{Job: job}
-	if err := p.readModel(); err != nil {
+	plan := &Plan{Job: job}
+	if err := plan.readModel(); err != nil {
 		return nil, err
 	}
-	if err := p.readProperties(); err != nil {
+	if err := plan.readProperties(); err != nil {
 		return nil, err
 	}
-	if err := p.moveSelections(); err != nil {
+	if err := plan.moveSelections(); err != nil {
 		return nil, planError(result.Constants, err)
 	}
-	if err := p.readTexts(); err != nil {
+	if err := plan.readTexts(); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.Tasks, err = p.selectTasks(); err != nil {
+	if plan.Tasks, err = plan.selectTasks(); err != nil {
 		return nil, planError(result.Constants, err)
 	}
-	if err := p.defineConstants(); err != nil {
+	if err := plan.defineConstants(); err != nil {
 		return nil, planError(result.Constants, err)
 	}
-	return p, nil
+	return plan, nil
 }
 
 // timeRewards is added to models that are asked for Storm's operator T.
 const timeRewards = "\nrewards \"" + syntax.TimeRewards + "\" true : 1; endrewards\n"
 
-// readModel reads and checks the model.
+// readModel reads the model of the job, in PRISM's language or JANI, and checks it. It sets Tree and Model, and adds the warnings about the model.
 func (p *Plan) readModel() (err error) {
 	if p.Job.States != nil {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
 	isJANI := jani.Is(p.Job.Model)
-	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job may be that of another plan
+	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
 		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
 	}
 	if isJANI {
@@ -273,8 +275,8 @@ func (p *Plan) readModel() (err error) {
 		return planError(result.Parse, err)
 	}
 	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == States) { // samples have no schedulers
-		if w := p.Job.Generated.Warning(p.Tree); w != "" {
-			p.Warnings = append(p.Warnings, w)
+		if warning := p.Job.Generated.Warning(p.Tree); warning != "" {
+			p.Warnings = append(p.Warnings, warning)
 		}
 	}
 	if p.Model, err = sema.CheckModel(p.Tree); err != nil {
@@ -286,34 +288,34 @@ func (p *Plan) readModel() (err error) {
 	return nil
 }
 
-// wholeNumbers returns the constants whose value is one whole number.
+// wholeNumbers returns the values, by name, of the constants that are defined as an integer. It ignores other definitions, such as ranges.
 func wholeNumbers(consts []string) map[string]string {
-	out := map[string]string{}
+	values := map[string]string{}
 	for _, list := range consts {
-		for _, c := range strings.Split(list, ",") {
-			name, value, _ := strings.Cut(c, "=")
+		for _, definition := range strings.Split(list, ",") {
+			name, value, _ := strings.Cut(definition, "=")
 			if value = strings.TrimSpace(value); value != "" && strings.Trim(strings.TrimPrefix(value, "-"), "0123456789") == "" {
-				out[strings.TrimSpace(name)] = value
+				values[strings.TrimSpace(name)] = value
 			}
 		}
 	}
-	return out
+	return values
 }
 
 // Instance is a property with values of its constants.
 type Instance = logic.Property
 
-// Instance returns the task's property under a valuation of its constants.
-func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, error) {
-	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, v.Map())
+// Instance returns the task's property under a valuation of its constants. program is the instance of the model.
+func (t *Task) Instance(program *sema.Program, valuation sema.Valuation) (Instance, error) {
+	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, valuation.Map())
 	if err != nil {
 		return Instance{}, err
 	}
 	return Instance{Property: props[0], Program: full, File: t.Source.File}, nil
 }
 
-// Instances returns the model and the properties that are not rejected. It returns an
-// error if their constants have several valuations.
+// Instances returns the instance of the model and the instances of the properties that are not rejected. It returns an error if a constant has
+// several values.
 func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 	model, err := Single(p.Models())
 	if err != nil {
@@ -323,30 +325,30 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []Instance
-	for _, t := range p.Tasks {
-		if t.Rejected != nil {
+	var instances []Instance
+	for _, task := range p.Tasks {
+		if task.Rejected != nil {
 			continue
 		}
-		values, err := Single(t.Valuations())
+		values, err := Single(task.Valuations())
 		if err != nil {
 			return nil, nil, err
 		}
-		in, err := t.Instance(program, values)
+		instance, err := task.Instance(program, values)
 		if err != nil {
 			return nil, nil, err
 		}
-		in.Name = t.Name
-		out = append(out, in)
+		instance.Name = task.Name
+		instances = append(instances, instance)
 	}
-	return program, out, nil
+	return program, instances, nil
 }
 
 // Single returns the only valuation. It returns an error if there are several.
 func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
 	var all []sema.Valuation
-	for v := range valuations {
-		if all = append(all, v); len(all) > 1 {
+	for valuation := range valuations {
+		if all = append(all, valuation); len(all) > 1 {
 			return nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", all[0], all[1])
 		}
 	}
@@ -355,101 +357,99 @@ func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
 
 // WithSettings returns the plan with other settings.
 func (p *Plan) WithSettings(change func(*Settings)) *Plan {
-	q := *p
-	change(&q.Job.Settings)
-	return &q
+	changed := *p
+	change(&changed.Job.Settings)
+	return &changed
 }
 
 // WithOutputs returns the plan with other outputs.
 func (p *Plan) WithOutputs(change func(*Outputs)) *Plan {
-	q := *p
-	change(&q.Job.Outputs)
-	return &q
+	changed := *p
+	change(&changed.Job.Outputs)
+	return &changed
 }
 
-// Part returns the plan for some of its tasks, by index, and for other
-// definitions of the constants; nil leaves either as it is.
+// Part returns a plan for the tasks with the given indexes, and with other definitions of the constants. With nil, all tasks or the definitions stay.
 func (p *Plan) Part(tasks []int, consts []string) (*Plan, error) {
-	q, copies := p.clone()
+	part, copies := p.clone()
 	if consts != nil {
-		q.Job.Consts = consts
+		part.Job.Consts = consts
 	}
 	if tasks != nil {
-		q.Tasks = nil
-		for _, i := range tasks {
-			t := *p.Tasks[i]
-			t.Source = copies[t.Source]
-			q.Tasks = append(q.Tasks, &t)
+		part.Tasks = nil
+		for _, index := range tasks {
+			task := *p.Tasks[index]
+			task.Source = copies[task.Source]
+			part.Tasks = append(part.Tasks, &task)
 		}
 	}
-	return q, planError(result.Constants, q.defineConstants())
+	return part, planError(result.Constants, part.defineConstants())
 }
 
-// Over returns the plan for another model with the same declarations.
-func (p *Plan) Over(m *sema.Model) (*Plan, error) {
-	q, _ := p.clone()
-	q.Model = m
-	for _, s := range q.sources {
+// Over returns the plan for another model, which must declare everything that the properties use. It checks the properties again.
+func (p *Plan) Over(model *sema.Model) (*Plan, error) {
+	changed, _ := p.clone()
+	changed.Model = model
+	for _, source := range changed.sources {
 		var err error
-		if s.Props, err = m.CheckProperties(s.Tree); err != nil {
+		if source.Props, err = model.CheckProperties(source.Tree); err != nil {
 			return nil, planError(result.TypeError, err)
 		}
 	}
-	return q, planError(result.Constants, q.defineConstants())
+	return changed, planError(result.Constants, changed.defineConstants())
 }
 
-// clone copies the parts of a plan that change. It returns the new sources by the
-// old ones.
+// clone returns a copy of the plan, and a map from the sources of the plan to the sources of the copy. The copy has no warnings.
 func (p *Plan) clone() (*Plan, map[*Source]*Source) {
-	q := *p
-	q.sources, q.Tasks, q.Warnings = nil, nil, nil
+	cloned := *p
+	cloned.sources, cloned.Tasks, cloned.Warnings = nil, nil, nil
 	copies := make(map[*Source]*Source)
-	for _, s := range p.sources {
-		c := *s
-		c.Base = copies[s.Base]
-		copies[s] = &c
-		q.sources = append(q.sources, &c)
+	for _, source := range p.sources {
+		copied := *source
+		copied.Base = copies[source.Base]
+		copies[source] = &copied
+		cloned.sources = append(cloned.sources, &copied)
 	}
-	for _, t := range p.Tasks {
-		c := *t
-		c.Source = copies[t.Source]
-		q.Tasks = append(q.Tasks, &c)
+	for _, task := range p.Tasks {
+		copied := *task
+		copied.Source = copies[task.Source]
+		cloned.Tasks = append(cloned.Tasks, &copied)
 	}
-	return &q, copies
+	return &cloned, copies
 }
 
-// selectTasks returns the properties of all sources, or those that Job.Select lists
-// by name or by 1-based number.
+// selectTasks returns the properties that Job.Select lists by name or by 1-based number. It returns the properties of all sources if the list is
+// empty.
 func (p *Plan) selectTasks() ([]*Task, error) {
 	var all []*Task
-	for _, s := range p.sources {
-		all = append(all, s.tasks()...)
+	for _, source := range p.sources {
+		all = append(all, source.tasks()...)
 	}
 	if len(all) == 0 || len(p.Job.Select) == 0 {
 		return all, nil
 	}
 	var tasks []*Task
 	for _, word := range p.Job.Select {
-		i := slices.IndexFunc(all, func(t *Task) bool { return t.Name != "" && t.Name == word })
-		if n, err := strconv.Atoi(word); i < 0 && err == nil {
-			i = n - 1
+		index := slices.IndexFunc(all, func(task *Task) bool { return task.Name != "" && task.Name == word })
+		if number, err := strconv.Atoi(word); index < 0 && err == nil {
+			index = number - 1
 		}
-		if i < 0 || i >= len(all) {
+		if index < 0 || index >= len(all) {
 			return nil, selectionError("no property %q, want a name or a number from 1 to %d", word, len(all))
 		}
-		tasks = append(tasks, all[i])
+		tasks = append(tasks, all[index])
 	}
 	return tasks, nil
 }
 
-// checkParam returns an error if a parameter has a value in the model.
+// checkParam returns an error if the model defines a value of the parameter.
 func (p *Plan) checkParam(name string) error {
 	if p.Tree == nil { // files of states have no constants
 		return nil
 	}
 	for _, item := range p.Tree.Items {
-		if c, ok := item.(*syntax.ConstDecl); ok && c.Name.Name == name {
-			if c.Value != nil {
+		if constant, ok := item.(*syntax.ConstDecl); ok && constant.Name.Name == name {
+			if constant.Value != nil {
 				return &ParamError{fmt.Errorf("constant %q has a value in the model, want one without: const double %s;", name, name)}
 			}
 			return nil
@@ -485,7 +485,8 @@ func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
 	}
 }
 
-// defineConstants checks the definitions of constants against all sources. A name that no source declares gives a warning.
+// defineConstants reads the definitions of constants and the parameters of the job, and sets the experiments of all sources. It adds a warning for a
+// name that no source declares. It returns an error if there are more than maxVerdicts verdicts.
 func (p *Plan) defineConstants() error {
 	defs, err := sema.ParseConsts(p.Job.Consts)
 	if err != nil {
@@ -505,19 +506,19 @@ func (p *Plan) defineConstants() error {
 		defs = append(defs, sema.ConstDef{Name: param.Name, Low: "0"}) // the value does not matter, because Models omits it
 	}
 	unknown := make(map[string]int)
-	for _, s := range p.sources {
-		sel := []int{}
-		for _, t := range p.Tasks {
-			if t.Source == s && t.Rejected == nil {
-				sel = append(sel, t.Index)
+	for _, source := range p.sources {
+		selected := []int{}
+		for _, task := range p.Tasks {
+			if task.Source == source && task.Rejected == nil {
+				selected = append(selected, task.Index)
 			}
 		}
-		if s.Experiment, err = p.Model.Experiment(s.Props, sel, defs); err != nil {
+		if source.Experiment, err = p.Model.Experiment(source.Props, selected, defs); err != nil {
 			return err
 		}
-		for _, w := range s.Experiment.Warnings {
-			if unknown[w.Error()]++; unknown[w.Error()] == len(p.sources) {
-				p.Warnings = append(p.Warnings, w.Error())
+		for _, warning := range source.Experiment.Warnings {
+			if unknown[warning.Error()]++; unknown[warning.Error()] == len(p.sources) {
+				p.Warnings = append(p.Warnings, warning.Error())
 			}
 		}
 	}

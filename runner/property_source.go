@@ -51,78 +51,78 @@ func (s *Source) First() int {
 	return s.Base.Props.Len()
 }
 
-// readProperties reads and checks the properties file. A property with errors is
-// rejected, and so is a property that refers to it. If all properties are rejected, or a
-// declaration is wrong, the file is an error.
+// readProperties reads and checks the properties file. It rejects a property with errors, and every property that refers to a rejected one. It
+// returns an error if a declaration is wrong, or if it rejects all properties.
 func (p *Plan) readProperties() error {
-	s, err := p.readPropertiesFile()
+	source, err := p.readPropertiesFile()
 	if err != nil {
 		return planError(result.Parse, err)
 	}
-	s.Props, err = p.Model.CheckProperties(s.Tree)
-	first := err
+	source.Props, err = p.Model.CheckProperties(source.Tree)
+	firstErr := err
 	for err != nil {
-		list, ok := errors.AsType[syntax.ErrorList](err)
-		if !ok || !s.reject(list) {
-			return planError(result.TypeError, first)
+		errs, ok := errors.AsType[syntax.ErrorList](err)
+		if !ok || !source.reject(errs) {
+			return planError(result.TypeError, firstErr)
 		}
-		s.Props, err = p.Model.CheckProperties(s.Tree)
+		source.Props, err = p.Model.CheckProperties(source.Tree)
 	}
-	if s.Props.Len() == 0 && len(p.Job.Props) == 0 && first != nil {
-		return planError(result.TypeError, first)
+	if source.Props.Len() == 0 && len(p.Job.Props) == 0 && firstErr != nil {
+		return planError(result.TypeError, firstErr)
 	}
-	p.sources = []*Source{s}
+	p.sources = []*Source{source}
 	return nil
 }
 
-// readPropertiesFile reads the properties file. Without one, a JANI model has its own properties.
+// readPropertiesFile reads the properties file. If the job has none, a JANI model provides its own properties. It rejects properties that are not
+// supported for the model.
 func (p *Plan) readPropertiesFile() (*Source, error) {
 	if p.jani != nil && p.Job.PropsFile == "" {
 		own := p.jani.Properties
 		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
-	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
-	if refused := p.timedErrors(s); refused != nil && err == nil {
-		s.reject(refused)
-		s.refused = maps.Clone(s.rejected)
+	source := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
+	if refused := p.timedErrors(source); refused != nil && err == nil {
+		source.reject(refused)
+		source.refused = maps.Clone(source.rejected)
 	}
-	return s, err
+	return source, err
 }
 
-// timedErrors returns, in the order of the text, an error for each formula about steps or time
-// that is not supported for a Markov automaton. It turns the other bounds into bounds on its time.
-func (p *Plan) timedErrors(s *Source) syntax.ErrorList {
-	if s.Parsed == nil || !p.Model.IsMarkovAutomaton() {
+// timedErrors returns an error for each formula of a Markov automaton about steps or time that is not supported, in the order of the text. In other
+// formulas, it turns bounds on time into bounds on the reward that counts the time.
+func (p *Plan) timedErrors(source *Source) syntax.ErrorList {
+	if source.Parsed == nil || !p.Model.IsMarkovAutomaton() {
 		return nil
 	}
-	var out syntax.ErrorList
-	for _, item := range s.Parsed.Items {
-		x, ok := item.(*syntax.Property)
+	var errs syntax.ErrorList
+	for _, item := range source.Parsed.Items {
+		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
-		syntax.Inspect(x.X, func(n syntax.Node) bool {
-			timed := false
-			switch n := n.(type) {
+		syntax.Inspect(property.X, func(node syntax.Node) bool {
+			isUnsupported := false
+			switch node := node.(type) {
 			case *syntax.Temporal:
-				timed = len(n.Costs) > 0 && !n.Costs[0].Timed || n.Bound != nil && !p.supportsTimeBound(n)
+				isUnsupported = len(node.Costs) > 0 && !node.Costs[0].Timed || node.Bound != nil && !p.supportsTimeBound(node)
 			case *syntax.RewardPath:
-				timed = n.Kind != syntax.Cumulative && n.Kind != syntax.LongRun || n.Bound != nil || n.Discount != nil || len(n.Costs) > 0
+				isUnsupported = node.Kind != syntax.Cumulative && node.Kind != syntax.LongRun || node.Bound != nil || node.Discount != nil || len(node.Costs) > 0
 			case *syntax.Reward:
-				n.Time = n.Time && p.jani == nil // the embedded model of a JANI model only has time as a reward
+				node.Time = node.Time && p.jani == nil // the embedded model of a JANI model only has time as a reward
 			}
-			if timed {
-				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants and this kind of bounds of a Markov automaton are not supported"})
+			if isUnsupported {
+				errs = append(errs, &syntax.Error{File: source.File, Pos: node.Pos(), Msg: "instants and this kind of bounds of a Markov automaton are not supported"})
 			}
-			return !timed
+			return !isUnsupported
 		})
 	}
-	return out
+	return errs
 }
 
-// supportsTimeBound reports whether the time bound of an operator of a Markov automaton is supported. In the properties of a JANI
-// model it becomes a cost bound.
+// supportsTimeBound reports whether the time bound of an operator of a Markov automaton is supported. In a JANI model it turns the bound into a bound
+// on the reward that counts the time.
 func (p *Plan) supportsTimeBound(operator *syntax.Temporal) bool {
 	if p.jani != nil {
 		return jani.Elapse(operator)
@@ -130,23 +130,23 @@ func (p *Plan) supportsTimeBound(operator *syntax.Temporal) bool {
 	return (operator.Op == syntax.Future || operator.Op == syntax.Until) && len(operator.Costs) == 0
 }
 
-// readTexts reads and checks the further texts. It reports all their diagnostics.
+// readTexts reads and checks all texts of Job.Props. Its error joins the errors of all texts.
 func (p *Plan) readTexts() error {
 	var errs []error
 	step := result.Parse
 	for i, text := range p.Job.Props {
-		s, err := p.readText(p.Job.PropName(i), text)
-		if e, ok := errors.AsType[*PlanError](err); ok {
-			err, step = e.Err, e.Step
+		source, err := p.readText(p.Job.PropName(i), text)
+		if planErr, ok := errors.AsType[*PlanError](err); ok {
+			err, step = planErr.Err, planErr.Step
 		}
-		p.sources = append(p.sources, s)
+		p.sources = append(p.sources, source)
 		errs = append(errs, err)
 	}
 	return planError(step, errors.Join(errs...))
 }
 
-// readText reads and checks a text with the declarations of the file. The file is
-// checked before, so every error is in the text.
+// readText reads and checks one text of Job.Props behind the declarations of the properties file. The file has been checked before, so an error is
+// always about the text.
 func (p *Plan) readText(name, text string) (*Source, error) {
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, name, []byte(text))
 	if err != nil {
@@ -161,78 +161,77 @@ func (p *Plan) readText(name, text string) (*Source, error) {
 	return &Source{File: name, Tree: tree, Props: props, Base: file, Parsed: tree}, planError(result.TypeError, err)
 }
 
-// reject removes the properties with errors from the tree. It reports false if an
-// error is outside of every property.
+// reject removes the properties that contain the errors from the tree. It returns false if an error is not in a property.
 func (s *Source) reject(errs syntax.ErrorList) bool {
-	for _, e := range errs {
-		i := slices.IndexFunc(s.Parsed.Items, func(x syntax.PropItem) bool {
-			return x.Pos().Compare(e.Pos) <= 0 && e.Pos.Compare(x.End()) < 0
+	for _, err := range errs {
+		i := slices.IndexFunc(s.Parsed.Items, func(property syntax.PropItem) bool {
+			return property.Pos().Compare(err.Pos) <= 0 && err.Pos.Compare(property.End()) < 0
 		})
 		if i < 0 {
 			return false
 		}
-		x, ok := s.Parsed.Items[i].(*syntax.Property)
+		property, ok := s.Parsed.Items[i].(*syntax.Property)
 		if !ok {
 			return false
 		}
-		if s.rejected[x] == nil {
-			s.rejected[x] = e
+		if s.rejected[property] == nil {
+			s.rejected[property] = err
 		}
 	}
 	s.accepted()
 	return true
 }
 
-// accepted removes the rejected properties from the tree.
+// accepted sets Tree to the properties and declarations that are not rejected. It returns the source.
 func (s *Source) accepted() *Source {
-	good := *s.Parsed
-	good.Items = slices.DeleteFunc(slices.Clone(s.Parsed.Items), func(item syntax.PropItem) bool {
-		x, ok := item.(*syntax.Property)
-		return ok && s.rejected[x] != nil
+	accepted := *s.Parsed
+	accepted.Items = slices.DeleteFunc(slices.Clone(s.Parsed.Items), func(item syntax.PropItem) bool {
+		property, ok := item.(*syntax.Property)
+		return ok && s.rejected[property] != nil
 	})
-	s.Tree = &good
+	s.Tree = &accepted
 	return s
 }
 
 // name returns the name of a property, empty if it has none.
-func (s *Source) name(x *syntax.Property) string {
-	if name, ok := s.names[x]; ok {
+func (s *Source) name(property *syntax.Property) string {
+	if name, ok := s.names[property]; ok {
 		return name
 	}
-	if x.Name == nil {
+	if property.Name == nil {
 		return ""
 	}
-	return x.Name.Name
+	return property.Name.Name
 }
 
-// tasks lists the properties of a source in the order of the text.
+// tasks returns the tasks for the source's own properties, in the order of the text, with the rejected ones.
 func (s *Source) tasks() []*Task {
-	var out []*Task
+	var tasks []*Task
 	index := 0
 	infos := s.Props.List()
 	for _, item := range s.Parsed.Items {
-		x, ok := item.(*syntax.Property)
+		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
-		t := &Task{Source: s, Index: index, Pos: x.Pos(), Property: x, Rejected: s.rejected[x]}
-		if t.Rejected != nil {
-			t.Name, t.Class = s.name(x), result.TypeError
-			if s.refused[x] != nil {
-				t.Class = result.Unsupported
+		task := &Task{Source: s, Index: index, Pos: property.Pos(), Property: property, Rejected: s.rejected[property]}
+		if task.Rejected != nil {
+			task.Name, task.Class = s.name(property), result.TypeError
+			if s.refused[property] != nil {
+				task.Class = result.Unsupported
 			}
-			t.Text = syntax.ExprString(x.X)
-			out = append(out, t)
+			task.Text = syntax.ExprString(property.X)
+			tasks = append(tasks, task)
 			continue
 		}
-		t.Name, t.Text, t.Pos = infos[index].Name, infos[index].Text, infos[index].Pos
-		if t.Name != "" {
-			t.Text = strings.TrimPrefix(t.Text, strconv.Quote(t.Name)+": ")
-			t.Name = s.name(x)
+		task.Name, task.Text, task.Pos = infos[index].Name, infos[index].Text, infos[index].Pos
+		if task.Name != "" {
+			task.Text = strings.TrimPrefix(task.Text, strconv.Quote(task.Name)+": ")
+			task.Name = s.name(property)
 		}
-		if index++; t.Index >= s.First() {
-			out = append(out, t)
+		if index++; task.Index >= s.First() {
+			tasks = append(tasks, task)
 		}
 	}
-	return out
+	return tasks
 }

@@ -16,8 +16,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Conversation is a program that is asked questions, a line each on its standard input, and answers each with a line on its standard output. It must
-// not be shared by goroutines.
+// Conversation is a running program that answers questions. A question is a line on its standard input, an answer is a line on its standard output.
+// Only one goroutine at a time may use it.
 type Conversation struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -36,8 +36,8 @@ const (
 	closeDelay = 300 * time.Millisecond
 )
 
-// Converse starts the tool for a conversation, in the current directory or the one that was passed to In. The tool and its child processes are ended
-// when the context ends, or by Close.
+// Converse starts the tool for a conversation, in the directory of In or else in the current directory. The tool and its child processes end when the
+// context ends, or with Close.
 func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
 	r.CloseWithError(fmt.Errorf("an answer is longer than %d bytes", maxAnswer))
 }
 
-// Tell writes a line that has no answer. An error is returned by the next Ask, which knows more about it.
+// Tell writes a line for which the program writes no answer. The next Ask reports an error of writing.
 func (c *Conversation) Tell(line string) { io.WriteString(c.in, line+"\n") }
 
 // Ask writes a line to the program and returns the line that it answers. It returns an error if the context or the program ends, if there is no answer
@@ -122,8 +122,8 @@ func (c *Conversation) ended() error {
 	return fmt.Errorf("the program ended with exit code %d without an answer%s", c.exit.Code, c.stderr.note())
 }
 
-// Close closes the standard input of the program, so that the program ends by itself. After a short time it kills the program with all that it has started. It
-// returns when the program has ended.
+// Close closes the standard input of the program, so that the program ends by itself. After closeDelay it kills the program and its child processes.
+// It returns when the program has ended.
 func (c *Conversation) Close() error {
 	err := c.in.Close()
 	timer := time.NewTimer(closeDelay)

@@ -13,14 +13,12 @@ import (
 // them when it is closed, so also when this process ends.
 type tree struct{ job windows.Handle }
 
-// prepare gives the tool a group for Ctrl-C: an interrupt of the user is for us,
-// and we end the tool.
+// prepare puts the tool into a process group of its own. So Ctrl-C interrupts only this program, which then ends the tool.
 func (t *tree) prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// start starts the tool and puts it into the job. What it starts in the moment
-// between would not be in it.
+// start starts the tool and puts it into the job object. A process that the tool starts before that is not in the job.
 func (t *tree) start(cmd *exec.Cmd) (err error) {
 	if t.job, err = newJob(); err != nil {
 		return err
@@ -36,7 +34,7 @@ func (t *tree) start(cmd *exec.Cmd) (err error) {
 	return nil
 }
 
-// newJob makes a job whose processes end with its last handle.
+// newJob returns a job object. The system ends its processes when the last handle of the job is closed.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// pollInterval is the time between two looks at the memory of a run without a control group.
+// pollInterval is the time between two readings of the memory of a run without a control group.
 const pollInterval = 20 * time.Millisecond
 
-// poll looks at the memory of a process and its descendants until the run has ended.
+// poll reads the memory of a process and its descendants at intervals until the run has ended.
 type poll struct {
 	stop chan struct{}
 	peak chan int64
 }
 
-// startPoll begins to look at the memory of a process and its descendants.
+// startPoll starts to read the memory of a process and its descendants at intervals.
 func startPoll(root int) *poll {
 	p := &poll{stop: make(chan struct{}), peak: make(chan int64, 1)}
 	go p.run(root)
 	return p
 }
 
-// end ends the looks, and returns the largest memory in bytes that one of them found.
+// end stops reading and returns the largest memory, in bytes, that it has found.
 func (p *poll) end() int64 {
 	close(p.stop)
 	return <-p.peak
 }
 
-// run adds up the memory of a process and its descendants at intervals, until stop is closed, and sends the largest sum to the channel peak. A process that
-// was found once still counts when its parent has ended.
+// run adds up the memory of a process and its descendants at intervals, until stop is closed, and sends the largest sum to the channel peak. A process
+// that was found once still counts when its parent has ended.
 func (p *poll) run(root int) {
 	peak := int64(0)
 	started := map[int]string{root: startOf(root)}
