@@ -185,7 +185,7 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 // width is infinite if only upper is infinite, or if upper exceeds float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
-	case lower == nil:
+	case lower == nil: // then upper is nil too
 		return 0
 	case upper == nil:
 		return math.Inf(1)
@@ -193,7 +193,7 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 		return 0
 	}
 	if nearest, _ := upper.Float64(); math.IsInf(nearest, 1) {
-		return nearest
+		return math.Inf(1)
 	}
 	width := new(big.Rat).Sub(upper, lower)
 	relative, _ := width.Quo(width, upper).Float64()

@@ -12,13 +12,16 @@ import (
 	"tilecheck/runner"
 )
 
-// checkClocks returns an error if the representation of clocks that the job asks for does not support an output of the job. Certificates and
-// schedulers are those of an MDP that the text of the automaton and the property determine.
+// checkClocks returns an error if the job wants a certificate file or a scheduler of a timed automaton, and selects another representation of
+// clocks than digital clocks. Such a file is about an MDP that the text of the automaton and the property determine: the MDP of digital clocks.
 func (method *statesMethod) checkClocks(program *sema.Program) error {
+	if method.clocks != runner.ClockZones && method.clocks != runner.ClockRegions {
+		return nil
+	}
 	switch {
-	case method.outputs.Certificate != nil && (method.clocks == runner.ClockZones || method.clocks == runner.ClockRegions):
+	case method.outputs.Certificate != nil:
 		return unsupported(program, "found --clocks %s, want --clocks digital for a certificate file, or none", method.clocks)
-	case method.export != nil && (method.clocks == runner.ClockZones || method.clocks == runner.ClockRegions):
+	case method.export != nil:
 		return unsupported(program, "found --clocks %s, want --clocks digital for the export of schedulers, or none", method.clocks)
 	}
 	return nil
@@ -27,7 +30,7 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 // withProofs returns the space on which a property is checked. A certificate file is about one MDP. If the file is about the MDP of an earlier property,
 // the property is checked without certificates.
 func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
-	if states.method.outputs.Certificate == nil || states.written == nil || states.written == space.model {
+	if states.method.outputs.Certificate == nil || states.fileModel == nil || states.fileModel == space.model {
 		return space
 	}
 	plain := *space
@@ -41,11 +44,11 @@ func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace
 		return verdict
 	}
 	if states.method.outputs.Certificate != nil {
-		if states.written != nil && states.written != space.model {
+		if states.fileModel != nil && states.fileModel != space.model {
 			return notProven(verdict, "the property needs another MDP of clocks than an earlier property, and a certificate file has one, want --select")
 		}
 		if proofs := space.model.proofs; proofs != nil && len(proofs.claims) > 0 {
-			states.written = space.model
+			states.fileModel = space.model
 		}
 	}
 	if states.method.export != nil {
@@ -55,14 +58,14 @@ func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace
 	return verdict
 }
 
-// acceptedProofs returns the certificates for the file; nil if there are none. The file has no labels, because the MDP has the right states only
-// for labels that the property uses.
+// acceptedProofs returns the certificates for the file, or nil if there are none. The file has no labels, because a label that the property does
+// not use may hold in other states of the MDP than of the automaton.
 func (states *timedStates) acceptedProofs() *certificates {
-	if states == nil || states.written == nil {
+	if states == nil || states.fileModel == nil {
 		return nil
 	}
-	proofs := states.written.proofs
-	program := *states.written.space.Program()
+	proofs := states.fileModel.proofs
+	program := *states.fileModel.space.Program()
 	program.Labels = nil
 	proofs.labels = &program
 	return proofs

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// checkByZones checks a property of a timed automaton on an MDP of zones. The error says why the MDP cannot be
-// built. Then the verdict also has this error.
+// checkByZones checks a property of a timed automaton on an MDP of zones with at most limit states. The error says
+// why the MDP cannot be built. Then the verdict also has this error.
 func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
 	if states.method.outputs.Witness != nil {
 		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
@@ -74,5 +74,7 @@ func (states *timedStates) combine(verdict, other *result.Verdict) bool {
 		lower, upper = min(verdict.Bound.Lo, other.Bound.Lo), max(verdict.Bound.Hi, other.Bound.Hi)
 		verdict.Bound = &result.Interval{Lo: lower, Hi: upper}
 	}
-	return upper-lower <= 2*cmp.Or(states.method.opt.Epsilon, solve.DefaultEpsilon)*upper
+	// Each verdict has bounds of relative width epsilon. So two verdicts for one value may differ by twice this width.
+	epsilon := cmp.Or(states.method.opt.Epsilon, solve.DefaultEpsilon)
+	return upper-lower <= 2*epsilon*upper
 }

@@ -141,8 +141,8 @@ func moduleName(model *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of the loss of value from best to other. It returns infinity if the values cannot be
-// compared.
+// loss returns an upper bound of how much worse the value of other is than the value of best: other minus best for a
+// minimum, else best minus other. It returns infinity if the values cannot be compared.
 func loss(best, other *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
 		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
@@ -153,9 +153,9 @@ func loss(best, other *result.Verdict) float64 {
 	if math.IsInf(best.Value.Num, 0) && best.Value.Num == other.Value.Num {
 		return 0
 	}
-	bestLow, bestHigh, bestKnown := exactBounds(best)
-	otherLow, otherHigh, otherKnown := exactBounds(other)
-	if !bestKnown || !otherKnown {
+	bestLow, bestHigh, isBestKnown := exactBounds(best)
+	otherLow, otherHigh, isOtherKnown := exactBounds(other)
+	if !isBestKnown || !isOtherKnown {
 		return math.Inf(1)
 	}
 	greatestLoss := new(big.Rat).Sub(bestHigh, otherLow)

@@ -15,9 +15,9 @@ import (
 // timedStates is an instance of a timed automaton, by an MDP of digital clocks, of regions or of zones. The largest values of the
 // clocks depend on the property. Properties with the same largest values share an MDP, except that of zones.
 type timedStates struct {
-	method  *statesMethod
-	spaces  map[string]*timedSpace // by digital.Model.Key
-	written *exploredModel         // the MDP whose certificates the file gets; nil if there is none yet
+	method    *statesMethod
+	spaces    map[string]*timedSpace // by digital.Model.Key
+	fileModel *exploredModel         // the MDP whose certificates the file gets; nil if there is none yet
 }
 
 // timedSpace is an MDP, or the error of building it.
@@ -75,31 +75,36 @@ const (
 
 // attempts returns the representations of clocks to try for a property, in this order. The last one has no limit.
 func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
-	if clocks := states.method.clocks; clocks != "" {
-		return []clockAttempt{{clocks, 0}}
+	if clocks := states.method.clocks; clocks != "" { // the job selects the representation
+		return []clockAttempt{{clocks: clocks}}
 	}
-	exact := runner.DigitalClocks
-	if digital.NeedsRegions(property.Program, &property.Property) {
-		exact = runner.ClockRegions
+	if states.method.export != nil { // only schedulers of digital clocks are exported
+		return []clockAttempt{{clocks: runner.DigitalClocks}}
 	}
-	byZones, last := clockAttempt{runner.ClockZones, maxZones}, clockAttempt{exact, 0}
-	switch _, err := digital.ForZones(property.Program, &property.Property); {
-	case states.method.export != nil:
-		return []clockAttempt{{runner.DigitalClocks, 0}}
-	case err != nil || states.method.outputs.Witness != nil:
+	last := clockAttempt{clocks: runner.DigitalClocks}
+	needsRegions := digital.NeedsRegions(property.Program, &property.Property)
+	if needsRegions {
+		last.clocks = runner.ClockRegions
+	}
+	_, zonesErr := digital.ForZones(property.Program, &property.Property)
+	if zonesErr != nil || states.method.outputs.Witness != nil {
 		return []clockAttempt{last}
-	case exact == runner.ClockRegions && !states.method.wantCertificates:
+	}
+	byZones := clockAttempt{clocks: runner.ClockZones, limit: maxZones}
+	if needsRegions && !states.method.wantCertificates {
 		return []clockAttempt{byZones, last}
 	}
-	return []clockAttempt{{exact, maxDigitalStates}, byZones, last}
+	return []clockAttempt{{clocks: last.clocks, limit: maxDigitalStates}, byZones, last}
 }
 
 // checkBy checks a property with a representation of clocks. The error says why the MDP cannot be built. Then the
 // verdict also has this error.
 func (states *timedStates) checkBy(ctx context.Context, property *checkedProperty, attempt clockAttempt) (result.Verdict, error) {
-	limit := attempt.limit
-	if own := states.method.build.MaxStates; limit == 0 || own > 0 && own < limit {
-		limit = own
+	limit := attempt.limit // 0 means none
+	jobLimit := states.method.build.MaxStates
+	isJobLimitLower := jobLimit > 0 && jobLimit < limit
+	if limit == 0 || isJobLimitLower {
+		limit = jobLimit
 	}
 	if attempt.clocks == runner.ClockZones {
 		return states.checkByZones(ctx, property, limit)

@@ -119,7 +119,8 @@ type diskStates struct {
 	number  int64 // of the initial state
 }
 
-// open opens the directory, and completes the states and the transitions in it.
+// open opens the directory, and completes the states and the transitions in it. It also finds the number of the initial
+// state.
 func (states *diskStates) open(ctx context.Context) (err error) {
 	states.limit = states.job.Numeric.MaxMemory
 	if states.limit <= 0 {
@@ -175,11 +176,11 @@ func (states *diskStates) check(ctx context.Context, property *checkedProperty) 
 // warnings returns the warnings about the states.
 func (states *diskStates) warnings() []string {
 	var warnings []string
-	if n := states.columns.Deadlocks; n > 0 {
-		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
+	if numStates := states.columns.Deadlocks; numStates > 0 {
+		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(numStates, "state")))
 	}
-	if n := states.columns.Overlaps; n > 0 {
-		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(n, "state")))
+	if numStates := states.columns.Overlaps; numStates > 0 {
+		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(numStates, "state")))
 	}
 	if err := states.space.Fallback; err != nil {
 		warnings = append(warnings, "the states were explored without compiling the model, which is slow:  "+err.Error())
@@ -232,8 +233,8 @@ func (states *diskStates) report(property *checkedProperty) func(progress.Progre
 	}
 }
 
-// newMarker returns a function that marks the states with the value 0 or 1. The operands of the until formula give
-// these values.
+// newMarker returns a function that marks the states whose probability is 1 or 0 because of the operands of the until
+// formula.
 func (states *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
 	leftExpr, rightExpr := until.Operands()
 	right, err := states.model.Evaluator(rightExpr)
@@ -255,8 +256,8 @@ type operandMarker struct {
 	right compile.Evaluator
 }
 
-// mark returns the mark of a state. It is One or Zero if the operands of the until formula give the state this
-// value.
+// mark returns One or Zero if the operands of the until formula determine that the state has the probability 1 or 0,
+// and else Unknown. state has the values of the variables.
 func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 	satisfiesRight, err := marker.right.Bool(state)
 	if err != nil {

@@ -124,17 +124,17 @@ type checkedProperty struct {
 	keep func(v result.Verdict, missing string)
 }
 
-// newMethod returns the method of a job.
+// newMethod returns the method of a plan: sampling, states in a directory, or states in memory.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
+	isSampling := job.Method != "" && job.Method != runner.States
 	switch {
-	case job.Method != "" && job.Method != runner.States:
+	case isSampling:
+		return newSampling(job)
 	case job.Numeric.Disk != "":
 		return newDiskMethod(plan)
-	default:
-		return newStatesMethod(plan)
 	}
-	return newSampling(job)
+	return newStatesMethod(plan)
 }
 
 // failure converts an error to the failure of a verdict. A diagnostic of a file gets the given class and keeps its

@@ -24,9 +24,9 @@ import (
 	"tilecheck/runner"
 )
 
-// openModel is an instance of a model with parameters. It also has the model with one value for each parameter, a point. At this point
+// parametricModel is an instance of a model with parameters. It also has the model with one value for each parameter, a point. At this point
 // every function of the parameters is compared with the value that the model has there.
-type openModel struct {
+type parametricModel struct {
 	chain      *parametric.Chain
 	program    *sema.Program // with the parameters
 	params     []parametric.Param
@@ -44,12 +44,12 @@ func (run *run) parametric(method method) error {
 	if err := statesMethod.checkParametricJob(&run.plan.Job); err != nil {
 		return err
 	}
-	exact := *statesMethod
-	exact.build.Exact = true
-	exact.build.Normalise = false
-	exact.opt.Accuracy = result.Exact
+	exactMethod := *statesMethod
+	exactMethod.build.Exact = true
+	exactMethod.build.Normalise = false
+	exactMethod.opt.Accuracy = result.Exact
 	run.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
-		return run.buildParametric(&exact, valuation)
+		return run.buildParametric(&exactMethod, valuation)
 	}
 	return run.checkPlan()
 }
@@ -90,21 +90,21 @@ const maxPoints = 12
 
 // parametricInstance returns the instance of a program with parameters. It builds the model at the first point of
 // the region with positive probabilities and rates.
-func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
-	open := &openModel{program: program}
+func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*parametricModel, error) {
+	model := &parametricModel{program: program}
 	isSupported := program.Type == syntax.DTMC || program.Type == syntax.CTMC || program.Type == syntax.MDP
 	if !isSupported {
 		return nil, unsupported(program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(program.Type.String()))
 	}
 	for _, param := range plan.Params {
-		open.low = append(open.low, param.Low)
-		open.high = append(open.high, param.High)
+		model.low = append(model.low, param.Low)
+		model.high = append(model.high, param.High)
 	}
 	var err error
 	for attempt := range maxPoints {
-		err = open.buildAt(ctx, method, plan, valuation, attempt)
+		err = model.buildAt(ctx, method, plan, valuation, attempt)
 		if err == nil {
-			return open, nil
+			return model, nil
 		}
 		_, isWrongPoint := errors.AsType[*parametric.PointError](err)
 		_, isWrongState := errors.AsType[*compile.StateError](err)
@@ -113,12 +113,12 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 			return nil, err
 		}
 	}
-	return nil, open.noSuitablePoint(err)
+	return nil, model.noSuitablePoint(err)
 }
 
 // noSuitablePoint returns the error for a region where the model is wrong at every point that was tried. lastErr
 // is the error at the last point.
-func (open *openModel) noSuitablePoint(lastErr error) error {
+func (model *parametricModel) noSuitablePoint(lastErr error) error {
 	message, pos := lastErr.Error(), syntax.Pos{}
 	if stateErr, ok := errors.AsType[*compile.StateError](lastErr); ok {
 		message, pos = stateErr.Msg+" in state "+stateErr.State, stateErr.Pos
@@ -127,23 +127,23 @@ func (open *openModel) noSuitablePoint(lastErr error) error {
 		message, pos = pointErr.What, pointErr.Pos
 	}
 	return &result.Failure{
-		Class: result.Model, File: open.program.File, Pos: pos,
-		Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(open.params), maxPoints-1),
+		Class: result.Model, File: model.program.File, Pos: pos,
+		Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", message, pointText(model.params), maxPoints-1),
 	}
 }
 
 // buildAt builds the parametric chain, and the model at one point of the region. Each attempt selects another
 // point.
-func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
+func (model *parametricModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
 	valuation = slices.Clip(valuation)
-	open.params = nil
+	model.params = nil
 	for i, param := range plan.Params {
 		// The numbers are arbitrary. They avoid special points: the boundary of the region, and points at which parameters are
 		// equal or sum to one. Later points are nearer to the lower bounds.
 		share := big.NewRat(int64(29+37*(i+attempt))%97+2, 101<<(attempt/2))
 		value := new(big.Rat).Sub(param.High, param.Low)
 		value.Mul(value, share).Add(value, param.Low)
-		open.params = append(open.params, parametric.Param{Name: param.Name, At: value})
+		model.params = append(model.params, parametric.Param{Name: param.Name, At: value})
 		valuation = append(valuation, sema.NamedValue{Name: param.Name, Val: sema.RatValue(value)})
 	}
 	compiled, err := load.Instance(plan, valuation)
@@ -154,11 +154,11 @@ func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *
 	if err != nil {
 		return err
 	}
-	open.chain, err = parametric.New(ctx, space, open.program, open.params)
+	model.chain, err = parametric.New(ctx, space, model.program, model.params)
 	if err != nil {
 		return err
 	}
-	open.pointModel = method.newExploredModel(space, nil)
+	model.pointModel = method.newExploredModel(space, nil)
 	return nil
 }
 
@@ -173,8 +173,8 @@ func pointText(params []parametric.Param) string {
 
 // checkIndependent returns an error if a parameter occurs in a property or in one of its labels.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
-	if open, ok := model.(*openModel); ok {
-		program = open.program // the program of the instance has values instead of the parameters
+	if withParameters, ok := model.(*parametricModel); ok {
+		program = withParameters.program // the program of the instance has values instead of the parameters
 	}
 	property, err := task.Instance(program, valuation)
 	if err != nil {
@@ -192,13 +192,13 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 // there is none.
 func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	var found *sema.Param
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		switch part := part.(type) {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		switch operand := operand.(type) {
 		case *sema.Param:
-			found = part
+			found = operand
 		case *sema.Label:
-			if found == nil && part.Index >= 0 {
-				found = parameterIn(program.Labels[part.Index].X, program)
+			if found == nil && operand.Index >= 0 {
+				found = parameterIn(program.Labels[operand.Index].X, program)
 			}
 		}
 		return found == nil
@@ -208,34 +208,35 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 
 // check implements instance. It computes the value as a function of the parameters. At one point it compares the
 // function with the value of the model.
-func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
+func (model *parametricModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	openProperty := &openProperty{open, ctx, property}
+	asked := &parametricProperty{model, ctx, property}
 	formula := logic.Of(property.X)
 	if formula.Measure() && !formula.Query() {
-		return openProperty.checkThreshold(formula)
+		return asked.checkThreshold(formula)
 	}
-	function, err := openProperty.value(property.X)
+	function, err := asked.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
-	verdict := open.pointModel.check(ctx, property)
+	verdict := model.pointModel.check(ctx, property)
 	if verdict.Err != nil {
 		return verdict
 	}
-	if err := open.confirm(function, verdict.Value); err != nil {
+	if err := model.confirm(function, verdict.Value); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, property.File, property.Pos)}
 	}
-	open.writeFunction(&verdict, function)
+	model.writeFunction(&verdict, function)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }
 
 // writeFunction sets the value of a verdict to a function of the parameters, and warns for which parameters it is
 // valid. For a constant function the value is a number. A nil function stands for infinity.
-func (open *openModel) writeFunction(verdict *result.Verdict, function *piecewise) {
-	subject, region := "this value", "for parameters with which every probability, rate and reward is positive"
-	if open.program.Type == syntax.MDP {
+func (model *parametricModel) writeFunction(verdict *result.Verdict, function *piecewise) {
+	subject := "this value"
+	region := "for parameters with which every probability, rate and reward is positive"
+	if model.program.Type == syntax.MDP {
 		region = "between the bounds of the parameters"
 	}
 	if function != nil {
@@ -247,26 +248,26 @@ func (open *openModel) writeFunction(verdict *result.Verdict, function *piecewis
 		}
 		region += function.regions()
 	}
-	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(open.params))
+	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(model.params))
 }
 
 // confirm returns an error unless a function of the parameters has the value that was computed at one point. A nil
 // function stands for infinity.
-func (open *openModel) confirm(function *piecewise, computed result.Value) error {
+func (model *parametricModel) confirm(function *piecewise, computed result.Value) error {
 	if function == nil {
-		return open.confirmInfinite(computed)
+		return model.confirmInfinite(computed)
 	}
-	atPoint := function.at(pointOf(open.params))
+	atPoint := function.at(pointOf(model.params))
 	if atPoint == nil || computed.Rat == nil || computed.Rat.Cmp(atPoint) != 0 {
-		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(open.params))
+		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(model.params))
 	}
 	return nil
 }
 
 // confirmInfinite returns an error unless the value that was computed at one point is infinite.
-func (open *openModel) confirmInfinite(computed result.Value) error {
+func (model *parametricModel) confirmInfinite(computed result.Value) error {
 	if math.IsInf(computed.Num, 1) {
 		return nil
 	}
-	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(open.params))
+	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(model.params))
 }

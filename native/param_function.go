@@ -18,8 +18,8 @@ import (
 // an MDP with one parameter. The function of each piece is the value of a scheduler in the whole region, so the
 // value is the least or the greatest of all functions.
 type piecewise struct {
-	pieces []parametric.Piece
-	least  bool
+	pieces    []parametric.Piece
+	isMinimum bool
 }
 
 // onePiece returns a value with one function in the whole region. A nil function stands for infinity and gives
@@ -51,13 +51,14 @@ func (function *piecewise) String() string {
 	switch {
 	case len(parts) == 1:
 		return parts[0]
-	case function.least:
+	case function.isMinimum:
 		return "min(" + strings.Join(parts, ", ") + ")"
 	}
 	return "max(" + strings.Join(parts, ", ") + ")"
 }
 
-// regions returns the text ": function from point to point, …". It returns "" if there is one piece.
+// regions returns the text ": function from bound to bound, …" with the function and the interval of each piece, where
+// the model has one parameter. It returns "" if there is one piece.
 func (function *piecewise) regions() string {
 	if len(function.pieces) == 1 {
 		return ""
@@ -91,12 +92,19 @@ func (function *piecewise) at(point []*big.Rat) *big.Rat {
 		if !isDefined {
 			continue // a pole
 		}
-		isBetter := best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == function.least
-		if isBetter {
+		if best == nil || function.isBetter(value, best) {
 			best = value
 		}
 	}
 	return best
+}
+
+// isBetter reports whether value is less than best, for a minimum, or greater than best, for a maximum.
+func (function *piecewise) isBetter(value, best *big.Rat) bool {
+	if function.isMinimum {
+		return value.Cmp(best) < 0
+	}
+	return value.Cmp(best) > 0
 }
 
 // fractionOf returns an exact number as a fraction.
@@ -110,10 +118,10 @@ func fractionOf(value sema.Value) *big.Rat {
 // combine returns the sum, difference, product or quotient of two values. At most one of them may have several
 // pieces, and none in a product or quotient. unsupported returns the error for a described expression.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
-	combined := &piecewise{least: left.least}
+	combined := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {
-		isSubtrahend := op == syntax.OpSub // then the difference is greatest where this value is least
-		combined.least = right.least != isSubtrahend
+		isSubtrahend := op == syntax.OpSub // a difference is greatest where the subtrahend is least
+		combined.isMinimum = right.isMinimum != isSubtrahend
 	}
 	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
 	// A negative factor would exchange minimum and maximum.
@@ -122,7 +130,7 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 	}
 	for _, leftPiece := range left.pieces {
 		for _, rightPiece := range right.pieces {
-			piece := rightPiece
+			piece := rightPiece // the interval of the piece comes from the value with several pieces
 			if len(left.pieces) > 1 {
 				piece = leftPiece
 			}

@@ -16,21 +16,21 @@ import (
 	"tilecheck/result"
 )
 
-// openProperty is a property to evaluate as a function of the parameters of an open model.
-type openProperty struct {
-	*openModel
+// parametricProperty is a property to evaluate as a function of the parameters of a model.
+type parametricProperty struct {
+	*parametricModel
 	ctx      context.Context
 	property *checkedProperty
 }
 
 // unsupported returns the error for an expression that is not supported in a model with parameters. found
 // describes the expression.
-func (property *openProperty) unsupported(expr sema.Expr, found string) error {
+func (property *parametricProperty) unsupported(expr sema.Expr, found string) error {
 	return result.Refuse(&property.property.Instance, result.Unsupported, expr.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", found)
 }
 
 // value returns the value of an expression in the initial state. nil stands for infinity.
-func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
+func (property *parametricProperty) value(expr sema.Expr) (*piecewise, error) {
 	formula := logic.Of(expr)
 	switch {
 	case formula.Measure() && !formula.Query():
@@ -45,32 +45,34 @@ func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 
 // measure returns the value of P, R or S in the initial state, with or without a threshold. nil stands for
 // infinity.
-func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error) {
-	expr := formula.X
-	switch formula.Kind {
-	case logic.Probability:
-		return property.probability(formula)
-	case logic.SteadyState:
-		if property.program.Type == syntax.MDP {
-			return nil, property.unsupported(expr, "S of an MDP")
-		}
-		set, err := property.states(formula.Operand)
-		if err != nil {
-			return nil, err
-		}
-		return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
-	}
+func (property *parametricProperty) measure(formula *logic.Formula) (*piecewise, error) {
 	switch {
+	case formula.Kind == logic.Probability:
+		return property.probability(formula)
+	case formula.Kind == logic.SteadyState:
+		return property.steadyState(formula)
 	case formula.Objective.Err != nil:
 		return nil, formula.Objective.Err
 	case formula.Objective.Ratio:
-		return nil, property.unsupported(expr, "a ratio of rewards")
+		return nil, property.unsupported(formula.X, "a ratio of rewards")
 	}
 	return property.reward(formula)
 }
 
+// steadyState returns the value of the operator S as a function of the parameters.
+func (property *parametricProperty) steadyState(formula *logic.Formula) (*piecewise, error) {
+	if property.program.Type == syntax.MDP {
+		return nil, property.unsupported(formula.X, "S of an MDP")
+	}
+	set, err := property.states(formula.Operand)
+	if err != nil {
+		return nil, err
+	}
+	return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
+}
+
 // filter returns the value of a filter. It must select only the initial state.
-func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
+func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, error) {
 	// These filters over a single state return the value of this state.
 	supported := []string{"state", "first", "min", "max", "sum", "avg"}
 	if !slices.Contains(supported, formula.Op) {
@@ -91,7 +93,7 @@ func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error)
 
 // arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values.
 // At most one of the operands may have several pieces.
-func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
+func (property *parametricProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, isBinary := expr.(*sema.Binary)
 	_, isConstant := expr.(*sema.Const)
 	if !isBinary && !isConstant {
@@ -121,7 +123,7 @@ func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 }
 
 // unsupportedFormula returns the error for a formula that is not arithmetic.
-func (property *openProperty) unsupportedFormula(expr sema.Expr) error {
+func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 	if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
 		return property.unsupported(expr, logic.Describe(expr))
 	}
@@ -129,8 +131,8 @@ func (property *openProperty) unsupportedFormula(expr sema.Expr) error {
 }
 
 // bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If
-// isNegated is set, it is one minus the opposite extremum of the question.
-func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
+// isNegated is true, the value is one minus the value of the question, whose extremum is the opposite one.
+func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
 	isMinimum, ok := formula.Least(false)
 	if !ok {
 		return nil, property.unsupported(formula.X, "a query without min or max")
@@ -140,8 +142,8 @@ func (property *openProperty) bestOverSchedulers(formula *logic.Formula, questio
 	if pieces == nil || err != nil {
 		return nil, err
 	}
-	for i, piece := range pieces {
-		if isNegated {
+	if isNegated {
+		for i, piece := range pieces {
 			pieces[i].Value = property.chain.One().Sub(piece.Value)
 		}
 	}
@@ -149,7 +151,7 @@ func (property *openProperty) bestOverSchedulers(formula *logic.Formula, questio
 }
 
 // probability returns the value of the operator P as a function of the parameters.
-func (property *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
+func (property *parametricProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.Operator || path.Negated {
 		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
@@ -158,10 +160,11 @@ func (property *openProperty) probability(formula *logic.Formula) (*piecewise, e
 	if err != nil {
 		return nil, err
 	}
-	isMDP, countsSteps := property.program.Type == syntax.MDP, path.Bound != nil || path.Op == syntax.Next
+	isMDP := property.program.Type == syntax.MDP
+	countsSteps := path.Bound != nil || path.Op == syntax.Next
 	switch {
 	case isMDP && countsSteps:
-		if _, _, _, err := property.steps(path.Bound); err != nil {
+		if _, _, _, err := property.steps(path.Bound); err != nil { // an error in the bound is reported first
 			return nil, err
 		}
 		return nil, property.unsupported(formula.X, "X or a bound of an MDP")
@@ -177,7 +180,7 @@ func (property *openProperty) probability(formula *logic.Formula) (*piecewise, e
 
 // untilOperands rewrites a temporal operator to an until formula and returns its operands. isNegated says that the
 // operator is the negation of this formula.
-func (property *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, isNegated bool, err error) {
+func (property *parametricProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, isNegated bool, err error) {
 	left = sparse.FullSet(property.pointModel.space.Model().NumStates())
 	if path.Left != nil {
 		if left, err = property.states(path.Left); err != nil {
@@ -192,7 +195,7 @@ func (property *openProperty) untilOperands(path *logic.Path) (left, right *spar
 }
 
 // chainProbability returns the probability of an until formula, or of X, in a Markov chain.
-func (property *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
+func (property *parametricProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
 	low, high, isBounded, err := property.steps(formula.Path.Bound)
 	if err != nil {
 		return nil, err
@@ -210,7 +213,7 @@ func (property *openProperty) chainProbability(formula *logic.Formula, left, rig
 
 // steps returns the bounds on the number of steps. isBounded is false if bound is nil. A time bound, and a bound
 // without an upper end, are errors.
-func (property *openProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
+func (property *parametricProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
 	}
@@ -218,10 +221,11 @@ func (property *openProperty) steps(bound *sema.Bound) (low, high int, isBounded
 		return 0, 0, false, result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
 	}
 	for _, end := range []sema.Expr{bound.Low, bound.High} {
-		if end != nil {
-			if _, err := property.count(end); err != nil {
-				return 0, 0, false, err
-			}
+		if end == nil {
+			continue
+		}
+		if _, err := property.count(end); err != nil { // count checks the end
+			return 0, 0, false, err
 		}
 	}
 	low, high, err = logic.Steps(bound)
@@ -229,7 +233,7 @@ func (property *openProperty) steps(bound *sema.Bound) (low, high int, isBounded
 }
 
 // count evaluates a number of steps.
-func (property *openProperty) count(expr sema.Expr) (int, error) {
+func (property *parametricProperty) count(expr sema.Expr) (int, error) {
 	value, _, err := sema.EvalExact(expr, nil)
 	if err == nil && value.Type != sema.Int {
 		err = result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found %v steps, want a whole number", value)
@@ -238,7 +242,7 @@ func (property *openProperty) count(expr sema.Expr) (int, error) {
 }
 
 // reward returns the value of the operator R as a function of the parameters.
-func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
+func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
 		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
@@ -263,7 +267,7 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 }
 
 // rewardTarget returns the target of a reward objective F. It returns nil for an objective without a path formula.
-func (property *openProperty) rewardTarget(formula *logic.Formula) (*sparse.Set, error) {
+func (property *parametricProperty) rewardTarget(formula *logic.Formula) (*sparse.Set, error) {
 	path := formula.Objective.Path
 	if path == nil {
 		return nil, nil
@@ -277,7 +281,7 @@ func (property *openProperty) rewardTarget(formula *logic.Formula) (*sparse.Set,
 
 // rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards[s]
 // is the reward of a step from state s.
-func (property *openProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+func (property *parametricProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	objective := formula.Objective
 	switch {
 	case objective.Form == logic.LongRun:
@@ -304,7 +308,7 @@ func (property *openProperty) rewardWithoutTarget(formula *logic.Formula, reward
 }
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.
-func (property *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
+func (property *parametricProperty) states(expr sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(expr, property.property.Program.Labels); nested != nil {
 		return nil, result.Refuse(&property.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
 	}

@@ -184,8 +184,8 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	return truncation.conclude(ctx), true
 }
 
-// conclude returns the best verdict of the parts, or the verdict of the whole model if it can be better. Its time
-// includes the checks of all parts.
+// conclude returns the best verdict of the parts, or the verdict of the whole model if that can be better. The time of
+// the verdict includes the checks of all parts.
 func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
 	isUsable := truncation.answer != nil && truncation.answer.Err == nil
@@ -233,22 +233,22 @@ type truncation struct {
 	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation decides how parts of a model can answer a property. They can if the result has hasHorizon or
-// givesBounds.
+// newTruncation decides how parts of a model can answer a property: by its first steps (hasHorizon), by bounds
+// (givesBounds), or not at all.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
-	t := &truncation{
+	created := &truncation{
 		partialStates: partial, property: property,
 		size: min(firstTruncated, partial.partOptions.first), answerWidth: math.Inf(1),
 	}
 	program := partial.model.Program()
 	if program.Type != syntax.CTMC {
-		t.horizon, t.hasHorizon = logic.Horizon(&property.Instance)
+		created.horizon, created.hasHorizon = logic.Horizon(&property.Instance)
 	}
-	t.isInfinite = check.Unbounded(program) != nil
+	created.isInfinite = check.Unbounded(program) != nil
 	formula := logic.Of(property.X)
-	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !t.hasHorizon
-	t.givesBounds = (t.isInfinite || hasTimeBound) && partial.first.Truncates(&property.Instance)
-	return t
+	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !created.hasHorizon
+	created.givesBounds = (created.isInfinite || hasTimeBound) && partial.first.Truncates(&property.Instance)
+	return created
 }
 
 // explore explores the next part and checks the property on it. It reports whether a larger part may give a better
@@ -308,7 +308,7 @@ func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float
 	switch {
 	case verdict.Err != nil:
 		truncation.stallCount++
-	case width > (1-leastGain)*truncation.answerWidth: // hardly narrower
+	case width > (1-leastGain)*truncation.answerWidth: // hardly narrower than the best interval so far
 		truncation.stallCount += 2
 	default:
 		truncation.stallCount = 0

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// toleratedPart is the part of the region that may stay undecided if the property fails elsewhere. PRISM tolerates the same part.
-	toleratedPart = 1. / 20
-	// minHalvedPart is the least part of the region that is halved.
-	minHalvedPart = 1e-6
+	// toleratedShare is the share of the region that may stay undecided if the property fails elsewhere. PRISM tolerates the same share.
+	toleratedShare = 1. / 20
+	// minHalvedShare is the least share of the region that is halved.
+	minHalvedShare = 1e-6
 	// maxBoxes limits the number of boxes that are examined.
 	maxBoxes = 4000
 )
@@ -33,7 +33,7 @@ const (
 //
 // Source: PRISM's parametric engine, for the partition; Farouki (2012), for the signs.
 type regionCheck struct {
-	model     *openModel
+	model     *parametricModel
 	isMinimum bool // the value is the minimum of the functions, not their maximum
 	relation  syntax.Op
 	// differences are the functions minus the threshold.
@@ -43,14 +43,14 @@ type regionCheck struct {
 // box is a part of the region. holds is nil if it is undecided whether the property holds in the box.
 type box struct {
 	low, high []*big.Rat
-	part      float64 // the volume of the box, as a part of the whole region
+	share     float64 // the volume of the box divided by the volume of the whole region
 	holds     *bool
 }
 
-// checkThreshold returns the verdict of a property with a threshold, with the boxes of the partition. It is true
-// if the property holds for all values of the parameters, and false if it fails for some. It is an error if none
-// of these is proven.
-func (property *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
+// checkThreshold returns the verdict of a property with a threshold, such as P>0.5, over the region of the parameters.
+// The verdict is true if the property holds for all values of the parameters, and false if it fails for some. It is
+// an error if neither is proven. The verdict also has the boxes into which the region was divided.
+func (property *parametricProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
 	check, err := property.newRegionCheck(formula)
 	if err != nil {
@@ -87,7 +87,7 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 
 // newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite
 // everywhere.
-func (property *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
+func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
 	value, err := property.measure(formula)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (property *openProperty) newRegionCheck(formula *logic.Formula) (*regionChe
 	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil || value == nil {
 		return nil, err
 	}
-	check := &regionCheck{model: property.openModel, isMinimum: value.least, relation: formula.Rel}
+	check := &regionCheck{model: property.parametricModel, isMinimum: value.isMinimum, relation: formula.Rel}
 	threshold := property.chain.One().Scale(fractionOf(bound))
 	for _, function := range value.functions() {
 		check.differences = append(check.differences, function.Sub(threshold))
@@ -119,19 +119,19 @@ func (property *openProperty) newRegionCheck(formula *logic.Formula) (*regionChe
 // partition is a set of boxes that together are the whole region.
 type partition struct {
 	boxes []box
-	// undecidedPart is the part of the region whose boxes are undecided.
-	undecidedPart float64
+	// undecidedShare is the share of the region whose boxes are undecided.
+	undecidedShare float64
 	// satisfying and violating are points at which the property holds and fails, or nil if none was found.
 	satisfying, violating []*big.Rat
 }
 
 // partition halves boxes until they are decided. It stops early if it has examined maxBoxes boxes, or if the
-// property fails somewhere and only a tolerated part of the region is undecided.
+// property fails somewhere and the share of the undecided boxes is tolerated.
 func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
-	parts := &partition{undecidedPart: 1}
-	queue := []box{{low: check.model.low, high: check.model.high, part: 1}}
+	parts := &partition{undecidedShare: 1}
+	queue := []box{{low: check.model.low, high: check.model.high, share: 1}}
 	for examined := 0; len(queue) > 0 && examined < maxBoxes; examined++ {
-		hasAnswer := parts.violating != nil && parts.undecidedPart <= toleratedPart
+		hasAnswer := parts.violating != nil && parts.undecidedShare <= toleratedShare
 		if hasAnswer {
 			break
 		}
@@ -144,10 +144,10 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 		switch {
 		case isDecided:
 			current.holds = &holds
-			parts.undecidedPart -= current.part
+			parts.undecidedShare -= current.share
 			parts.boxes = append(parts.boxes, current)
 			parts.addPoint(current.middle(), holds)
-		case current.part < minHalvedPart:
+		case current.share < minHalvedShare:
 			parts.boxes = append(parts.boxes, current)
 		default:
 			lower, upper := current.halves(check.model)
@@ -196,7 +196,7 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
 	if hasUndecided && !hasViolation {
 		verdict.Value = result.Value{}
-		message := fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*parts.undecidedPart)
+		message := fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*parts.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
 	if parts.satisfying != nil {
@@ -206,7 +206,7 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 		verdict.Warnings = append(verdict.Warnings, check.pointWarning("fails", parts.violating))
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*parts.undecidedPart))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*parts.undecidedShare))
 	}
 }
 
@@ -218,9 +218,10 @@ func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
 // decide tries to prove that the property holds in a whole box, or fails at each interior point of the box.
 // isDecided is false if it proves none of these.
 func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
-	isUpper := check.relation == syntax.OpLt || check.relation == syntax.OpLe
-	// A maximum is below the threshold, and a minimum above it, if all functions are. Otherwise one function suffices.
-	needsAll := isUpper != check.isMinimum
+	isUpperBound := check.relation == syntax.OpLt || check.relation == syntax.OpLe
+	// A maximum is below the threshold if all functions are, and a minimum above it if all functions are. For a maximum
+	// above or a minimum below the threshold, one function suffices.
+	needsAll := isUpperBound != check.isMinimum
 	isDecided = true
 	for _, difference := range check.differences {
 		functionHolds, isFunctionDecided := check.decideFunction(difference, low, high)
@@ -232,10 +233,11 @@ func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
 	return needsAll, isDecided
 }
 
-// decideFunction decides for one function whether it satisfies the threshold in a box. isDecided is false if that
-// is unknown.
+// decideFunction decides whether a function satisfies the threshold in a box. difference is the function minus the
+// threshold. low and high are the corners of the box. isDecided is false if the sign of the difference is unknown.
 func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, isDecided bool) {
-	satisfyingSign, isStrict := 1, check.relation == syntax.OpGt || check.relation == syntax.OpLt
+	isStrict := check.relation == syntax.OpGt || check.relation == syntax.OpLt
+	satisfyingSign := 1
 	if check.relation == syntax.OpLt || check.relation == syntax.OpLe {
 		satisfyingSign = -1
 	}
@@ -261,8 +263,8 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 		if !isDefined {
 			continue
 		}
-		isBetter := extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum
-		if isBetter {
+		isNewExtremum := extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum
+		if isNewExtremum {
 			extremum = value
 		}
 	}
@@ -271,7 +273,7 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 
 // halves divides a box into two halves. It halves the interval of the parameter with the greatest width relative
 // to the whole region.
-func (whole box) halves(model *openModel) (lower, upper box) {
+func (whole box) halves(model *parametricModel) (lower, upper box) {
 	widest, greatestWidth := 0, new(big.Rat)
 	for i := range whole.low {
 		width := new(big.Rat).Sub(whole.high[i], whole.low[i])
@@ -280,8 +282,8 @@ func (whole box) halves(model *openModel) (lower, upper box) {
 			widest, greatestWidth = i, width
 		}
 	}
-	lower = box{low: whole.low, high: slices.Clone(whole.high), part: whole.part / 2}
-	upper = box{low: slices.Clone(whole.low), high: whole.high, part: whole.part / 2}
+	lower = box{low: whole.low, high: slices.Clone(whole.high), share: whole.share / 2}
+	upper = box{low: slices.Clone(whole.low), high: whole.high, share: whole.share / 2}
 	lower.high[widest] = whole.middle()[widest]
 	upper.low[widest] = lower.high[widest]
 	return lower, upper

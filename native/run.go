@@ -72,13 +72,13 @@ func (run *run) verdictsAtReturn(reason error) []result.Verdict {
 	run.mu.Lock()
 	defer run.mu.Unlock()
 	run.returned = true
-	numFinished := len(run.verdicts)
-	position := 0
+	numFinished := len(run.verdicts) // the finished instances are the first ones
+	index := 0
 	for task, constants := range run.instances() {
-		if position >= numFinished {
+		if index >= numFinished {
 			run.verdicts = append(run.verdicts, run.complete(task, constants, run.unfinishedVerdict(task, reason)))
 		}
-		position++
+		index++
 	}
 	return run.verdicts
 }
@@ -142,13 +142,15 @@ func (run *run) keepIncomplete(verdict *incomplete) {
 // checkPlan checks all properties of the plan. It is an error if the plan has several verdicts and an output for a
 // single property.
 func (run *run) checkPlan() error {
-	if count := run.plan.Verdicts(); count != 1 {
-		switch {
-		case run.plan.Job.Scheduler != nil:
-			return fmt.Errorf("--export-scheduler writes the scheduler of one property with one value for each constant, found %d verdicts: want --select with one property, and --const with one value each", count)
-		case run.plan.Job.Partition != nil:
-			return fmt.Errorf("a partition belongs to one property with one value for each constant, found %d verdicts", count)
-		}
+	numVerdicts := run.plan.Verdicts()
+	if numVerdicts == 1 {
+		return run.checkInstances()
+	}
+	switch {
+	case run.plan.Job.Scheduler != nil:
+		return fmt.Errorf("--export-scheduler writes the scheduler of one property with one value for each constant, found %d verdicts: want --select with one property, and --const with one value each", numVerdicts)
+	case run.plan.Job.Partition != nil:
+		return fmt.Errorf("a partition belongs to one property with one value for each constant, found %d verdicts", numVerdicts)
 	}
 	return run.checkInstances()
 }

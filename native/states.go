@@ -233,8 +233,8 @@ func (method *statesMethod) hasOutputBesidesValue() bool {
 	return method.export != nil || method.outputs.Witness != nil || method.wantCertificates
 }
 
-// missingOutputNote returns the beginning of the message about an output, such as a witness, that a verdict with a
-// value lacks. It returns "" if the value is sufficient.
+// missingOutputNote returns the beginning of the message that an output of the job is missing in a verdict with a
+// value, such as a witness. It returns "" if the job wants no other output than the value.
 func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	switch {
 	case method.export != nil:

@@ -53,17 +53,19 @@ type question struct {
 }
 
 // questionOf asks for paths that show why a property with a bound p is true or false. Either the formula holds on
-// them, with a probability above p, or it fails on them, with a probability above 1-p. In an MDP they prove only a
-// false answer, because they belong to one scheduler.
+// these paths, with a probability above p, or it fails on them, with a probability above 1-p. In an MDP such paths
+// prove only a false answer, because they belong to one scheduler.
 func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	isTrue, isMDP := verdict.Value.Bool, reach.Choices != nil
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
 	isStrict := reach.Rel == syntax.OpGt || reach.Rel == syntax.OpLt
-	question := question{satisfying: isLowerBound == isTrue, bound: reach.Bound, orEqual: isStrict != isTrue, provesAnswer: !isTrue || !isMDP}
-	if !question.satisfying {
-		question.bound = new(big.Rat).Sub(big.NewRat(1, 1), reach.Bound)
+	asked := question{satisfying: isLowerBound == isTrue, bound: reach.Bound, provesAnswer: !isTrue || !isMDP}
+	// A probability equal to the bound suffices to satisfy a bound that is not strict, and to violate a strict bound.
+	asked.orEqual = isStrict != isTrue
+	if !asked.satisfying {
+		asked.bound = new(big.Rat).Sub(big.NewRat(1, 1), reach.Bound)
 	}
-	return question
+	return asked
 }
 
 // addWitnesses finds witnesses and adds them to a verdict, with a critical subsystem if the job wants it. If the

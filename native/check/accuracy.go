@@ -36,7 +36,7 @@ const (
 	multiObjective
 )
 
-// sequence returns the sequence of attempts for a property.
+// sequence returns the sequence of attempts at a property: which computations follow each other until the answer is accurate enough.
 func (c *Checker) sequence(property *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
@@ -273,10 +273,10 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 // outcome so far. It returns the outcome with the narrowest bounds.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
-	bounds := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
-	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.hitSweepLimit {
-		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
-		narrower, err := c.attempt(ctx, m, bounds, property)
+	wanted := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
+	for best.width > wantedWidth && wanted.epsilon > leastEpsilon && !best.hitSweepLimit {
+		wanted.epsilon = max(wanted.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
+		narrower, err := c.attempt(ctx, m, wanted, property)
 		if err != nil || !(narrower.width < best.width) {
 			break // float64 numbers give no narrower bounds
 		}

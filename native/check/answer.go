@@ -11,14 +11,14 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateProperty evaluates the property in the initial states. A Boolean property must hold in all of them. A numeric property has a range
-// of values if there are several initial states. The interval has the bounds of the value, or is nil if the value has no bounds.
+// evaluateProperty evaluates the property in the initial states, and returns its value with bounds. A Boolean property must hold in all of
+// them. A numeric property has a range of values if there are several initial states. The interval is nil if the value has no bounds.
 func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
 		initial.Add(int(s))
 	}
-	defer e.restrict(initial)()
+	defer e.restrict(initial)() // values are needed in the initial states only
 	expr, formula := e.property.X, logic.Of(e.property.X)
 	switch {
 	case formula.Kind == logic.Objectives, formula.Kind == logic.Lexicographic:
@@ -60,7 +60,7 @@ func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interv
 func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var values []sema.Enclosed
 	for _, s := range e.space.Model().Initial {
-		enclosed, err := sema.Enclose(expr, e.space.State(nil, int(s)))
+		enclosed, err := sema.Enclose(expr, e.space.State(nil, int(s))) // the value, or bounds of it
 		if err != nil {
 			return result.Value{}, nil, e.withPosition(err)
 		}

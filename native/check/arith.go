@@ -59,14 +59,14 @@ func addFinite(left, right number) number {
 }
 
 // divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0. A division by exactly 0
-// gives infinity or NaN if it is clear which.
+// gives infinity or NaN if the sign of the dividend is known.
 func divide(dividend, divisor number) (value number, ok bool) {
 	if divisor.Lo > 0 || divisor.Hi < 0 {
 		return intervalResult(dividend, divisor, quotientBounds), true
 	}
-	isZeroDivisor := divisor.isPoint()
-	isClear := dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0
-	if isZeroDivisor && isClear {
+	isZeroDivisor := divisor.isPoint() // the bounds contain 0
+	hasKnownSign := dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0
+	if isZeroDivisor && hasKnownSign {
 		return point(dividend.Lo / divisor.Lo), true
 	}
 	return number{}, false
@@ -94,16 +94,14 @@ func applyToSpecial(operator syntax.Op, left, right number) (value number, ok bo
 		return point(math.NaN()), operator != syntax.OpPow
 	}
 	// One number is infinite. The other number is finite, with different bounds.
-	switch operator {
-	case syntax.OpAdd:
-		if left.isInfinite() {
-			return left, true
-		}
+	switch {
+	case operator == syntax.OpAdd && left.isInfinite():
+		return left, true
+	case operator == syntax.OpAdd:
 		return right, true
-	case syntax.OpMul, syntax.OpDiv:
-		if operator == syntax.OpDiv && right.isInfinite() {
-			return point(0), true
-		}
+	case operator == syntax.OpDiv && right.isInfinite():
+		return point(0), true
+	case operator == syntax.OpMul, operator == syntax.OpDiv:
 		sign := left.knownSign() * right.knownSign()
 		return point(sign * math.Inf(1)), sign != 0
 	}
@@ -158,10 +156,10 @@ func withMargin(value float64) number {
 		return point(value)
 	}
 	const (
-		relative = 0x1p-45
-		absolute = 0x1p-1060 // for values near 0, whose rounding error is not relative
+		relativeMargin = 0x1p-45
+		absoluteMargin = 0x1p-1060 // for values near 0, whose rounding error is not relative
 	)
-	margin := relative*math.Abs(value) + absolute
+	margin := relativeMargin*math.Abs(value) + absoluteMargin
 	return between(value-margin, value+margin)
 }
 
@@ -272,14 +270,22 @@ func order(left, right number) (sign int, ok bool) {
 	switch {
 	case left.Exact != nil && right.Exact != nil:
 		return left.Exact.Cmp(right.Exact), true
-	case left.Hi < right.Lo, left.Hi == right.Lo && (left.isBelowHi() || right.isAboveLo()):
+	case left.isBelow(right):
 		return -1, true
-	case left.Lo > right.Hi, left.Lo == right.Hi && (left.isAboveLo() || right.isBelowHi()):
+	case right.isBelow(left):
 		return +1, true
-	case left.Lo == left.Hi && right.Lo == right.Hi && left.Lo == right.Lo:
+	case left.isPoint() && right.isPoint() && left.Lo == right.Lo:
 		return 0, true
 	}
 	return 0, false
+}
+
+// isBelow reports whether the bounds prove that value is less than other.
+func (value number) isBelow(other number) bool {
+	if value.Hi == other.Lo {
+		return value.isBelowHi() || other.isAboveLo()
+	}
+	return value.Hi < other.Lo
 }
 
 // compare reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM, NaN
@@ -292,17 +298,19 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	if sign, isKnown := order(left, right); isKnown {
 		return sema.Holds(operator, sign), true
 	}
-	// The order is unknown, but bounds that touch decide <= and >=, and their negations.
+	// The order is unknown, but bounds that touch decide <= and >=, and their negations > and <.
+	atMost, atLeast := left.Hi <= right.Lo, left.Lo >= right.Hi
 	switch {
-	case left.Hi <= right.Lo && operator == syntax.OpLe, left.Lo >= right.Hi && operator == syntax.OpGe:
+	case atMost && operator == syntax.OpLe, atLeast && operator == syntax.OpGe:
 		return true, true
-	case left.Hi <= right.Lo && operator == syntax.OpGt, left.Lo >= right.Hi && operator == syntax.OpLt:
+	case atMost && operator == syntax.OpGt, atLeast && operator == syntax.OpLt:
 		return false, true
 	}
 	return false, false
 }
 
-// applyFunction applies a built-in function to numbers. ok is false if the bounds of the arguments do not determine the result.
+// applyFunction applies a built-in function, such as max or log, to numbers. ok is false if the bounds of the arguments do not determine the
+// result.
 func applyFunction(call *sema.Call, args []number) (out number, ok bool, err error) {
 	out, ok = applyMonotonic(call.Func, args)
 	if ok {
@@ -371,11 +379,11 @@ func minimum(left, right number) number {
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN())
 	}
-	bounds := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
-	// The minimum is above the lower bound if all operands are. It is below the upper bound if some operand is.
-	bounds.aboveLo = (left.Lo > bounds.Lo || left.aboveLo) && (right.Lo > bounds.Lo || right.aboveLo)
-	bounds.belowHi = left.Hi == bounds.Hi && left.belowHi || right.Hi == bounds.Hi && right.belowHi
-	return bounds
+	result := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
+	// The minimum is above its lower bound if both operands are above it. It is below its upper bound if some operand is below it.
+	result.aboveLo = (left.Lo > result.Lo || left.aboveLo) && (right.Lo > result.Lo || right.aboveLo)
+	result.belowHi = left.Hi == result.Hi && left.belowHi || right.Hi == result.Hi && right.belowHi
+	return result
 }
 
 // maximum returns the maximum of two numbers, or bounds of the maximum if their bounds overlap. It returns NaN if an operand is NaN.
@@ -389,10 +397,10 @@ func maximum(left, right number) number {
 	return minimum(left.neg(), right.neg()).neg()
 }
 
-// applyRounding rounds a number to an integer by a monotonic function, such as floor. ok is false if the two bounds are rounded to different
-// integers, or the result is infinite.
-func applyRounding(value number, function func(float64) float64) (rounded number, ok bool) {
-	lower, upper := function(value.Lo), function(value.Hi)
+// applyRounding rounds a number to an integer by a monotonic function, such as math.Floor. ok is false if the two bounds are rounded to
+// different integers, or if the result is infinite.
+func applyRounding(value number, round func(float64) float64) (rounded number, ok bool) {
+	lower, upper := round(value.Lo), round(value.Hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}

@@ -64,7 +64,8 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	return c.automaton(property, search), verdict, nil
 }
 
-// automaton converts the strategy of a belief search to an automaton, with the names of observations and actions.
+// automaton converts the strategy of a belief search to an automaton, with the names of observations and actions. A node with Any has no
+// action, because every action is optimal there.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	space, observations := c.exactModel.space, c.exactModel.observations
 	automaton := &Automaton{Property: property.Text, States: search.chain}

@@ -124,38 +124,38 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
 	product := builder.rows.Finish()
-	rewardWithinBounds, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
+	rewardWithinCosts, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), rewardWithinBounds, dir, e.opts))
+	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), rewardWithinCosts, dir, e.opts))
 	if err != nil {
 		return nil, err
 	}
 	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
-// rewardWithinCosts returns the rewards of the choices of the product. Transitions that exceed a bound earn nothing. index is the index of the
-// reward structure in the program.
-func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
-	rewardWithin := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
+// rewardWithinCosts returns the rewards of the choices of the product. Transitions that exceed a bound earn nothing. structIndex is the index
+// of the reward structure in the program.
+func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, structIndex int) (*sparse.Reward, error) {
+	productReward := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if e.space.Model().Exact() {
-		rewardWithin.ChoiceRat = make([]*big.Rat, product.NumChoices())
+		productReward.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: rewardWithin}
+	setter := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: structIndex, modelReward: reward, out: productReward}
 	for i := range product.NumStates() {
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
 			if builder.rows.Origin[c] == sparse.None {
 				continue
 			}
-			if err := within.setReward(builder.modelState(i), c); err != nil {
+			if err := setter.setReward(builder.modelState(i), c); err != nil {
 				return nil, err
 			}
 		}
 	}
-	rewardWithin.Err = within.relativeError()
-	return rewardWithin, nil
+	productReward.Err = setter.relativeError()
+	return productReward, nil
 }
 
 // rewardsWithinCosts sets the rewards of the choices of a product with costs.
@@ -171,22 +171,30 @@ type rewardsWithinCosts struct {
 	mostTerms   int   // the greatest number of transitions in an expected reward
 }
 
-// setReward sets the reward of choice c of the product. s is the state of the model in which the choice is made.
+// setReward sets the reward of choice c of the product: the reward of its transitions that exceed no bound on costs. s is the state of the
+// model in which the choice is made.
 func (r *rewardsWithinCosts) setReward(s, c int) error {
 	modelChoice := int(r.rows.Origin[c])
 	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
+	if len(r.transitions) == 0 {
+		return nil
+	}
 	first, end := r.model.Row(modelChoice)
-	switch len(r.transitions) {
-	case end - first: // no transition exceeds a bound
+	noneExceeds := len(r.transitions) == end-first
+	if noneExceeds {
 		r.out.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
 		if r.out.ChoiceRat != nil {
 			r.out.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
 		}
 		return nil
-	case 0:
-		return nil
 	}
-	if r.partial == nil { // in a Markov chain: all transitions of a choice of an MDP have the same cost
+	return r.setPartialReward(s, c)
+}
+
+// setPartialReward sets the reward of choice c of the product to the expected reward of the transitions in r.transitions. The model is a
+// Markov chain, because all transitions of a choice of an MDP have the same cost.
+func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
+	if r.partial == nil {
 		states, transitions, err := r.space.Costs(r.index)
 		if err != nil {
 			return err
@@ -261,8 +269,8 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 // budgetOf converts a single upper bound on costs to a budget. ok is false if there are several bounds or a lower bound, or if the cost of a
 // choice depends on its target.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
-	hasOnlyUpperBound := len(costs) == 1 && costs[0].low <= 0 && costs[0].high >= 0
-	if !hasOnlyUpperBound {
+	isUpperBound := func(cost cost) bool { return cost.low <= 0 && cost.high >= 0 } // high is -1 without an upper bound
+	if len(costs) != 1 || !isUpperBound(costs[0]) {
 		return budget, false
 	}
 	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Most: costs[0].high}
@@ -284,7 +292,7 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 		return int(c.after(0, s, choice)), true
 	}
 	first, end := model.Row(choice)
-	common := int(c.after(0, s, first))
+	common := int(c.after(0, s, first)) // the cost of a path that begins with this transition
 	for transition := first + 1; transition < end; transition++ {
 		if int(c.after(0, s, transition)) != common {
 			return 0, false
@@ -337,8 +345,8 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	return converted, nil
 }
 
-// unboundedCost returns a cost without a bound, and its unit. The cost counts the rewards of a reward structure, or steps if structIndex is
-// negative. The unit is the greatest common divisor of the rewards.
+// unboundedCost returns a cost without a bound (high is -1), and its unit. The cost counts the rewards of a reward structure, or steps if
+// structIndex is negative. The unit is the greatest common divisor of the rewards.
 func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat, err error) {
 	if structIndex < 0 {
 		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
@@ -421,9 +429,9 @@ func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
 			}
 			seen[fraction] = true
 			// The greatest common divisor of a/b and c/d is gcd(ad, cb)/(bd).
-			left := new(big.Int).Mul(divisor.Num(), fraction.Denom())
-			right := new(big.Int).Mul(fraction.Num(), divisor.Denom())
-			numerator := new(big.Int).GCD(nil, nil, left, right)
+			firstTerm := new(big.Int).Mul(divisor.Num(), fraction.Denom())
+			secondTerm := new(big.Int).Mul(fraction.Num(), divisor.Denom())
+			numerator := new(big.Int).GCD(nil, nil, firstTerm, secondTerm)
 			divisor.SetFrac(numerator, new(big.Int).Mul(divisor.Denom(), fraction.Denom()))
 		}
 	}
@@ -473,17 +481,17 @@ const (
 // maxProductStates is the greatest number of states of a product.
 const maxProductStates = 1 << 26
 
-// build explores the product from some states of the model, with cost 0. startOf has the product state for each of them. goal contains the
-// product states that satisfy the formula.
+// build explores the product of the model with the costs so far. It starts in some states of the model, with cost 0. startOf[s] is the product
+// state for such a state s. goal contains the product states that satisfy the formula.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
-	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word has two numbers of 32 bits: the state, and each cost
+	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word packs two numbers; the numbers are the state and all costs
 	builder.states = explicit.NewNumbering(len(builder.packedState))
 	builder.rows = sparse.NewDerivedBuilder(model, model.Kind)
 	startOf = make([]uint32, model.NumStates())
 	zeroCosts := make([]uint32, len(builder.costs))
 	for s := range starts.All() {
-		startOf[s] = builder.index(uint32(s), zeroCosts)
+		startOf[s] = builder.stateNumber(uint32(s), zeroCosts)
 	}
 	for i := 0; i < builder.states.Len(); i++ { // expand adds states
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
@@ -503,9 +511,9 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 	return startOf, goal, nil
 }
 
-// index returns the number of the product state for a state of the model and the costs so far. It adds a new product state. If the formula is
-// decided, the product state has reached or failed in place of each cost.
-func (builder *costProductBuilder) index(s uint32, costs []uint32) uint32 {
+// stateNumber returns the number of the product state for a state of the model and the costs so far. It adds a new product state. If the
+// formula is decided there, the product state has the constant reached or failed in place of each cost.
+func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 {
 	decision := builder.decide(s, costs)
 	clear(builder.packedState)
 	builder.packedState[0] = uint64(s)
@@ -519,8 +527,8 @@ func (builder *costProductBuilder) index(s uint32, costs []uint32) uint32 {
 	return uint32(builder.states.Add(builder.packedState))
 }
 
-// decide returns reached if the formula holds in a state of the model with these costs, failed if it can no longer hold, and undecided in
-// other cases.
+// decide returns reached if the formula `left U right` with bounds on costs holds in state s of the model with the costs so far. It returns
+// failed if the formula can no longer hold, and else undecided.
 func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
 	withinLower, withinUpper := true, true
 	for k, bound := range builder.costs {
@@ -550,7 +558,7 @@ func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 func (builder *costProductBuilder) expand(i int) {
 	model, s := builder.model, builder.modelState(i)
 	builder.rows.State()
-	isDecided := builder.costSoFar(i, 0) >= failed
+	isDecided := builder.costSoFar(i, 0) >= failed // failed and reached are greater than all costs
 	if isDecided {
 		builder.rows.Loop(uint32(i))
 		return
@@ -566,7 +574,7 @@ func (builder *costProductBuilder) expand(i int) {
 			if model.Kind == sparse.MDP {
 				move = c
 			}
-			return builder.index(model.Target[transition], builder.costsAfter(costs, s, move))
+			return builder.stateNumber(model.Target[transition], builder.costsAfter(costs, s, move))
 		})
 	}
 }

@@ -52,7 +52,8 @@ func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
 
-// maximizer returns the states whose owners maximize the value, if the coalition optimises in a direction.
+// maximizer returns the states whose owners maximize the value, if the coalition optimises in direction dir. Without a coalition, all players
+// optimise together.
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
@@ -76,8 +77,8 @@ func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Gam
 	return solve.NewGame(product.Graph, productMaximizer)
 }
 
-// gameLTLValue returns the value of an LTL formula for a coalition of players. If the formula or its negation is co-safe, it solves a
-// reachability game. If none of them is, it solves a parity game.
+// gameLTLValue returns the value of an LTL formula for a coalition of players. It solves a reachability game if the formula or its negation is
+// co-safe, and else a parity game.
 func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.translate(expr)

@@ -47,13 +47,13 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 		return nil, err
 	}
 	last := len(m.objectives) - 1
-	direction, lowerBounds := make([]*big.Rat, last+1), make([]*big.Rat, last+1)
-	for i := range direction {
-		direction[i] = new(big.Rat)
+	objectiveWeights, lowerBounds := make([]*big.Rat, last+1), make([]*big.Rat, last+1)
+	for i := range objectiveWeights {
+		objectiveWeights[i] = new(big.Rat)
 	}
-	direction[last].SetInt64(1)
+	objectiveWeights[last].SetInt64(1)
 	copy(lowerBounds, optima)
-	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, direction, lowerBounds, 0)
+	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, objectiveWeights, lowerBounds, 0)
 	if err != nil && !errors.Is(err, errInfiniteCost) {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Di
 		return nil, a.tooLargeError(err)
 	}
 	wantsScheduler := a.opts.Scheduler
-	a.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
+	a.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
 	values, err := a.reachProbability(product, goal, dir)
 	if err != nil {
 		return nil, err

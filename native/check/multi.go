@@ -80,7 +80,7 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
-	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false
+	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // m records schedulers of the product, which are none of the model
 	if formula.Pareto() {
 		return m.curve(formula.X)
 	}
@@ -120,7 +120,8 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 }
 
 // optimum returns the optimum of the query among the schedulers that meet the bounds of the other objectives. Without a query, any such
-// scheduler is optimal. Its Point is nil if no scheduler with finite expected rewards meets the bounds. expr is the property, for errors.
+// scheduler is optimal. The Point of the result is nil if no scheduler with finite expected rewards meets the bounds. expr is the property,
+// for errors.
 func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	direction, lowerBounds := m.directionAndLowerBounds()
 	best, err := m.newCurve().Maximize(m.ctx, direction, lowerBounds, m.optimumWidth())
@@ -227,8 +228,8 @@ func (m *multi) recordMixture(shares []*big.Rat) error {
 	return err
 }
 
-// directionAndLowerBounds returns the weight of each objective in the maximised sum: 1 for a query and 0 for a bound. It also returns the lower
-// bound of each objective, or nil for a query. A minimised objective counts with a negative sign.
+// directionAndLowerBounds returns the weight of each objective in the sum that is maximised: 1 for a query, and 0 for an objective with a bound.
+// It also returns the lower bound of each objective, or nil for a query. The bound of a minimised objective gets a negative sign.
 func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 	direction = make([]*big.Rat, len(m.objectives))
 	lowerBounds = make([]*big.Rat, len(m.objectives))
@@ -305,7 +306,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 
 // setPathFormula sets the path formula of an objective to path, or to its negation if objective.isComplement is true.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
-	negated := path.Negated != objective.isComplement
+	negated := path.Negated != objective.isComplement // two negations cancel out
 	operand, eventuallyAlways, isRepeated := path.Repeated()
 	switch {
 	case path.Form == logic.InitialState:

@@ -81,8 +81,8 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
 func (m *multi) automatonState(x memory, i int) int { return m.tuples.tuples[x.tuple][m.tupleIndex[i]] }
 
-// nextMemory returns the memory of a path after a transition to state s of the model. before is the memory before the transition. The caller
-// counts the steps.
+// nextMemory returns the memory of a path after a transition to state s of the model: the state, whether each until formula holds, fails or is
+// undecided, and the states of the automata. before is the memory before the transition. The caller counts the steps.
 func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.state = s
@@ -90,7 +90,7 @@ func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
 			continue
 		}
-		switch {
+		switch { // status has two bits for each objective
 		case objective.right.Has(int(s)):
 			next.status |= holdsStatus << (2 * i)
 		case !objective.left.Has(int(s)):
@@ -218,7 +218,7 @@ const (
 	ofMinimised = false
 )
 
-// removeRewarded removes the choices of the product that earn a reward from a set.
+// removeRewarded removes the choices of the product that earn a reward from the set choices.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	for s, node := range m.states {
 		first, end := m.product.Choices(s)

@@ -24,7 +24,7 @@ var (
 // objectives under an optimal scheduler. Minimised objectives have a negative sign.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
-	if m.minimisesReward() { // then almost every path must end, or a minimised reward is infinite
+	if m.minimisesReward() { // a minimised reward is finite only if almost every path ends
 		optimise = m.minimiseLosses
 	}
 	values, upper, err := optimise(ctx, weights)
@@ -133,11 +133,11 @@ func (m *multi) minimisesReward() bool {
 	return false
 }
 
-// rewardSums sums weighted rewards of choices. err says that float64 cannot represent a sum, or a reward of an objective.
+// rewardSums sums weighted rewards of choices. rangeErr says that float64 cannot represent a sum, or a reward of an objective.
 type rewardSums struct {
 	sparse.Reward
-	exact bool
-	err   error
+	exact    bool
+	rangeErr error
 }
 
 // newRewardSums returns a sum of 0 for each choice of the product, and sets a bound on the relative rounding error of the sums.
@@ -153,10 +153,10 @@ func (m *multi) newRewardSums() *rewardSums {
 		}
 		sums.Err = max(sums.Err, objective.reward.Err)
 		if objective.reward.Unfit != nil && !m.exact {
-			sums.err = objective.reward.Unfit
+			sums.rangeErr = objective.reward.Unfit
 		}
 	}
-	// A state and a choice reward are added, multiplied by a weight, and added to the rewards of other objectives.
+	// Each objective adds a state reward and a choice reward, multiplies by a weight, and adds to the sum. Each operation rounds by at most 2^-53.
 	sums.Err += 0x1p-52 * float64(len(m.objectives)+4)
 	return sums
 }
@@ -176,7 +176,7 @@ func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
 		return
 	}
 	if !sparse.InRange(sums.Choice[c]) {
-		sums.err = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", sums.Choice[c])
+		sums.rangeErr = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", sums.Choice[c])
 	}
 }
 
@@ -187,22 +187,22 @@ func (sums *rewardSums) structure() (*sparse.Reward, error) {
 			sums.Choice[c], _ = sparse.NormalFloat(exact)
 		}
 	}
-	return &sums.Reward, sums.err
+	return &sums.Reward, sums.rangeErr
 }
 
 // choiceReward returns the reward of choice c in state s of the product for an objective, as a fraction and as a float64 number. The fraction is
 // nil for the reward 0 and in floating-point computations.
 func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
-	choice := m.choice[c]
-	if choice == sparse.None || !objective.countsRewards(m.states[s]) {
+	modelChoice := m.choice[c]
+	if modelChoice == sparse.None || !objective.countsRewards(m.states[s]) {
 		return nil, 0
 	}
-	state := int(m.states[s].state)
-	nearest = objective.reward.OfChoice(state, int(choice))
+	modelState := int(m.states[s].state)
+	nearest = objective.reward.OfChoice(modelState, int(modelChoice))
 	if nearest == 0 || !m.exact {
 		return nil, nearest
 	}
-	return objective.reward.OfChoiceRat(state, int(choice)), nearest
+	return objective.reward.OfChoiceRat(modelState, int(modelChoice)), nearest
 }
 
 // bestEnd returns the set of objectives with the greatest total weight that can be satisfied if a path ends in state s, and this weight.
@@ -397,8 +397,8 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 // inductive upper bounds of this maximum, so the amount is at least 0.
 func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
-	if choice := m.choice[c]; choice != sparse.None && objective.countsRewards(m.states[s]) {
-		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(choice)))
+	if modelChoice := m.choice[c]; modelChoice != sparse.None && objective.countsRewards(m.states[s]) {
+		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(modelChoice)))
 	}
 	term := new(big.Rat)
 	first, end := m.product.Row(c)
@@ -430,7 +430,8 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 		if err != nil {
 			return nil, err
 		}
-		if attained[i] = objective.maximisedBound(values, 0); attained[i] == nil {
+		attained[i] = objective.maximisedBound(values, 0)
+		if attained[i] == nil {
 			return nil, m.beyondFloat64()
 		}
 	}

@@ -40,7 +40,8 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 // the explored states.
 func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
 	model := c.bounds.space.Model()
-	if c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP || len(model.Initial) != 1 || !isMaximalReachability(property) {
+	isSupportedModel := c.bounds.space.Program().Type == syntax.MDP && len(model.Initial) == 1
+	if c.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
 		return false
 	}
 	path := logic.Of(property.X).Path

@@ -48,8 +48,8 @@ func ReadPartition(ctx context.Context, file string, text []byte, space *explici
 	}
 	partition := quotient.New(reader.block)
 	switch {
-	case reader.next != len(order):
-		return nil, reader.errorf("found the end of the file after %s, want %d", noun.Count(reader.next, "state"), len(order))
+	case reader.nextState != len(order):
+		return nil, reader.errorf("found the end of the file after %s, want %d", noun.Count(reader.nextState, "state"), len(order))
 	case len(partition.First) != reader.blocks:
 		return nil, reader.errorf("found %s, want %d as in the first line", noun.Count(len(partition.First), "block"), reader.blocks)
 	}
@@ -61,7 +61,7 @@ type partitionReader struct {
 	file           string
 	line           int      // the number of the current line
 	states, blocks int      // the numbers in the first line; states is -1 before it is read
-	next           int      // the state of the next line
+	nextState      int      // the state of the next line
 	block          []uint32 // the block of each state
 }
 
@@ -100,11 +100,11 @@ func (r *partitionReader) readBlock(line string, order []uint32) error {
 	switch {
 	case !ok:
 		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case state != r.next || state >= len(order):
+	case state != r.nextState || state >= len(order):
 		return r.errorf("found state %d, want each of the %d states once, in order", state, len(order))
 	}
 	r.block[order[state]] = uint32(block)
-	r.next++
+	r.nextState++
 	return nil
 }
 

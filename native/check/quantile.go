@@ -106,7 +106,8 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	return q, nil
 }
 
-// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not.
+// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point has
+// a number of units for each bound of the quantile.
 func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
@@ -156,10 +157,11 @@ func largestBoxes(boxes, finished [][]int) [][]int {
 	for i, box := range boxes {
 		containsBox := func(other []int) bool { return isWithin(box, other) }
 		isLarger := func(other []int) bool { return isWithin(box, other) && !isWithin(other, box) }
-		if slices.ContainsFunc(finished, containsBox) || slices.ContainsFunc(boxes[:i], containsBox) || slices.ContainsFunc(boxes[i+1:], isLarger) {
-			continue
+		isRedundant := slices.ContainsFunc(finished, containsBox) ||
+			slices.ContainsFunc(boxes[:i], containsBox) || slices.ContainsFunc(boxes[i+1:], isLarger)
+		if !isRedundant {
+			largest = append(largest, box)
 		}
-		largest = append(largest, box)
 	}
 	return largest
 }
@@ -184,34 +186,34 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	if !slices.Contains(box, unbounded) {
 		return slices.Clone(box), nil
 	}
-	lastSize, provesAbsence, err := q.lastSize(box)
+	lastUnits, provesAbsence, err := q.lastUnits(box)
 	if err != nil {
 		return nil, err
 	}
 	// With growing bounds, the probability converges to the probability without them. Minimal probabilities converge too, because optimal
 	// schedulers for growing bounds have a scheduler as their limit.
-	for size := 1; ; size = min(2*size, lastSize) {
-		point := replaceUnbounded(box, min(size, maxUnits))
+	for units := 1; ; units = min(2*units, lastUnits) {
+		point := replaceUnbounded(box, min(units, maxUnits))
 		isAbove, err := q.isAbove(point, q.above)
 		switch {
 		case err != nil:
 			return nil, err
 		case isAbove:
 			return point, nil
-		case size >= lastSize && provesAbsence:
+		case units >= lastUnits && provesAbsence:
 			return nil, nil
-		case size >= lastSize:
+		case units >= lastUnits:
 			return nil, q.unsupported(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
-		case size > maxUnits:
-			return nil, q.unsupported(q.operator.X, "found a quantile of more than %d units of which the rewards are multiples, which is too much to count", maxUnits)
+		case units > maxUnits:
+			return nil, q.unsupported(q.operator.X, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }
 
-// lastSize returns the greatest number of units to try for the unbounded coordinates of a box. It is limited only if the probability without
+// lastUnits returns the greatest number of units to try for the unbounded coordinates of a box. It is limited only if the probability without
 // bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the threshold if
 // this number of units is not above it.
-func (q *quantile) lastSize(box []int) (units int, provesAbsence bool, err error) {
+func (q *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
 	if q.above == syntax.OpGt {
 		return math.MaxInt, true, nil
 	}
@@ -234,8 +236,8 @@ func replaceUnbounded(box []int, units int) []int {
 }
 
 // sufficientUnits returns a number of units that suffices for the unbounded coordinates of a box: if the probability attains its limit with
-// some bounds, it attains the limit with this number. The number is the states of the product times the greatest units of one step. If
-// provesAbsence is false, the number is not proven sufficient.
+// some bounds, it attains the limit with this number. The number is the number of states of the product with the other costs, times the
+// greatest number of units that one step earns. If provesAbsence is false, the number is not proven sufficient.
 func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
 	direction, err := q.optimisationDirection(q.operator)
 	if err != nil {
@@ -243,9 +245,9 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	}
 	// For a maximum, some optimal scheduler needs the least possible bound in each product state, and the sorted least bounds differ by at
 	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
-	isMinimalOne := q.threshold.isPoint() && q.threshold.Lo == 1
-	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || isMinimalOne
-	product := big.NewInt(int64(q.space.Model().NumStates()))
+	isThresholdOne := q.threshold.isPoint() && q.threshold.Lo == 1
+	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || isThresholdOne
+	sufficient := big.NewInt(int64(q.space.Model().NumStates()))
 	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
@@ -257,13 +259,13 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 		return 0, false, err
 	}
 	for _, cost := range costs {
-		product.Mul(product, big.NewInt(int64(cost.limit)+1))
+		sufficient.Mul(sufficient, big.NewInt(int64(cost.limit)+1))
 	}
-	product.Mul(product, big.NewInt(int64(max(unitsPerStep, 1))))
-	if !product.IsInt64() || product.Int64() > maxUnits {
+	sufficient.Mul(sufficient, big.NewInt(int64(max(unitsPerStep, 1))))
+	if !sufficient.IsInt64() || sufficient.Int64() > maxUnits {
 		return maxUnits + 1, provesAbsence, nil
 	}
-	return int(product.Int64()), provesAbsence, nil
+	return int(sufficient.Int64()), provesAbsence, nil
 }
 
 // minimize lowers the coordinates of a point above the threshold until the point is minimal. It lowers one coordinate after the other, by

@@ -91,7 +91,7 @@ func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second i
 	return 0, 0, false
 }
 
-// respectedLabels returns the labels that do not distinguish states of a block. It adds the other ones to result.Omitted.
+// respectedLabels returns the labels that do not distinguish states of a block. It adds the names of the other labels to result.Omitted.
 func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *GivenQuotient, labels []sema.LabelDef, partition *quotient.Partition) ([]sema.LabelDef, error) {
 	var respected []sema.LabelDef
 	for _, label := range labels {
@@ -112,31 +112,45 @@ func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *Giv
 }
 
 // respectedRewards returns the indices of the reward structures with which the partition is a bisimulation, and adds these structures to
-// the builder. It adds the other ones to result.Omitted. In a Markov automaton, whose sojourn times are rewards, they are errors.
+// the builder. It adds the names of the other structures to result.Omitted. In a Markov automaton, whose sojourn times are rewards, another
+// structure is an error.
 func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *GivenQuotient, program *sema.Program, partition *quotient.Partition) ([]int, error) {
 	var respected []int
 	for i, structure := range program.Rewards {
-		if builder.rewards[i] == nil {
-			var err error
-			if builder.rewards[i], err = builder.space.Reward(i); err != nil {
-				return nil, err
-			}
-			err = partition.Check(ctx, builder.space.Model(), builder.block, builder.rewardList())
-			mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
+		isRespected := builder.rewards[i] != nil // a property has this structure
+		if !isRespected {
+			mistake, err := builder.tryReward(ctx, i, partition)
 			switch {
-			case isMistake && program.Model().IsMarkovAutomaton():
-				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
-			case isMistake:
-				delete(builder.rewards, i)
-				result.Omitted = append(result.Omitted, rewardText(structure.Name))
-				continue
 			case err != nil:
 				return nil, err
+			case mistake != nil && program.Model().IsMarkovAutomaton():
+				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
 			}
+			isRespected = mistake == nil
 		}
-		respected = append(respected, i)
+		if isRespected {
+			respected = append(respected, i)
+		} else {
+			result.Omitted = append(result.Omitted, rewardText(structure.Name))
+		}
 	}
 	return respected, nil
+}
+
+// tryReward adds the reward structure with index i to the builder, unless the partition is no bisimulation with this structure. It then returns
+// the two states that the structure distinguishes.
+func (builder *quotientBuilder) tryReward(ctx context.Context, i int, partition *quotient.Partition) (*quotient.MistakeError, error) {
+	reward, err := builder.space.Reward(i)
+	if err != nil {
+		return nil, err
+	}
+	builder.rewards[i] = reward
+	err = partition.Check(ctx, builder.space.Model(), builder.block, builder.rewardList())
+	if mistake, isMistake := errors.AsType[*quotient.MistakeError](err); isMistake {
+		delete(builder.rewards, i)
+		return mistake, nil
+	}
+	return nil, err
 }
 
 // rewardText returns words for a reward structure, which may have no name.

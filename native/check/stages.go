@@ -127,7 +127,8 @@ var errNoStages = errors.New("the chain has no stages")
 // is not a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
 	space, formula := c.bounds.space, logic.Of(property.X)
-	if !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
+	if !isSupportedModel || !formula.Query() {
 		return nil
 	}
 	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
@@ -280,8 +281,8 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 	return nil
 }
 
-// propagate propagates the probability of state s to its successors, and adds the rewards of its visits to the expected value. It does nothing
-// for an absorbing state without rewards. An absorbing state is errNoStages if there are rewards. weights are the weights of the model.
+// propagate propagates the probability of state s to its successors, and adds the rewards of its visits to the expected value. Nothing leaves
+// an absorbing state: propagate does nothing if rewards is nil, and else returns errNoStages. weights are the transition weights of the model.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
 	visits := stages.probability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {

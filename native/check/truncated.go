@@ -28,7 +28,8 @@ const (
 // explored DTMC, CTMC or MDP.
 func (c *Checker) Truncates(property *Property) bool {
 	formula := logic.Of(property.X)
-	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
+	isUntil := formula.Kind == logic.Probability && formula.Path.Form == logic.Until
+	if !isUntil || c.opts.Fair || c.bounds.space.Unexplored() == nil {
 		return false
 	}
 	modelType := c.bounds.space.Program().Type
