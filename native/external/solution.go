@@ -315,8 +315,10 @@ func (solver *solver) endProved(initial int64) error {
 	if err := solver.readBounds(initial, true); err != nil {
 		return err
 	}
+	bounds := &solver.sol.Bounds
+	isTooWide := bounds.Upper-bounds.Lower > solver.options.Epsilon*bounds.Upper
 	canImprove := solver.sol.LastChange > 0 && solver.sol.Precision > 0x1p-52
-	if width := solver.sol.Bounds.Upper - solver.sol.Bounds.Lower; width > solver.options.Epsilon*solver.sol.Bounds.Upper && canImprove {
+	if isTooWide && canImprove {
 		solver.guessAgain()
 		return nil
 	}
@@ -416,8 +418,9 @@ func (solver *solver) blockOf(state int64) int {
 // lower bound.
 func (solver *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
 	name := solver.sol.Lower[block]
+	isGuess := kind == upperPhase // a guess from the lower bounds, unless there are upper bounds
 	if kind == upperPhase && solver.sol.Upper[block] != "" {
-		name, kind = solver.sol.Upper[block], lowerPhase
+		name, isGuess = solver.sol.Upper[block], false
 	}
 	if name == "" {
 		return solver.markValues(dst, first)
@@ -429,7 +432,7 @@ func (solver *solver) blockValues(dst []float64, first int64, block int, kind ph
 	if err := file.Values(dst, first-solver.blocks[block].states.First); err != nil {
 		return err
 	}
-	if kind == upperPhase {
+	if isGuess {
 		solve.GuessUpper(dst, solver.sol.Margin)
 	}
 	return nil

@@ -23,25 +23,25 @@ type worker struct {
 }
 
 // newWorker returns a worker with buffers for the greatest block.
-func newWorker(s *solver) (*worker, error) {
-	w := &worker{solver: s}
-	w.block.Minimize, w.block.Rates = s.problem.Minimize, s.problem.Rates
-	w.block.Stop = func() bool { return s.ctx.Err() != nil }
-	w.block.Backwards = s.backwards()
+func newWorker(parent *solver) (*worker, error) {
+	created := &worker{solver: parent}
+	created.block.Minimize, created.block.Rates = parent.problem.Minimize, parent.problem.Rates
+	created.block.Stop = func() bool { return parent.ctx.Err() != nil }
+	created.block.Backwards = parent.backwards()
 	var greatest blockSize
-	for i := range s.blocks {
-		size, err := sizeOf(s.columns, &s.blocks[i])
+	for i := range parent.blocks {
+		size, err := sizeOf(parent.columns, &parent.blocks[i])
 		if err != nil {
 			return nil, err
 		}
 		greatest.states, greatest.values = max(greatest.states, size.states), max(greatest.values, size.values)
 		greatest.operands, greatest.weights = max(greatest.operands, size.operands), max(greatest.weights, size.weights)
 	}
-	w.rows = disk.Rows{
+	created.rows = disk.Rows{
 		RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights),
 	}
-	w.block.Values = make([]float64, 0, greatest.values)
-	return w, nil
+	created.block.Values = make([]float64, 0, greatest.values)
+	return created, nil
 }
 
 // blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
@@ -81,7 +81,7 @@ func (worker *worker) solve(block int) (name string, err error) {
 		return "", err
 	}
 	own := worker.blocks[block].states
-	for _, r := range worker.block.Ranges {
+	for _, r := range worker.block.Ranges { // one of the ranges is the states of the block
 		if r.First == own.First {
 			return worker.space.Directory.WriteValues(worker.block.Values[r.Offset : r.Offset+r.Length])
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // ClockMDP builds the MDP of a translated timed automaton. A deadlock of the MDP is a timelock of the automaton, which is an error. violating
-// describes a reachable state that violates an invariant; it is "" if there is none. With fractions, inexact says why the MDP has no fractions, as
-// Fractions does.
+// describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions, or inexact is
+// the reason why it has none.
 func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violating string, inexact, err error) {
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
@@ -38,7 +38,7 @@ func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.O
 	if err != nil {
 		return nil, "", nil, err
 	}
-	for state := range invariantHolds.Complement().All() {
+	for state := range invariantHolds.Complement().All() { // the first one is reported
 		return space, translated.StateText(space.State(nil, state)), inexact, nil
 	}
 	return space, "", inexact, nil
@@ -105,7 +105,7 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 		translated = append(translated, runner.Instance{Property: model.Property, Program: model.Program, File: property.File})
 	}
 	if first == nil {
-		return nil, nil, errors.New("found no property, which the MDP of clocks depends on")
+		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
 	}
 	options := Options(&plan.Job)
 	options.Exact = true
@@ -113,9 +113,10 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 	return space, translated, err
 }
 
-// ClockModel returns the MDP of a plan's timed automaton without a property. program may have the labels of a properties file; the space has the given
-// labels of the model only, and the translated program has all. The warnings name the labels that the MDP does not have.
-func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, ofModel []sema.LabelDef, method digital.Method) (space *explicit.Space, translated *digital.Model, warnings []string, err error) {
+// ClockModel returns the MDP of a plan's timed automaton, for no particular property. program is the program of the automaton, possibly with the
+// labels of a properties file. The space has only the labels in modelLabels, and the translated program has all labels. The warnings name the
+// labels that the MDP cannot have.
+func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, modelLabels []sema.LabelDef, method digital.Method) (space *explicit.Space, translated *digital.Model, warnings []string, err error) {
 	translated, omitted, err := digital.TranslateModel(program, method)
 	if err != nil {
 		return nil, nil, nil, TranslationFailure(err, &runner.Instance{File: program.File})
@@ -125,7 +126,7 @@ func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, o
 	}
 	onlyModel := *translated.Program
 	onlyModel.Labels = slices.DeleteFunc(slices.Clone(onlyModel.Labels), func(label sema.LabelDef) bool {
-		return !slices.ContainsFunc(ofModel, func(other sema.LabelDef) bool { return other.Name == label.Name })
+		return !slices.ContainsFunc(modelLabels, func(other sema.LabelDef) bool { return other.Name == label.Name })
 	})
 	built := *translated
 	built.Program = &onlyModel

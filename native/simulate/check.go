@@ -156,21 +156,21 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	s := &sampler{
+	drawing := &sampler{
 		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, end: math.MaxInt64,
 		countOutcome: c.countOutcome, reportProgress: c.reportProgress,
 	}
-	if n, fixed := c.plan.Samples(); fixed {
-		s.end = n
+	if numSamples, isFixed := c.plan.Samples(); isFixed {
+		drawing.end = numSamples
 	}
 	split := c.opts.Split
 	switch {
 	case split.Recording():
-		return c.recordPieces(ctx, s)
+		return c.recordPieces(ctx, drawing)
 	case split.Replaying():
 		return split.Replay(c.stream(), c.replayPiece)
 	}
-	return s.run(ctx)
+	return drawing.run(ctx)
 }
 
 // newRunner returns the runner that draws the samples.
@@ -212,7 +212,8 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 		}
 		return !c.plan.Done(&c.rewards)
 	}
-	c.successes.Add((outcome.Status == compile.True) != c.objective.Negate)
+	isSuccess := (outcome.Status == compile.True) != c.objective.Negate
+	c.successes.Add(isSuccess)
 	return !c.plan.Done(&c.successes)
 }
 

@@ -60,8 +60,8 @@ func statsClass(code stats.Code) result.Class {
 // failedPathError returns the error for a path without an outcome: undecided, deadlocked or failed.
 func (c *checker) failedPathError() error {
 	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
-	if n := c.result.Samples; n > 0 {
-		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(n, "sample"), c.result.Estimate)
+	if finished := c.result.Samples; finished > 0 {
+		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(finished, "sample"), c.result.Estimate)
 	}
 	outcome := c.failedOutcome
 	if outcome.Status == compile.Undecided {

@@ -203,7 +203,8 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 		return AtError, err
 	}
 	current, next := &Visit{State: slices.Clone(drawer.initialState), Rewards: rewards}, &Visit{}
-	for elapsed := 0.0; ; current, next = next, current {
+	elapsed := 0.0
+	for {
 		choices, end, err := drawer.expand(current, elapsed)
 		if choices == nil {
 			yield(current)
@@ -223,6 +224,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			return AtLoop, nil
 		}
 		elapsed += drawer.duration(current.Outgoing)
+		current, next = next, current // takeStep overwrites the last visit
 	}
 }
 
@@ -235,8 +237,8 @@ func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choi
 	if err != nil {
 		return nil, AtError, err
 	}
-	end, complete := drawer.isComplete(current.Number, elapsed, choices)
-	if complete && !drawer.hasRecordedStep(current) {
+	end, isComplete := drawer.isComplete(current.Number, elapsed, choices)
+	if isComplete && !drawer.hasRecordedStep(current) {
 		return nil, end, nil
 	}
 	return choices, end, nil
@@ -270,7 +272,7 @@ func (drawer *pathDrawer) duration(step *Step) float64 {
 }
 
 // isComplete reports whether the path ends after the given steps and elapsed time, and why.
-func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (end PathEnd, complete bool) {
+func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (end PathEnd, isComplete bool) {
 	opts := &drawer.opts
 	switch {
 	case choices.Deadlock():

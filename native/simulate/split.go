@@ -87,22 +87,22 @@ func (c *checker) finiteMean() *float64 {
 
 // replayPiece counts the recorded samples of a piece, and reports whether more are needed.
 func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
-	samples := piece.End - piece.First
+	numSamples := piece.End - piece.First
 	if !c.recordsSum() {
 		data, err := piece.Load()
 		if err != nil {
 			return false, err
 		}
-		return readLog(data, samples, c.objective.Reward, c.countOutcome)
+		return readLog(data, numSamples, c.objective.Reward, c.countOutcome)
 	}
-	var sum pieceSummary
-	if err := piece.Decode(&sum); err != nil {
+	var summary pieceSummary
+	if err := piece.Decode(&summary); err != nil {
 		return false, err
 	}
-	if err := sum.validate(samples); err != nil {
+	if err := summary.validate(numSamples); err != nil {
 		return false, err
 	}
-	return c.addSummary(&sum), nil
+	return c.addSummary(&summary), nil
 }
 
 // pieceSummary is the sum of samples, and the outcome that ended them, if there is one.
@@ -145,14 +145,14 @@ func (f *failedPath) outcome() (*compile.Outcome, error) {
 
 // summary returns the counts of the samples so far.
 func (c *checker) summary() *pieceSummary {
-	s := &pieceSummary{
+	counts := &pieceSummary{
 		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
 		Steps: c.pathLengths.sum, MinSteps: c.pathLengths.min, MaxSteps: c.pathLengths.max,
 	}
 	if c.failedOutcome != nil {
-		s.Failed = failedPathOf(c.failedOutcome)
+		counts.Failed = failedPathOf(c.failedOutcome)
 	}
-	return s
+	return counts
 }
 
 // validate checks a summary against the expected number of samples. After a failed path the number may be smaller.
@@ -208,7 +208,7 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 // merge adds the lengths of other paths.
 func (lengths *stepStats) merge(other stepStats) {
 	switch {
-	case other.paths == 0:
+	case other.paths == 0: // nothing to add
 	case lengths.paths == 0:
 		*lengths = other
 	default:

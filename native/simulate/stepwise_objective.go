@@ -122,28 +122,32 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 	objective.Stepwise = stepwise
 }
 
-// budget converts a bound to units.
+// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy it.
 func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
-	out := budget{reward: max(cost.Struct, -1), high: noHigh}
+	converted := budget{reward: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {
 		floor, isWhole := builder.units(low)
-		if out.low = floor; cost.Bound.LowStrict || !isWhole {
-			out.low++
+		converted.low = floor
+		if cost.Bound.LowStrict || !isWhole {
+			converted.low++
 		}
 	}
-	if high := cost.Bound.High; high != nil {
-		floor, isWhole := builder.units(high)
-		if out.high = floor; cost.Bound.HighStrict && isWhole {
-			out.high--
-		}
-		if out.high < 0 {
-			builder.refuse(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
-		}
+	high := cost.Bound.High
+	if high == nil {
+		return converted
 	}
-	return out
+	floor, isWhole := builder.units(high)
+	converted.high = floor
+	if cost.Bound.HighStrict && isWhole {
+		converted.high--
+	}
+	if converted.high < 0 {
+		builder.refuse(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+	}
+	return converted
 }
 
-// units returns the number of units of a bound, rounded down, and whether it is whole.
+// units returns the value of a bound in units, rounded down. isWhole says whether the value is a whole number of units.
 func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole bool) {
 	value, isExact, err := sema.EvalExact(expr, nil)
 	switch {

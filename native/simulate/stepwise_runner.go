@@ -246,8 +246,9 @@ func (path *stepwisePath) countChoices(count int) {
 // negligible is the discount from which on a discounted reward is estimated by a path of a random length.
 const negligible = 0x1p-64
 
-// discountedReward draws a path for a discounted reward. When the discount is negligible, it remains as it is, and the path ends in every step with
-// probability 1 minus the factor instead. So each step has the same expected reward as with the discount.
+// discountedReward draws a path for a discounted reward. Each step multiplies the discount by the factor of the property, until the discount is
+// negligible. From then on the discount stays the same, and the path ends after each step with probability 1 minus the factor. So the expected
+// reward of each step is the same as with the discount.
 func (path *stepwisePath) discountedReward() error {
 	discount := 1.0
 	for path.objective.steps < 0 || path.outcome.Steps < path.objective.steps {
@@ -256,7 +257,8 @@ func (path *stepwisePath) discountedReward() error {
 			return err
 		}
 		reward := path.rewards[path.objective.reward]
-		if end == inDeadlock || path.looping && path.objective.steps < 0 { // the reward of each step from here on
+		repeatsForever := end == inDeadlock || path.looping && path.objective.steps < 0
+		if repeatsForever { // each later step earns the same reward
 			path.outcome.Reward += float64(discount * reward * path.geometricSum(discount))
 			break
 		}
@@ -272,8 +274,8 @@ func (path *stepwisePath) discountedReward() error {
 	return nil
 }
 
-// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step. d is the discount factor of the property. The given discount
-// is that of the next step.
+// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step, where d is the discount factor of the property. discount is the
+// discount of the next step, from which it knows which terms are negligible.
 func (path *stepwisePath) geometricSum(discount float64) float64 {
 	factor := path.objective.discount
 	if path.objective.steps < 0 {
@@ -351,7 +353,8 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if ok {
 		exact.Mul(exact, new(big.Rat).SetInt64(unitsPerOne))
 	}
-	if !ok || !exact.IsInt() || exact.Sign() < 0 || !exact.Num().IsInt64() || exact.Num().Int64() >= maxUnitSum {
+	isNatural := ok && exact.IsInt() && exact.Sign() >= 0
+	if !isNatural || !exact.Num().IsInt64() || exact.Num().Int64() >= maxUnitSum {
 		return 0, fmt.Errorf("found the reward %v of a step, sampling of reward bounds wants rewards with at most nine decimal places, or method states", reward)
 	}
 	path.unitsOf[reward] = exact.Num().Int64()
@@ -361,8 +364,8 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 // maxRejected is the greatest number of paths without the condition before one that satisfies it.
 const maxRejected = 1_000_000
 
-// conditional draws paths until one satisfies the condition; this path is the sample. So the samples are independent, and each satisfies the formula with
-// the conditional probability.
+// conditional draws paths until one satisfies the condition. This path is the sample (rejection sampling). So the samples are independent, and each
+// of them satisfies the formula with the conditional probability.
 func (path *stepwisePath) conditional() error {
 	for range maxRejected {
 		if err := path.drawer.ctx.Err(); err != nil {
@@ -430,8 +433,8 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	}
 }
 
-// decided reports whether the path needs no further steps, and then whether it is the sample. If it is, it sets the status of the outcome. The condition
-// comes first.
+// decided reports whether the path can end, and whether it is accepted as the sample because it satisfies the condition. For a sample it sets the
+// status of the outcome. Index 0 of the arrays is about the condition, and index 1 about the formula.
 func (path *stepwisePath) decided(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:

@@ -182,9 +182,12 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 // value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
 	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
-	if solver.question.Rewards == nil {
+	if solver.question.Rewards != nil {
+		isInfinite, err = solver.analyzeReward(graph)
+	} else {
 		solver.analyzeProbability(graph)
-	} else if isInfinite, err = solver.analyzeReward(graph); isInfinite || err != nil {
+	}
+	if isInfinite || err != nil {
 		return isInfinite, err
 	}
 	solver.maybe = solver.reachableMaybeStates()

@@ -67,20 +67,20 @@ type actionProb struct {
 // New returns the parametric chain of a program. space is the exact state space of the program for the parameter values in params. The
 // error is a *PointError if other values are needed, a *compile.StateError, or the context's.
 func New(ctx context.Context, space *explicit.Space, program *sema.Program, params []Param) (*Chain, error) {
-	c := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
-	c.setParameters(params)
-	if err := c.checkParameters(); err != nil {
+	chain := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
+	chain.setParameters(params)
+	if err := chain.checkParameters(); err != nil {
 		return nil, err
 	}
 	initial := space.Model().Initial
 	if len(initial) != 1 {
 		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(initial))
 	}
-	c.initial = int(initial[0])
-	if err := c.setRows(ctx); err != nil {
+	chain.initial = int(initial[0])
+	if err := chain.setRows(ctx); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return chain, nil
 }
 
 // setParameters sets the point and the ring of functions of the parameters.

@@ -134,11 +134,11 @@ func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target
 	if !almostSure.Has(c.initial) {
 		return nil, nil
 	}
-	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
+	return c.totalUntilExit(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilLeft returns the expected total reward until a path from the initial state reaches a state for which isInside is false.
-func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, isInside func(s int) bool) (*ratfunc.Func, error) {
+// totalUntilExit returns the expected total reward until a path from the initial state reaches a state for which isInside is false.
+func (c *Chain) totalUntilExit(ctx context.Context, rewards []*ratfunc.Func, isInside func(s int) bool) (*ratfunc.Func, error) {
 	if !isInside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
@@ -162,7 +162,7 @@ func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Fu
 			}
 		}
 	}
-	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !bottom.Has(s) })
+	return c.totalUntilExit(ctx, rewards, func(s int) bool { return !bottom.Has(s) })
 }
 
 // LongRun returns the long-run average reward from the initial state: per step or, in a CTMC, per unit of time. rewards has the expected

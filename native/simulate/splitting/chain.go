@@ -58,16 +58,16 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
-	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: importanceFunction, initial: initial[0]}
-	if c.right, err = model.Evaluator(monitor.Right); err != nil {
+	created := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: importanceFunction, initial: initial[0]}
+	if created.right, err = model.Evaluator(monitor.Right); err != nil {
 		return nil, err
 	}
 	if !isTrue(monitor.Left) {
-		if c.left, err = model.Evaluator(monitor.Left); err != nil {
+		if created.left, err = model.Evaluator(monitor.Left); err != nil {
 			return nil, err
 		}
 	}
-	return c, c.reset()
+	return created, created.reset()
 }
 
 // isTrue reports whether a formula is the constant true.
@@ -79,18 +79,18 @@ func isTrue(expr sema.Expr) bool {
 // reset forgets all states except the initial state, which has the number 0.
 func (c *chain) reset() error {
 	c.nodes, c.numbers = nil, map[string]int32{}
-	_, err := c.number(c.initial)
+	_, err := c.nodeNumber(c.initial)
 	return err
 }
 
-// number returns the number of a state. A new state gets a node.
-func (c *chain) number(state []int32) (int32, error) {
+// nodeNumber returns the number of a state. A new state gets a node.
+func (c *chain) nodeNumber(state []int32) (int32, error) {
 	c.key = c.key[:0]
 	for _, value := range state {
 		c.key = binary.LittleEndian.AppendUint32(c.key, uint32(value))
 	}
-	if n, ok := c.numbers[string(c.key)]; ok {
-		return n, nil
+	if number, ok := c.numbers[string(c.key)]; ok {
+		return number, nil
 	}
 	added := node{state: slices.Clone(state)}
 	var err error
@@ -98,18 +98,19 @@ func (c *chain) number(state []int32) (int32, error) {
 		return 0, err
 	}
 	if c.importance != nil {
-		importance, possible := c.importance.of(state)
+		importance, possible := c.importance.valueOf(state)
 		added.importance = importance
 		if !possible && added.status == undecided {
 			added.status = failed
 		}
 	}
-	n := int32(len(c.nodes))
-	c.nodes, c.numbers[string(c.key)] = append(c.nodes, added), n
-	return n, nil
+	number := int32(len(c.nodes))
+	c.nodes, c.numbers[string(c.key)] = append(c.nodes, added), number
+	return number, nil
 }
 
-// statusOf evaluates an until formula in a state: reached if the right operand holds, failed if no operand holds.
+// statusOf evaluates an until formula in a state: reached if the right operand holds, failed if no operand holds, and undecided if only the left
+// operand holds.
 func (c *chain) statusOf(state []int32) (status, error) {
 	isTarget, err := c.right.Bool(state)
 	if err != nil || isTarget {
@@ -134,7 +135,7 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 			scale = 1 / (float64(len(choices.List)) * sum(choices.List[i].Transitions))
 		}
 		for _, transition := range choices.List[i].Transitions {
-			target, err := c.number(transition.Target)
+			target, err := c.nodeNumber(transition.Target)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -150,8 +151,8 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 }
 
 // expand computes the successors of a node and their cumulative probabilities. An absorbing state gets the status failed.
-func (c *chain) expand(n int32) error {
-	choices, err := c.expander.Expand(c.nodes[n].state)
+func (c *chain) expand(number int32) error {
+	choices, err := c.expander.Expand(c.nodes[number].state)
 	if err != nil {
 		return err
 	}
@@ -159,9 +160,10 @@ func (c *chain) expand(n int32) error {
 	if err != nil {
 		return err
 	}
-	current := &c.nodes[n]
+	current := &c.nodes[number]
 	current.expanded, current.choices, current.successors = true, len(choices.List), successors
-	if len(successors) == 0 || len(successors) == 1 && successors[0] == n {
+	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == number
+	if isAbsorbing {
 		current.status = failed
 		return nil
 	}

@@ -71,7 +71,7 @@ func (c *check) run(ctx context.Context) error {
 		return err
 	}
 	c.monitor = &objective.Monitor
-	if c.importance, err = derive(ctx, c.model, c.monitor); err != nil {
+	if c.importance, err = deriveImportance(ctx, c.model, c.monitor); err != nil {
 		return err
 	}
 	pilot, err := c.walker(ctx, 0)
@@ -191,33 +191,33 @@ type estimates struct {
 
 // checkTrust returns an error if the probability is not small, or if the variance is not reliable.
 func (e *estimates) checkTrust() error {
-	n, mean := e.moments.Count(), e.moments.Mean()
+	count, mean := e.moments.Count(), e.moments.Mean()
 	if mean > maxProbability {
 		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", mean, maxProbability)}
 	}
-	sum := mean * float64(n)
+	sum := mean * float64(count)
 	message := ""
 	switch {
 	case mean > 0 && e.moments.Variance() == 0:
-		message = fmt.Sprintf("the estimates of %d replications are equal", n)
-	case n < minReplications/2:
-		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, minReplications/2)
-	case e.positive < n/2:
-		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, n)
+		message = fmt.Sprintf("the estimates of %d replications are equal", count)
+	case count < minReplications/2:
+		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", count, minReplications/2)
+	case e.positive < count/2:
+		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, count)
 	case e.greatest > maxShare*sum && e.greatest > 5*mean:
-		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", n, 100*e.greatest/sum)
+		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", count, 100*e.greatest/sum)
 	default:
 		return nil
 	}
 	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
 }
 
-// replicate draws n replications and summarizes their estimates. first is the number of the first replication.
-func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, error) {
+// replicate draws count replications and summarizes their estimates. first is the number of the first replication.
+func (c *check) replicate(ctx context.Context, first, count int64) (*estimates, error) {
 	summary := &estimates{}
 	lastReport := time.Now()
 	err := inorder.Run(ctx, inorder.Jobs[replication]{
-		End: n, Workers: c.options.Workers,
+		End: count, Workers: c.options.Workers,
 		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
 			walker, err := c.walker(ctx, 0)
 			return &worker{walker, c, first}, err
@@ -230,7 +230,7 @@ func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, erro
 		Tick: func() {
 			if c.options.Progress != nil && time.Since(lastReport) > 100*time.Millisecond {
 				lastReport = time.Now()
-				c.options.Progress(progress.Progress{Done: summary.moments.Count(), Target: n, Unit: progress.Samples, Estimate: summary.moments.Mean()})
+				c.options.Progress(progress.Progress{Done: summary.moments.Count(), Target: count, Unit: progress.Samples, Estimate: summary.moments.Mean()})
 			}
 		},
 	})
@@ -259,10 +259,10 @@ type worker struct {
 	first int64
 }
 
-// Do draws n replications. first is the number of the first replication in the current job.
-func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
+// Do draws count replications. first is the number of the first replication in the current job.
+func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
 	var replications []replication
-	for i := range n {
+	for i := range count {
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
 		estimate, err := w.replicate(ctx, w.check.levels)
 		if err != nil {

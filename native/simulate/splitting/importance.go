@@ -37,8 +37,8 @@ func refusal(message string) error {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
-// of returns the importance of a state. possible is false if the state cannot reach the target.
-func (function *importance) of(state []int32) (value float64, possible bool) {
+// valueOf returns the importance of a state. possible is false if the state cannot reach the target.
+func (function *importance) valueOf(state []int32) (value float64, possible bool) {
 	value, found := function.values[function.keyOf(state)]
 	switch {
 	case found:
@@ -58,9 +58,9 @@ func (function *importance) keyOf(state []int32) string {
 	return string(key)
 }
 
-// derive computes the importance function of a monitor. A small model is explored completely.
-// For a large model, derive explores some states for each valuation of the variables in the property.
-func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
+// deriveImportance computes the importance function of a monitor. A small model is explored completely.
+// For a large model it explores some states for each valuation of the variables in the property.
+func deriveImportance(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
 	chain, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
 		return nil, err
@@ -143,9 +143,9 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {
-		n := queue[next]
-		vertex := g.vertex(n)
-		if g.chain.nodes[n].status != undecided || g.expanded[vertex] >= perVertex {
+		number := queue[next]
+		vertex := g.vertex(number)
+		if g.chain.nodes[number].status != undecided || g.expanded[vertex] >= perVertex {
 			continue
 		}
 		if next >= limit || len(g.chain.nodes) > 5*limit {
@@ -155,11 +155,11 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 			return false, ctx.Err()
 		}
 		g.expanded[vertex]++
-		if err := g.chain.expand(n); err != nil {
+		if err := g.chain.expand(number); err != nil {
 			return false, err
 		}
-		g.addEdges(n, vertex)
-		for _, successor := range g.chain.nodes[n].successors {
+		g.addEdges(number, vertex)
+		for _, successor := range g.chain.nodes[number].successors {
 			if !queued[successor] {
 				queued[successor] = true
 				queue = append(queue, successor)
@@ -170,8 +170,8 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 }
 
 // addEdges adds the transitions of an expanded node to the edges of its vertex.
-func (g *graph) addEdges(n, from int32) {
-	expanded := &g.chain.nodes[n]
+func (g *graph) addEdges(number, from int32) {
+	expanded := &g.chain.nodes[number]
 	g.rates[from] += expanded.rate
 	for k, successor := range expanded.successors {
 		to := g.vertex(successor)

@@ -33,7 +33,7 @@ type level struct {
 // record is a position of a path with a greater importance than all earlier positions.
 type record struct {
 	importance float64
-	at         position
+	position   position
 }
 
 // chooseLevels returns increasing levels of importance; the last level is the target.
@@ -64,7 +64,7 @@ func firstPositions(paths [][]record, importance float64) []position {
 	var positions []position
 	for _, path := range paths {
 		if k := slices.IndexFunc(path, func(r record) bool { return r.importance >= importance }); k >= 0 {
-			positions = append(positions, path[k].at)
+			positions = append(positions, path[k].position)
 		}
 	}
 	return positions
@@ -92,10 +92,10 @@ func nextLevel(drawn int, paths [][]record) float64 {
 // It draws more paths if too few exceed the level.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
 	minImportance := max(level, w.chain.nodes[0].importance) + leastProgress
-	for n := pilotPaths; n <= maxPilotPaths && len(paths) < leastPaths; n *= 4 {
-		drawn, paths = n, nil
-		start := w.spread(starts, n)
-		for i := range n {
+	for count := pilotPaths; count <= maxPilotPaths && len(paths) < leastPaths; count *= 4 {
+		drawn, paths = count, nil
+		start := w.spread(starts, count)
+		for i := range count {
 			path, err := w.recordPath(ctx, start(i), minImportance)
 			if err != nil {
 				return 0, nil, err

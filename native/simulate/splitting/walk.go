@@ -31,29 +31,29 @@ func (w *walker) attains(n int32, importance float64) bool {
 	return entered.status == reached || entered.status == undecided && entered.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails. at is the position where the path attained the importance.
+// walk draws a path until it attains an importance or fails. end is the position where the path attained the importance.
 // If visit is not nil, it is called with each node and its entry time.
-func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
+func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, attained bool, err error) {
 	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
 			return from, false, err
 		}
 	}
-	n, err := w.chain.number(from.state)
+	number, err := w.chain.nodeNumber(from.state)
 	if err != nil {
 		return from, false, err
 	}
 	for steps, time := int64(0), from.time; ; steps++ {
 		if visit != nil {
-			visit(n, time)
+			visit(number, time)
 		}
-		if w.attains(n, importance) {
-			return position{w.chain.nodes[n].state, time}, true, nil
+		if w.attains(number, importance) {
+			return position{w.chain.nodes[number].state, time}, true, nil
 		}
-		if err := w.prepareStep(ctx, n, steps); err != nil {
+		if err := w.prepareStep(ctx, number, steps); err != nil {
 			return from, false, err
 		}
-		current := &w.chain.nodes[n]
+		current := &w.chain.nodes[number]
 		if current.status != undecided {
 			return from, false, nil
 		}
@@ -62,13 +62,14 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 		if isLate {
 			return from, false, nil
 		}
-		n = current.successors[w.draw(current)]
+		number = current.successors[w.draw(current)]
 	}
 }
 
 // draw draws the index of a successor from the cumulative probabilities.
 func (w *walker) draw(current *node) int {
 	random := w.random.Unit()
+	// The comparison never returns 0. So the search finds the first sum greater than random.
 	index, _ := slices.BinarySearchFunc(current.cumulative, random, func(sum, random float64) int {
 		if sum > random {
 			return 1
@@ -134,12 +135,12 @@ func (w *walker) attainLevel(ctx context.Context, starts []position, level *leve
 	var positions []position
 	start := w.spread(starts, level.paths)
 	for i := range level.paths {
-		at, attained, err := w.walk(ctx, start(i), level.importance, nil)
+		end, attained, err := w.walk(ctx, start(i), level.importance, nil)
 		if err != nil {
 			return nil, err
 		}
 		if attained {
-			positions = append(positions, at)
+			positions = append(positions, end)
 		}
 	}
 	return positions, nil

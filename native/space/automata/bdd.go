@@ -87,8 +87,8 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 		return low
 	}
 	key := [3]int32{atom, int32(low), int32(high)}
-	if result, isKnown := diagram.uniqueNodes[key]; isKnown {
-		return result
+	if created, isKnown := diagram.uniqueNodes[key]; isKnown {
+		return created
 	}
 	if len(diagram.nodes) >= diagram.maxNodes {
 		diagram.exceeded = true
@@ -96,11 +96,11 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if diagram.exceeded {
 		return falseRef
 	}
-	result := ref(len(diagram.nodes))
+	created := ref(len(diagram.nodes))
 	operators := diagram.atoms[atom].operators | diagram.nodes[low].operators | diagram.nodes[high].operators
 	diagram.nodes = append(diagram.nodes, node{atom, low, high, operators})
-	diagram.uniqueNodes[key] = result
-	return result
+	diagram.uniqueNodes[key] = created
+	return created
 }
 
 // literal returns the formula that consists of an atom.
@@ -294,7 +294,7 @@ func (diagram *bdd) weakUntil(left, right ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: left, right: right})
 }
 
-// globally returns the formula G x. It simplifies G (a W b) to G (a | b), and G x to x if x is stable.
+// globally returns the formula G operand. It simplifies G (a W b) to G (a | b), and G a to a if a is stable.
 func (diagram *bdd) globally(operand ref) ref {
 	if diagram.isStable(operand) {
 		return operand

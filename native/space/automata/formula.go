@@ -108,9 +108,11 @@ func coSafe(formula *Formula, isNegated bool) bool {
 		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
 	}
 	// The negation of an eventuality is an invariant, and vice versa. An invariant without a bound is not co-safe.
-	isEventuality := formula.Op == Finally || formula.Op == Until
 	isInvariant := formula.Op == Globally || formula.Op == WeakUntil || formula.Op == Release
-	if (isEventuality && isNegated || isInvariant && !isNegated) && !formula.bounded() {
+	if isNegated {
+		isInvariant = formula.Op == Finally || formula.Op == Until
+	}
+	if isInvariant && !formula.bounded() {
 		return false
 	}
 	return coSafe(formula.X, isNegated) && (formula.Y == nil || coSafe(formula.Y, isNegated))

@@ -36,7 +36,7 @@ func (automaton *Automaton) WriteHOA(output io.Writer, names []string) error {
 	return out.Flush()
 }
 
-// writeState writes a state with its successors for each letter. props is the number of propositions.
+// writeState writes a state with its successors for each letter. numProps is the number of propositions.
 func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors [][]int, numProps int) {
 	fmt.Fprintf(out, "State: %d", number)
 	if automaton.Accepting(number) {

@@ -70,8 +70,9 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the state with a state of the initial part and runs of the accepting part. It removes rejected
-// and duplicate runs, and adds runs that jump now.
+// nextState returns the number of the state with a state of the initial part and some runs of the accepting part. It
+// removes rejected and duplicate runs, and adds runs that jump now. Run i signals the odd priority 2i+1 if it ends, and
+// the even priority 2i+2 if it is accepting. The priority of the state is the least of these.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:

@@ -96,20 +96,22 @@ type conversion struct {
 	startedAt int64
 }
 
-// write waits for the turn of a chunk, and writes it. failed is the error of making the chunk.
-func (conversion *conversion) write(worker *chunkMaker, chunk int, failed error) error {
+// write waits until all earlier chunks are written, and writes a chunk. makeErr is the error of making the chunk. After
+// an error it stops all workers.
+func (conversion *conversion) write(worker *chunkMaker, chunk int, makeErr error) error {
 	conversion.mu.Lock()
 	defer conversion.mu.Unlock()
 	for conversion.next != chunk && !conversion.stopped {
 		conversion.turn.Wait()
 	}
-	if failed == nil && conversion.next == chunk {
-		_, failed = conversion.out.Write(worker.record)
+	hasTurn, err := conversion.next == chunk, makeErr
+	if hasTurn && err == nil {
+		_, err = conversion.out.Write(worker.record)
 	}
-	if failed != nil || conversion.next != chunk {
+	if !hasTurn || err != nil {
 		conversion.stopped = true
 		conversion.turn.Broadcast()
-		return failed
+		return err
 	}
 	conversion.next++
 	conversion.files.Size += int64(len(worker.record))

@@ -623,22 +623,25 @@ func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error
 
 // Next implements keySource.
 func (batches *batchSource) Next() ([]uint64, error) {
-	if batches.pos == len(batches.batch) {
-		if batches.batch != nil {
-			select {
-			case batches.free <- batches.batch:
-			default:
-			}
-		}
-		var ok bool
-		if batches.batch, ok = <-batches.batches; !ok {
-			return nil, batches.err
-		}
-		batches.pos = 0
+	if batches.pos == len(batches.batch) && !batches.nextBatch() {
+		return nil, batches.err
 	}
 	key := batches.batch[batches.pos : batches.pos+batches.words]
 	batches.pos += batches.words
 	return key, nil
+}
+
+// nextBatch gives back the current batch for reuse, and receives the next batch. It returns false if there is none.
+func (batches *batchSource) nextBatch() (ok bool) {
+	if batches.batch != nil {
+		select {
+		case batches.free <- batches.batch:
+		default: // enough batches are free
+		}
+	}
+	batches.batch, ok = <-batches.batches
+	batches.pos = 0
+	return ok
 }
 
 // unknownKeys yields the keys of a source that are in no known set.

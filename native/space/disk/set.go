@@ -127,8 +127,8 @@ func (set *Set) numBlocks() int { return len(set.offsets) - 1 }
 // first returns the first key of a block.
 func (set *Set) first(block int) []uint64 { return set.firsts[block*set.words : (block+1)*set.words] }
 
-// blockOf returns the last block with a first key of at most key. It returns the block from if there is none, and
-// searches from there on.
+// blockOf returns the last block with a first key of at most key. It searches from block from on, and returns this
+// block if there is none.
 func (set *Set) blockOf(key []uint64, from int) int {
 	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1

@@ -28,7 +28,8 @@ func (space *Space) Commands(ctx context.Context, visit func(state, choice int, 
 	}
 	model := space.Model()
 	expander := space.Compiled().NewExpanderUntil(ctx)
-	valuation, targets := space.State(nil, 0), []int(nil)
+	valuation := space.State(nil, 0)
+	var targets []int
 	for state := range model.NumStates() {
 		if model.IsDeadlock(state) {
 			continue
@@ -40,8 +41,9 @@ func (space *Space) Commands(ctx context.Context, visit func(state, choice int, 
 		}
 		for index := range choices.List {
 			enabled := &choices.List[index]
-			var ok bool
-			if targets, ok = space.findTargets(targets, enabled); !ok {
+			var allKnown bool
+			targets, allKnown = space.findTargets(targets, enabled)
+			if !allKnown {
 				return errUnknownTarget
 			}
 			choice := space.findChoice(state, enabled, targets)
@@ -54,8 +56,8 @@ func (space *Space) Commands(ctx context.Context, visit func(state, choice int, 
 	return nil
 }
 
-// findTargets returns the numbers of the target states of a choice, in dst. allKnown is false if the space lacks a
-// target.
+// findTargets returns the numbers of the target states of a choice. It overwrites dst to save memory. allKnown is
+// false if a target is not a state of the space.
 func (space *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, allKnown bool) {
 	dst = dst[:0]
 	for _, transition := range enabled.Transitions {

@@ -55,12 +55,12 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	for _, slot := range slots {
 		variable := &program.Vars[slot]
 		numValues := int64(variable.High) - int64(variable.Low) + 1
-		found := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		numClasses := found.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
+		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		numClasses := added.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
 		if numClasses > maxWeights/numKeys { // the number of keys would exceed maxWeights
 			return false
 		}
-		cache.dependencies = append(cache.dependencies, found)
+		cache.dependencies = append(cache.dependencies, added)
 		numKeys *= numClasses
 	}
 	return true
@@ -111,25 +111,25 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	return slot, len(slots) == 1
 }
 
-// classify partitions the n values of a variable into classes and returns the number of classes. All tests have
-// the same results for all values of a class. Without an answer after maxTests evaluations, each value is a class.
-// classify overwrites state.
-func (variable *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
-	if int64(len(tests)) > maxTests/n { // too many evaluations
-		return n
+// classify partitions the values of a variable into classes and returns the number of classes. All tests have the
+// same results for all values of a class. Each value is a class of its own if that needs more than maxTests
+// evaluations, or if a test is the variable itself or has no value. classify overwrites state.
+func (variable *dependency) classify(tests []sema.Expr, numValues int64, state []int32) int64 {
+	if int64(len(tests)) > maxTests/numValues {
+		return numValues
 	}
-	classes := make([]int64, n)
+	classes := make([]int64, numValues)
 	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
 	results := make([]byte, len(tests))
 	for i := range classes {
 		state[variable.slot] = variable.low + int32(i)
 		if !evaluateTests(results, tests, state) {
-			return n
+			return numValues
 		}
-		class, found := classByResults[string(results)]
-		if !found {
+		class, isKnown := classByResults[string(results)]
+		if !isKnown {
 			class = int64(len(classByResults))
-			classByResults[string(results)] = class // a new class
+			classByResults[string(results)] = class
 		}
 		classes[i] = class
 	}
@@ -179,7 +179,7 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
-	choice, transition := 0, 0 // indices in output of the first ones of the current state
+	choice, transition := 0, 0 // the first choice and the first transition of the current state in output
 	for i, numChoices := range output.Choices {
 		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
 		isCompiled := numChoices != compile.GivenUp
@@ -413,12 +413,12 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 			continue
 		}
 		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
-		same := first // becomes the index of the transition with the same target, if there is one
-		for same < len(batch.rats) && !equalWords(batch.target(same, words), target) {
-			same++
+		match := first // becomes the index of the transition with the same target, if there is one
+		for match < len(batch.rats) && !equalWords(batch.target(match, words), target) {
+			match++
 		}
-		if same < len(batch.rats) {
-			batch.rats[same] = compiled.sum(batch.rats[same], weight)
+		if match < len(batch.rats) {
+			batch.rats[match] = compiled.sum(batch.rats[match], weight)
 		} else {
 			batch.rats = append(batch.rats, weight)
 			batch.Targets = append(batch.Targets, target...)

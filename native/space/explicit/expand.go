@@ -188,7 +188,8 @@ func (worker *worker) truncate(numStates int, err error) error {
 }
 
 // mergeFloatChoices rewrites the choices of a state of the batch. In a Markov chain it merges them into a row. In
-// an MDP it drops equal choices. If float64 weights are too inaccurate, it uses fractions.
+// an MDP it drops equal choices. It computes the state again with fractions if float64 weights are too inaccurate, or
+// do not decide whether two choices are equal.
 func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := worker.batch
 	numChoices := int(batch.Choices[state])
@@ -202,7 +203,7 @@ func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 		}
 	}
 	relErr, err := worker.weightErrors.bound(worker.currentState, worker.moves, worker.nextChoices(numChoices))
-	if _, ok := err.(needsFractions); ok {
+	if _, isInaccurate := err.(needsFractions); isInaccurate {
 		return worker.expandWithFractions(ctx, state, numChoices, worker.countTransitions(numChoices))
 	}
 	if err != nil {
@@ -358,14 +359,14 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinctChoices writes back the next n choices of an MDP's state. It skips a choice if an earlier one has
-// the same action and distribution.
+// keepDistinctChoices reads the next numChoices choices of an MDP's state from the batch. It writes them back to the batch
+// without the choices that have the same action and distribution as an earlier choice of the state.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (worker *worker) keepDistinctChoices(ctx context.Context, n int) error {
+func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) error {
 	batch, words := worker.batch, worker.codec.words
 	firstChoice := worker.writtenChoices // of the state
-	for range n {
+	for range numChoices {
 		numTransitions := int(batch.Transitions[worker.readChoices])
 		if worker.writtenTransitions < worker.readTransitions {
 			copy(batch.Weights[worker.writtenTransitions:], batch.Weights[worker.readTransitions:worker.readTransitions+numTransitions])
@@ -417,15 +418,15 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 	return false
 }
 
-// sameTransitions reports whether the n transitions from first1 on equal the n transitions from first2 on, in any
+// sameTransitions reports whether the count transitions from leftFirst on equal the count transitions from rightFirst on, in any
 // order. Each group has distinct targets.
-func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
-	for i := first1; i < first1+n; i++ {
-		j := first2 // becomes the transition with the same target
-		for j < first2+n && !equalWords(batch.target(i, words), batch.target(j, words)) {
+func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) bool {
+	for i := leftFirst; i < leftFirst+count; i++ {
+		j := rightFirst // becomes the transition with the same target
+		for j < rightFirst+count && !equalWords(batch.target(i, words), batch.target(j, words)) {
 			j++
 		}
-		if j == first2+n || !batch.sameWeight(i, j) {
+		if j == rightFirst+count || !batch.sameWeight(i, j) {
 			return false
 		}
 	}

@@ -404,7 +404,7 @@ func (search *exploration) checkLimits() error {
 	return nil
 }
 
-// reportProgress calls Options.Progress, at most ten times a second. If final is set, it calls it in any case.
+// reportProgress calls Options.Progress, at most ten times a second. If isFinal is true, it calls it in any case.
 func (search *exploration) reportProgress(isFinal bool) {
 	if search.opts.Progress == nil {
 		return

@@ -132,7 +132,8 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ds
 // run samples one path with the given random numbers and returns its outcome.
 func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
 	state := int(sampler.model.Initial[0])
-	for isLoop := false; ; {
+	isLoop := false // the last step led to the same absorbing state
+	for {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
 			return out, ctx.Err()
 		}

@@ -14,10 +14,10 @@ type store struct {
 	// slots is a hash table with linear probing, at most 4/5 full. A slot is 0 if it is free.
 	// Otherwise its upper 32 bits are the hash of a state and its lower 32 bits the number of the
 	// state plus one. So most probes do not read states, and resizing reads none.
-	slots      []uint64
-	shift      uint      // 32 - log2(len(slots))
-	prefetched uint64    // see prefetch
-	unsealOnce sync.Once // rebuilds a table that was dropped
+	slots       []uint64
+	shift       uint      // 32 - log2(len(slots))
+	prefetched  uint64    // see prefetch
+	restoreOnce sync.Once // rebuilds a table that was dropped
 }
 
 // pageStates is the number of states on a page. Pages do not move: growing copies no states.
@@ -123,7 +123,7 @@ func (store *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uin
 	return dst
 }
 
-// prefetch reads the slots of some hashes and the states in them. So they are in the processor's cache.
+// prefetch reads the slots of some hashes and the states in them, to bring them into the processor's cache.
 func (store *store) prefetch(hashes []uint32) {
 	var entries [prefetchGroup]uint64
 	for i, hash := range hashes {
@@ -168,13 +168,13 @@ func (store *store) releaseTable() { store.slots = nil }
 
 // find returns the number of a state, and whether the store has it. It is safe for concurrent use.
 func (store *store) find(packed []uint64) (int, bool) {
-	store.unsealOnce.Do(store.unseal)
+	store.restoreOnce.Do(store.restoreTable)
 	_, number := store.probe(packed, hash32(packed))
 	return max(number, 0), number >= 0
 }
 
-// unseal rebuilds the hash table if it was dropped.
-func (store *store) unseal() {
+// restoreTable rebuilds the hash table if releaseTable dropped it.
+func (store *store) restoreTable() {
 	if store.slots != nil {
 		return
 	}

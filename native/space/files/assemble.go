@@ -20,6 +20,9 @@ import (
 // Source: prism -sumroundoff.
 const maxSumError = 1e-5
 
+// higherOrderFactor makes a first-order bound of rounding errors cover the products of errors.
+const higherOrderFactor = 1.01
+
 // warnSumError is the difference from 1 above which a warning is given. Numbers with 16 digits
 // stay below it.
 const warnSumError = 1e-12
@@ -143,10 +146,10 @@ func (set *edgeSet) add(newEdge edge) (number int, isNew bool) {
 // clear removes all edges.
 func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
 
-// newAssembly returns an assembly for a model of the given kind and number of states. l collects its errors.
-func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
+// newAssembly returns an assembly for a model of the given kind and number of states. It records errors in source.
+func newAssembly(source *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
-		lines: l, kind: kind, numStates: numStates, exact: opts.Exact,
+		lines: source, kind: kind, numStates: numStates, exact: opts.Exact,
 		normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC,
 		builder:   sparse.NewBuilder(kind),
 		actions:   make(map[string]sparse.Action),
@@ -234,11 +237,13 @@ func (assembly *assembly) addTransition(target int, weight number, action sparse
 
 // checkWeight reports whether a weight is a positive rate or probability. Intervals were checked before.
 func (assembly *assembly) checkWeight(weight number, column int) bool {
+	isPositive := weight.float > 0 // false for NaN
+	isProbability := isPositive && weight.float <= 1+maxSumError
 	switch {
-	case assembly.kind == sparse.CTMC && !(weight.float > 0):
+	case assembly.kind == sparse.CTMC && !isPositive:
 		assembly.errorAt(column, "found rate %v, wanted more than 0", weight.float)
 		return false
-	case assembly.kind != sparse.CTMC && !assembly.intervals && !(weight.float > 0 && weight.float <= 1+maxSumError):
+	case assembly.kind != sparse.CTMC && !assembly.intervals && !isProbability:
 		assembly.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
 		return false
 	}
@@ -381,7 +386,7 @@ func (assembly *assembly) finish() *sparse.Model {
 	if assembly.exact {
 		model.Err = 0
 	} else {
-		model.Err = 1.01 * (assembly.maxDeviation + sema.UnitRoundoff)
+		model.Err = higherOrderFactor * (assembly.maxDeviation + sema.UnitRoundoff)
 	}
 	return model
 }

@@ -13,7 +13,7 @@ import (
 // Source: prism -exportmodel model.dot.
 func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
 	if writer.program.Type == syntax.POMDP {
-		return writer.requireNoIntervals("DOT")
+		return writer.unsupportedFormat("DOT")
 	}
 	writer = writer.plainWriter()
 	return writer.printTo(ctx, out, func(p *printer) error {

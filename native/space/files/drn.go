@@ -32,7 +32,7 @@ func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
 		return &compile.UnsupportedError{File: writer.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
 	if writer.program.Type == syntax.SMG {
-		return writer.requireNoIntervals("DRN")
+		return writer.unsupportedFormat("DRN")
 	}
 	writer, err := writer.automatonWriter()
 	if err != nil {
@@ -126,15 +126,15 @@ func (printer *drnPrinter) writeLines(lines ...string) {
 
 // writePreamble writes the lines before the first state.
 func (printer *drnPrinter) writePreamble() {
-	kind, value := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
+	kind, valueType := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
 	if printer.exitRates != nil {
 		kind = "Markov Automaton"
 	}
 	if printer.model.Exact() && !printer.space.Rounded() {
-		value = "rational"
+		valueType = "rational"
 	}
 	if printer.model.Intervals() {
-		value += "-interval"
+		valueType += "-interval"
 	}
 	var names []string
 	for _, reward := range printer.rewards {
@@ -144,7 +144,7 @@ func (printer *drnPrinter) writePreamble() {
 		printer.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
 		printer.writeEmptyLabels()
 	}
-	printer.writeLines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
+	printer.writeLines("@type: "+kind, "@value_type: "+valueType, "@parameters", "", "@reward_models", strings.Join(names, " "))
 	printer.writeLines("@nr_states", fmt.Sprint(printer.model.NumStates()), "@nr_choices", fmt.Sprint(printer.model.NumChoices()), "@model")
 }
 
@@ -264,7 +264,7 @@ func (printer *drnPrinter) writeChoice(state, choice int) {
 // writeWeight writes the sum of the weights of some transitions, as a number or as an interval such as [0.4, 0.6].
 func (printer *drnPrinter) writeWeight(transitions []int) {
 	if !printer.model.Intervals() {
-		printer.writeNumber(printer.sum(transitions))
+		printer.writeNumber(printer.sumOfWeights(transitions))
 		return
 	}
 	high := new(big.Rat)
@@ -272,7 +272,7 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 		high.Add(high, printer.model.HighRat(transition))
 	}
 	printer.write("[")
-	printer.writeNumber(printer.sum(transitions))
+	printer.writeNumber(printer.sumOfWeights(transitions))
 	printer.write(", ")
 	printer.writeNumber(number{rat: high})
 	printer.write("]")
@@ -372,7 +372,7 @@ func (printer *drnPrinter) exitRate(state int) number {
 	printer.transitions = printer.sortedTransitions(printer.transitions, state)
 	for len(printer.transitions) > 0 {
 		numSameTarget := printer.numSameTarget()
-		rate := printer.sum(printer.transitions[:numSameTarget])
+		rate := printer.sumOfWeights(printer.transitions[:numSameTarget])
 		printer.transitions = printer.transitions[numSameTarget:]
 		total.float += rate.float
 		if total.rat != nil {
@@ -382,18 +382,18 @@ func (printer *drnPrinter) exitRate(state int) number {
 	return total
 }
 
-// sum returns the sum of the weights of some transitions.
-func (printer *drnPrinter) sum(transitions []int) number {
-	if printer.model.Exact() {
+// sumOfWeights returns the sum of the weights of some transitions.
+func (writer *Writer) sumOfWeights(transitions []int) number {
+	if writer.model.Exact() {
 		sum := new(big.Rat)
 		for _, transition := range transitions {
-			sum.Add(sum, printer.model.Rat(transition))
+			sum.Add(sum, writer.model.Rat(transition))
 		}
 		return number{rat: sum}
 	}
 	sum := 0.0
 	for _, transition := range transitions {
-		sum += printer.model.Prob(transition)
+		sum += writer.model.Prob(transition)
 	}
 	return number{float: sum}
 }

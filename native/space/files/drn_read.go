@@ -89,7 +89,7 @@ func (file *drnFile) readPreamble() bool {
 		switch {
 		case listsEmptyLabels:
 			file.readEmptyLabels(emptyLabelNames)
-		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
+		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"): // an empty line or a comment
 		case text == "@model":
 			return file.checkPreamble()
 		case text[0] != '@':
@@ -178,7 +178,7 @@ func (file *drnFile) readValueType(name string) {
 	}
 }
 
-// readSection reads the line after a keyword such as @nr_states, which has its value.
+// readSection reads the value of a keyword such as @nr_states from the line after the keyword.
 func (file *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
@@ -225,7 +225,7 @@ func (file *drnFile) readRewardNames(text string) {
 // checkPreamble reports whether the preamble has the type and the number of states. It records an error if not.
 func (file *drnFile) checkPreamble() bool {
 	switch {
-	case len(file.preambleLines.errs) > 0:
+	case len(file.preambleLines.errs) > 0: // recorded before
 	case file.modelType == syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found no @type, wanted one before @model")
 	case file.declaredStates == 0:
@@ -256,7 +256,7 @@ func (file *drnFile) readBody(ctx context.Context) error {
 		text := bytes.TrimLeft(file.text, " \t")
 		position := &cursor{drnFile: file, column: len(file.text) - len(text)}
 		switch {
-		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")):
+		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")): // an empty line or a comment
 		case position.skipWord("state"):
 			position.readState()
 		case position.skipWord("action"):
@@ -357,7 +357,7 @@ func (cursor *cursor) readExitRate() {
 	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.exact)
 	cursor.exitRateRead = rate
 	switch {
-	case !ok || !cursor.markov:
+	case !ok || !cursor.markov: // endState compares the rate of a CTMC with the sum of its rates
 	case rate.float < 0:
 		cursor.errorAtPos(cursor.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
 	default:

@@ -235,7 +235,8 @@ func (file *trewFile) readLine(reward number) {
 // chain may have several transitions to a target, with different actions. Each of them has a line, in the order of
 // the actions.
 func (file *trewFile) findTransition(choice, state, target int) int {
-	if file.state == state && file.target == target && file.numRead >= 0 && file.numRead < len(file.parallel) {
+	isSamePair := file.numRead >= 0 && file.state == state && file.target == target
+	if isSamePair && file.numRead < len(file.parallel) {
 		file.numRead++
 		return file.parallel[file.numRead-1]
 	}
@@ -272,7 +273,9 @@ func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 		if !file.column.present.Has(transition) {
 			continue
 		}
-		if other := file.column.get(transition); other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0 {
+		other := file.column.get(transition)
+		isDifferent := other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0
+		if isDifferent {
 			return true
 		}
 	}
@@ -334,7 +337,7 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	if model.Kind == sparse.MDP {
 		return reward, explicit.TransitionReward{}
 	}
-	reward.Err = 1.01 * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
+	reward.Err = higherOrderFactor * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
 	return reward, explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
 }
 

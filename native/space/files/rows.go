@@ -66,7 +66,8 @@ func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func
 			numMerged++
 		}
 		mean := writer.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
-		if !mean.isZero() || !isMerging && writer.isAmbiguous(transitions[0], choice, reward) {
+		isNeededZero := mean.isZero() && !isMerging && writer.isAmbiguous(transitions[0], choice, reward)
+		if !mean.isZero() || isNeededZero {
 			target := writer.stateNumbers[writer.model.Target[transitions[0]]]
 			dst = append(dst, writtenTransition{target: int(target), value: mean})
 		}
@@ -75,8 +76,8 @@ func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func
 	return dst
 }
 
-// isAmbiguous reports whether a reader needs the zero rewards of the transitions parallel to a given one. The
-// .trew file has no actions, so a reader cannot distinguish them.
+// isAmbiguous reports whether a reader needs the zero rewards of the transitions with the same source and target as a
+// given transition. The .trew file has no actions, so a reader cannot distinguish such transitions.
 func (writer *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
 	if !writer.opts.Zeros || writer.nondeterministic() || writer.opts.Format != Plain {
 		return false

@@ -328,7 +328,8 @@ func (file *traFile) readLine() {
 		file.readInitialObservation()
 		return
 	}
-	if maxEntries := file.columns.action + 1; len(file.fields) != maxEntries && len(file.fields) != maxEntries-1 {
+	maxEntries := file.columns.action + 1 // the action is the last entry, and may be missing
+	if len(file.fields) != maxEntries && len(file.fields) != maxEntries-1 {
 		file.errorAt(0, "found %d entries, wanted %s", len(file.fields), file.columns.description)
 		return
 	}
@@ -353,7 +354,11 @@ func (file *traFile) readTransition() {
 		return
 	}
 	weight, high, ok := file.readWeight()
-	if !ok || columns.observation > 0 && !file.setObservation(target, fields[columns.observation]) {
+	if !ok {
+		return
+	}
+	hasObservation := columns.observation > 0
+	if hasObservation && !file.setObservation(target, fields[columns.observation]) {
 		return
 	}
 	action, ok := file.readActionName()

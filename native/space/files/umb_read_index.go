@@ -97,7 +97,9 @@ func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
 
 // checkTotals returns an error if a number of states, choices, branches, players or actions is too large.
 func (file *umbFile) checkTotals(system *umb.System) error {
-	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
+	hasValidStates := system.States >= 1 && system.States <= math.MaxInt32
+	hasTooManyRows := system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1
+	if !hasValidStates || hasTooManyRows || system.Observations > 0 {
 		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
 	}
 	if err := file.opts.checkNumStates(int(system.States)); err != nil {

@@ -61,7 +61,7 @@ func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 		return nil, builder.errs
 	}
 	if model.Kind == sparse.CTMC && !builder.opts.Exact { // a rate is the rounded product of two rounded numbers
-		model.Err = 1.01 * 4 * sema.UnitRoundoff
+		model.Err = higherOrderFactor * 4 * sema.UnitRoundoff
 	}
 	sets, err := builder.declaredSets()
 	if err != nil {
@@ -171,7 +171,8 @@ func (builder *umbBuilder) readActionNames() error {
 	return nil
 }
 
-// readActionName returns the name of the action with a number.
+// readActionName returns the name of the action with the given number, from 0. It is an error if the name is not in
+// the file.
 func (builder *umbBuilder) readActionName(number int) (string, error) {
 	if builder.actionOffsets == nil {
 		return "_" + strconv.Itoa(number+1), nil

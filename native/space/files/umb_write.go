@@ -80,27 +80,32 @@ type umbField struct {
 	bitOffset, numBits int
 }
 
-// newUMBWriter evaluates the labels and rewards of the model, and fills the index of the UMB file. UMB cannot represent a POMDP with
-// intervals.
+// newUMBWriter returns a writer of a UMB file, with the index of the file and the values of labels and rewards. A
+// POMDP is an error.
 func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if writer.program.Type == syntax.POMDP {
-		return nil, writer.requireNoIntervals("UMB")
+		return nil, writer.unsupportedFormat("UMB")
 	}
-	created := &umbWriter{Writer: writer, ctx: ctx, numberSize: 8, rateState: -1}
-	var err error
-	if created.labels, err = writer.evaluateAllLabels(ctx); err != nil {
+	labels, err := writer.evaluateAllLabels(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if created.rewards, err = writer.evaluateRewards(ctx); err != nil {
+	rewards, err := writer.evaluateRewards(ctx)
+	if err != nil {
 		return nil, err
 	}
+	created := &umbWriter{Writer: writer, ctx: ctx, labels: labels, rewards: rewards, numberSize: float64Size, rateState: -1}
 	created.exact = writer.model.Exact() && (writer.opts.Fractions || !writer.model.Intervals())
 	if created.exact {
 		created.setRationalSize()
 	}
 	created.numberActions()
-	return created, created.fillIndex()
+	created.fillIndex()
+	return created, nil
 }
+
+// float64Size is the size of a float64 in a UMB file, in bytes.
+const float64Size = 8
 
 // setRationalSize sets numberSize to a number of bytes that is enough for every fraction of the file.
 func (writer *umbWriter) setRationalSize() {
@@ -244,15 +249,15 @@ func (writer *umbWriter) exitRate(state int) number {
 		return writer.cachedRate
 	}
 	transitions := writer.sortedTransitions(nil, state) // rowBuffer may be in use
-	writer.rateState, writer.cachedRate = state, (&drnPrinter{printer: &printer{Writer: writer.Writer}}).sum(transitions)
+	writer.rateState, writer.cachedRate = state, writer.sumOfWeights(transitions)
 	if !writer.model.Exact() {
 		writer.cachedRate.float = writer.reproducingRate(transitions, writer.cachedRate.float)
 	}
 	return writer.cachedRate
 }
 
-// reproducingRate returns an exit rate near sum. A reader computes exactly the rates of all transitions from it.
-// It returns sum if it finds no such exit rate.
+// reproducingRate returns an exit rate near sum, from which a reader computes exactly the rates of all transitions. It
+// returns sum if it finds no such exit rate.
 func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
 	const attempts = 8
 	above, below := sum, sum
@@ -277,8 +282,8 @@ func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bo
 	return true
 }
 
-// branchProbability returns a probability with a float64 product with exitRate of exactly rate. If there is none,
-// isExact is false, and the probability is the quotient.
+// branchProbability returns a probability whose float64 product with exitRate is exactly rate. If it finds none,
+// isExact is false, and the probability is the rounded quotient.
 func branchProbability(rate, exitRate float64) (probability float64, isExact bool) {
 	quotient := rate / exitRate
 	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {

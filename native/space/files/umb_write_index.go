@@ -13,7 +13,7 @@ import (
 
 // fillIndex fills the index of the file. It has the type and size of the model, the labels, the reward structures
 // and the layout of valuations.
-func (writer *umbWriter) fillIndex() error {
+func (writer *umbWriter) fillIndex() {
 	index := &writer.index
 	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
 	index.System = writer.systemIndex()
@@ -24,9 +24,8 @@ func (writer *umbWriter) fillIndex() error {
 		}
 	}
 	if !writer.opts.NoValuations {
-		return writer.layOutValuations()
+		writer.layOutValuations()
 	}
-	return nil
 }
 
 // numberType returns the type of probabilities, rates and rewards in the file.
@@ -139,7 +138,7 @@ func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 }
 
 // layOutValuations chooses the number of bits of each variable in a packed valuation. A valuation ends at a byte.
-func (writer *umbWriter) layOutValuations() error {
+func (writer *umbWriter) layOutValuations() {
 	var class umb.Class
 	bitOffset := 0
 	for slot := range writer.program.Vars {
@@ -153,7 +152,6 @@ func (writer *umbWriter) layOutValuations() error {
 	}
 	writer.valuationSize = (bitOffset + 7) / 8
 	writer.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
-	return nil
 }
 
 // packedVariable describes a variable in a packed valuation. It has the type, as few bits as the range needs, and

@@ -201,17 +201,13 @@ func (writer *Writer) weight(transition int) number {
 	return number{float: writer.model.Prob(transition)}
 }
 
-// requireNoIntervals returns an error for interval models, POMDPs and games, because the format cannot express
-// them.
-func (writer *Writer) requireNoIntervals(format string) error {
+// unsupportedFormat returns the error that a format cannot express the type of the model. The error names other formats.
+func (writer *Writer) unsupportedFormat(format string) error {
 	alternatives := ".tra or .pexp"
 	if writer.program.Type == syntax.SMG {
 		alternatives = ".tra, .pexp or .umb"
 	}
-	if writer.model.Intervals() || writer.program.Type == syntax.POMDP || writer.program.Type == syntax.SMG {
-		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", writer.program.Type, format, alternatives)}
-	}
-	return nil
+	return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", writer.program.Type, format, alternatives)}
 }
 
 // actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov chain. It

@@ -14,7 +14,6 @@ import (
 // copied.
 func (partition *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
 	builder := sparse.NewBuilder(model.Kind)
-
 	for _, state := range partition.First {
 		builder.State()
 		first, end := model.Choices(int(state))

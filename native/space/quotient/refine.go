@@ -172,8 +172,8 @@ func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward,
 	return key
 }
 
-// signature appends the signature of a state to key. It consists of the block and the set of the choices'
-// signatures.
+// signature appends the signature of a state to key. It consists of the block of the state and the set of the
+// signatures of its choices. States with different signatures are in different blocks after a refinement.
 func (refiner *refiner) signature(state int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, refiner.block[state])
 	first, end := refiner.model.Choices(state)

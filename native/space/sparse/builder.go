@@ -73,7 +73,8 @@ func (builder *Builder) Bytes() int64 {
 	return int64(indexBytes*numIndices + weightBytes*cap(builder.model.Weights) + actionBytes*builder.actions.cap())
 }
 
-// State begins the next state.
+// State begins the next state. In a Markov chain it also begins the only row of the state. In an MDP, calls of Choice
+// must follow.
 func (builder *Builder) State() {
 	if builder.numStates == maxStates {
 		builder.keepError(ErrTooLarge)
@@ -125,7 +126,8 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 		builder.keepError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
 		return
 	}
-	const multiplier = 0x9e3779b97f4a7c15 // Fibonacci hashing: the upper six bits of the product
+	// The cache saves look-ups in a map. Fibonacci hashing selects its entry: the upper six bits of a product.
+	const multiplier = 0x9e3779b97f4a7c15
 	cached := &builder.weightCache[math.Float64bits(weight)*multiplier>>58]
 	if weight != cached.weight {
 		*cached = cachedWeight{weight, builder.weightID(weight)}
@@ -196,7 +198,8 @@ func (builder *Builder) rationalID(weight *big.Rat) uint32 {
 	return id
 }
 
-// addRational adds a fraction and its nearest float64 to the tables of weights. It returns the index.
+// addRational adds a fraction and its nearest float64 to the tables of weights. It returns the index, and records
+// whether the fraction is outside the range of float64.
 func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	nearest, inRange := 0.0, true
 	if weight.Sign() != 0 {
@@ -208,7 +211,7 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	return uint32(len(builder.model.Rats) - 1)
 }
 
-// addTransition appends a transition. id is the index of its weight in the table of weights.
+// addTransition appends a transition. weightID is the index of its weight in the table of weights.
 func (builder *Builder) addTransition(target int, weightID uint32, action Action) {
 	switch {
 	case builder.starts.len() == 0:
@@ -240,7 +243,8 @@ type Rows struct {
 	Highs       []*big.Rat
 }
 
-// AddRows appends the first numStates states of rows and returns the rows of the later states.
+// AddRows appends the first numStates states of rows with their choices and transitions. It returns the rows of the
+// later states.
 func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 	choice, transition := 0, 0
 	for _, numChoices := range rows.Choices[:numStates] {

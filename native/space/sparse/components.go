@@ -96,11 +96,11 @@ func (search *pearce) search(start uint32) {
 // leaveTop leaves the last state of the search path, and updates the state before it.
 func (search *pearce) leaveTop() {
 	last := len(search.frames) - 1
-	left := search.frames[last]
+	finished := search.frames[last]
 	search.frames = search.frames[:last]
-	search.leave(left)
+	search.leave(finished)
 	if last > 0 {
-		search.lowlink(&search.frames[last-1], left.state)
+		search.lowlink(&search.frames[last-1], finished.state)
 	}
 }
 
@@ -149,8 +149,9 @@ func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
 	return 0, false
 }
 
-// leave completes the component of a state if the state is its root. All successors must have been visited. The
-// root and states on top of the stack form the component. Any other state goes onto the stack.
+// leave completes the component of a state if the state is the root of the component. All successors must have been
+// visited. A root and the states on top of the stack that were entered after it form a component. A state that is no
+// root goes onto the stack.
 func (search *pearce) leave(frame searchFrame) {
 	if !frame.root {
 		search.stack = append(search.stack, frame.state)

@@ -17,49 +17,48 @@ func (e *ActionsError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions matches the choices of states with the same observation by their actions. The first state with an
-// observation is the reference. If the choices of a state begin at first, entry first+k of the result is the
-// choice with the same action as the reference's choice k.
+// MatchActions sorts the choices of each state by their actions, in the order of a reference: the first state with
+// the same observation. So all states with an observation have the same actions in the same order. In the result, a
+// state has as many choices as in the model, and they begin at the same index. observation[s] is the observation of
+// state s.
 //
 // The error is an *ActionsError if states with the same observation have different actions, or if a state has two
-// choices with the same action. Unlike in PRISM, the actions may have any order.
+// choices with the same action. Unlike in PRISM, the actions of the model may have any order.
 func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
-	matching := make([]uint32, model.NumChoices())
-	firstState := map[uint32]int{} // by observation
+	sorted := make([]uint32, 0, model.NumChoices())
+	referenceOf := map[uint32]int{} // the first state with each observation
 	for state := range model.NumStates() {
-		reference, isKnown := firstState[observation[state]]
-		if !isKnown {
-			reference = state
-			firstState[observation[state]] = state
+		if _, isKnown := referenceOf[observation[state]]; !isKnown {
+			referenceOf[observation[state]] = state
 		}
-		first, end := model.Choices(state)
-		if err := model.matchState(matching[first:end], state, reference); err != nil {
+		var err error
+		if sorted, err = model.appendInOrder(sorted, state, referenceOf[observation[state]]); err != nil {
 			return nil, err
 		}
 	}
-	return matching, nil
+	return sorted, nil
 }
 
-// matchState sets entry k of matching to the state's choice with the same action as choice k of the reference. The
-// error is an *ActionsError if their actions differ.
-func (model *Model) matchState(matching []uint32, state, reference int) error {
+// appendInOrder appends the choices of a state to sorted, in the order of the same actions in the reference state.
+// The error is an *ActionsError if the two states have different actions.
+func (model *Model) appendInOrder(sorted []uint32, state, reference int) ([]uint32, error) {
 	choiceOf, err := model.choicesByAction(state)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	first, end := model.Choices(reference)
-	if end-first != len(matching) {
-		return &ActionsError{State: state, Other: reference}
+	if end-first != len(choiceOf) {
+		return nil, &ActionsError{State: state, Other: reference}
 	}
-	for k := range matching {
-		action := model.actionOf(first + k)
-		choice, found := choiceOf[action]
-		if !found {
-			return &ActionsError{State: state, Other: reference, Action: action}
+	for referenceChoice := first; referenceChoice < end; referenceChoice++ {
+		action := model.actionOf(referenceChoice)
+		choice, hasAction := choiceOf[action]
+		if !hasAction {
+			return nil, &ActionsError{State: state, Other: reference, Action: action}
 		}
-		matching[k] = choice
+		sorted = append(sorted, choice)
 	}
-	return nil
+	return sorted, nil
 }
 
 // choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have

@@ -35,7 +35,7 @@ func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P
 		product: product, numbers: make(map[P]uint32), builder: NewDerivedBuilder(model, model.Kind),
 	}
 	for i, pair := range starts {
-		product.Start[i] = search.number(pair)
+		product.Start[i] = search.stateOf(pair)
 	}
 	for state := 0; state < len(product.Pairs); state++ { // expand appends to product.Pairs
 		if state&0xfff == 0 && ctx.Err() != nil {
@@ -62,8 +62,8 @@ type productSearch[P comparable] struct {
 	stepErr   error // an error of Memory.Step for this pair
 }
 
-// number returns the state of the product for a pair. It adds a new pair to the product.
-func (search *productSearch[P]) number(pair P) uint32 {
+// stateOf returns the state of the product for a pair of a state and a memory. It adds a new pair to the product.
+func (search *productSearch[P]) stateOf(pair P) uint32 {
 	state, isKnown := search.numbers[pair]
 	if !isKnown {
 		state = uint32(len(search.product.Pairs))
@@ -105,5 +105,5 @@ func (search *productSearch[P]) successor(transition int) uint32 {
 		search.stepErr = err
 		return None
 	}
-	return search.number(pair)
+	return search.stateOf(pair)
 }

@@ -89,20 +89,20 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &automaton{Zones: timed, expander: compiled.NewExpander(), locationOf: make(map[string]*location), exact: true}
-	a.constraint = constraints{labels: timed.Source.Labels, clockOf: make(map[int]int), clocks: len(timed.Clocks)}
+	created := &automaton{Zones: timed, expander: compiled.NewExpander(), locationOf: make(map[string]*location), exact: true}
+	created.constraint = constraints{labels: timed.Source.Labels, clockOf: make(map[int]int), clocks: len(timed.Clocks)}
 	for i, slot := range timed.Clocks {
-		a.constraint.clockOf[slot] = i + 1
+		created.constraint.clockOf[slot] = i + 1
 	}
 	if timed.Deadline != nil {
-		a.constraint.clocks++
-		a.timer = a.constraint.clocks
+		created.constraint.clocks++
+		created.timer = created.constraint.clocks
 	}
-	return a, nil
+	return created, nil
 }
 
-// at returns the location with the discrete variables of a state. It adds a new location.
-func (automaton *automaton) at(state []int32) (*location, error) {
+// locationAt returns the location with the discrete variables of a state. It adds a new location.
+func (automaton *automaton) locationAt(state []int32) (*location, error) {
 	state = slices.Clone(state)
 	for _, slot := range automaton.Clocks {
 		state[slot] = digital.NotSet
@@ -132,7 +132,7 @@ func (automaton *automaton) valuations(location *location, condition sema.Expr) 
 	if condition == nil {
 		return automaton.in(location).all(), nil
 	}
-	result, err := automaton.in(location).of(condition, true)
+	result, err := automaton.in(location).valuations(condition, true)
 	return result, automaton.modelError(location, err)
 }
 
@@ -272,7 +272,7 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 // changes the state of the expander.
 func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
-		to, err := automaton.at(targets[i])
+		to, err := automaton.locationAt(targets[i])
 		if err != nil {
 			return err
 		}
@@ -371,7 +371,7 @@ func (automaton *automaton) initial() (*location, error) {
 	for slot := range automaton.Locations.Vars {
 		state[slot] = automaton.Locations.Vars[slot].Init
 	}
-	return automaton.at(state)
+	return automaton.locationAt(state)
 }
 
 // text describes the states of a location with a zone, such as (l=1,x=2). It omits the relations between clocks.

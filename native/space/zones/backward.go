@@ -183,8 +183,8 @@ func (search *backward) next() *entry {
 		if first.explored || search.isWithinSure(first) {
 			continue
 		}
-		if by := search.dominating(first); by != nil {
-			search.leaveOut(by, first, func() { search.waiting.push(first) })
+		if dominator := search.dominating(first); dominator != nil {
+			search.leaveOut(dominator, first, func() { search.waiting.push(first) })
 			continue
 		}
 		return first
@@ -200,28 +200,33 @@ func (search *backward) isWithinSure(e *entry) bool {
 // enter adds an entry of a location with a zone, and a way to leave it. The way is nil for the target. It ignores
 // an unreachable zone, and a zone within an entry that surely reaches the target.
 func (search *backward) enter(location *location, z zone.Zone, way *firingZone) {
-	key := z.Key()
-	e := search.entryOf[location.number][key]
-	if e == nil {
+	entered := search.entryOf[location.number][z.Key()]
+	if entered == nil {
 		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
 		if !location.reached.Intersects(z) || slices.ContainsFunc(search.sure[location.number], includesZone) {
 			return
 		}
-		e = &entry{location: location, zone: z, order: search.count}
-		search.entries[location.number] = append(search.entries[location.number], e)
-		search.entryOf[location.number][key] = e
-		search.waiting.push(e)
-		search.count++
-		search.memory.add(1, entryBytes, 2)
+		entered = search.newEntry(location, z)
 	}
 	if way != nil {
-		e.ways = append(e.ways, way)
-		way.entries = append(way.entries, e)
-		search.increaseValue(e, way.value)
+		entered.ways = append(entered.ways, way)
+		way.entries = append(way.entries, entered)
+		search.increaseValue(entered, way.value)
 	}
 	if way == nil || way.isSure {
-		search.makeSure(e)
+		search.makeSure(entered)
 	}
+}
+
+// newEntry adds an entry of a location with a zone, without ways to leave it. Its predecessors will be explored.
+func (search *backward) newEntry(location *location, z zone.Zone) *entry {
+	added := &entry{location: location, zone: z, order: search.count}
+	search.entries[location.number] = append(search.entries[location.number], added)
+	search.entryOf[location.number][z.Key()] = added
+	search.waiting.push(added)
+	search.count++
+	search.memory.add(1, entryBytes, 2)
+	return added
 }
 
 // makeSure records that an entry surely reaches the target. It updates the firing zones that lead into the entry.
@@ -300,13 +305,13 @@ func (search *backward) intersect(old *firingZone, added option, branch int) {
 		search.leaveOut(best, added.entry, func() { search.intersect(old, added, branch) })
 		return
 	}
-	both, ok := added.zone.Intersect(old.zone)
-	if !ok || !old.firing.transition.from.reached.Intersects(both) {
+	intersection, ok := added.zone.Intersect(old.zone)
+	if !ok || !old.firing.transition.from.reached.Intersects(intersection) {
 		return
 	}
 	for _, generator := range old.generators {
 		if !generator.has(branch) {
-			search.addZone(old.firing, both, generator.with(branch))
+			search.addZone(old.firing, intersection, generator.with(branch))
 		}
 	}
 }

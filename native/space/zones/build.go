@@ -192,9 +192,9 @@ func (search *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
 	for _, domination := range search.dominations {
-		if pair := [2]*entry{domination.by, domination.entry}; !isListed[pair] {
+		if pair := [2]*entry{domination.dominator, domination.entry}; !isListed[pair] {
 			isListed[pair] = true
-			result[domination.by] = append(result[domination.by], domination.entry)
+			result[domination.dominator] = append(result[domination.dominator], domination.entry)
 		}
 	}
 	return result
@@ -213,14 +213,14 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 	if err != nil {
 		return nil, err
 	}
-	mdp.addChoiceBetween([]int{mdp.of(search.entriesAtOrigin(first))})
+	mdp.addChoiceBetween([]int{mdp.stateFor(search.entriesAtOrigin(first))})
 	mdp.addChoiceBetween([]int{targetState})
 	mdp.addChoiceBetween([]int{loseState})
 	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
 		if added := mdp.nodes[i]; added.entry != nil {
 			mdp.addEntry(added.entry)
 		} else {
-			mdp.addChoiceBetween(mdp.ofEach(added.options))
+			mdp.addChoiceBetween(mdp.statesFor(added.options))
 		}
 		if search.memory.exceeded(mdp.builder.Bytes()) {
 			return nil, search.memory.limitError(search.count, search.count)
@@ -231,18 +231,18 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 
 // entriesAtOrigin returns the entries of a location that contain the valuation with all clocks 0.
 func (search *backward) entriesAtOrigin(location *location) []*entry {
-	var found []*entry
+	var entries []*entry
 	origin := make([]float64, search.constraint.clocks)
 	for _, entry := range search.entries[location.number] {
 		if entry.zone.Contains(origin) {
-			found = append(found, entry)
+			entries = append(entries, entry)
 		}
 	}
-	return found
+	return entries
 }
 
-// of returns the state of the MDP that chooses between entries. It adds a new state.
-func (mdp *mdp) of(options []*entry) int {
+// stateFor returns the state of the MDP that chooses between entries. It adds a new state.
+func (mdp *mdp) stateFor(options []*entry) int {
 	switch {
 	case len(options) == 0:
 		return loseState
@@ -254,7 +254,7 @@ func (mdp *mdp) of(options []*entry) int {
 		}
 		return options[0].number
 	}
-	numbers := mdp.ofEach(options)
+	numbers := mdp.statesFor(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
 	number, isKnown := mdp.optionOf[key]
@@ -265,11 +265,11 @@ func (mdp *mdp) of(options []*entry) int {
 	return number
 }
 
-// ofEach returns the state of the MDP for each of some entries.
-func (mdp *mdp) ofEach(entries []*entry) []int {
+// statesFor returns the state of the MDP for each of some entries.
+func (mdp *mdp) statesFor(entries []*entry) []int {
 	var numbers []int
 	for _, e := range entries {
-		numbers = append(numbers, mdp.of([]*entry{e}))
+		numbers = append(numbers, mdp.stateFor([]*entry{e}))
 	}
 	return numbers
 }
@@ -310,7 +310,7 @@ func (mdp *mdp) addEntry(e *entry) {
 		mdp.addWay(way)
 	}
 	for _, other := range mdp.dominated[e] {
-		mdp.addChoice(mdp.of([]*entry{other}))
+		mdp.addChoice(mdp.stateFor([]*entry{other}))
 	}
 }
 
@@ -319,7 +319,7 @@ func (mdp *mdp) addWay(way *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)
 	for i, branch := range way.firing.transition.branches {
-		target := mdp.of(way.options[i])
+		target := mdp.stateFor(way.options[i])
 		sum, isKnown := weights[target]
 		if !isKnown {
 			targets = append(targets, target)

@@ -14,25 +14,26 @@ type constraints struct {
 	state   []int32     // the values of the discrete variables
 }
 
-// of returns the clock valuations that satisfy a condition. If holds is false, it returns the valuations that
-// violate it.
-func (constraints *constraints) of(condition sema.Expr, holds bool) (zone.Federation, error) {
+// valuations returns the clock valuations that satisfy a condition. If holds is false, it returns the valuations that
+// violate it. The discrete variables have the values of constraints.state. So a condition without clocks holds in all
+// valuations or in none.
+func (constraints *constraints) valuations(condition sema.Expr, holds bool) (zone.Federation, error) {
 	switch expr := condition.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 {
-			return constraints.of(constraints.labels[expr.Index].X, holds)
+			return constraints.valuations(constraints.labels[expr.Index].X, holds)
 		}
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			return constraints.of(expr.X, !holds)
+			return constraints.valuations(expr.X, !holds)
 		}
 	case *sema.Binary:
 		switch expr.Op {
 		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
-			return constraints.ofConnective(expr, holds)
+			return constraints.valuationsOfConnective(expr, holds)
 		}
 		if constraints.isClock(expr.X) || constraints.isClock(expr.Y) {
-			return constraints.ofComparison(expr, holds)
+			return constraints.valuationsOfComparison(expr, holds)
 		}
 	case *sema.Cond:
 		value, err := sema.Eval(expr.Condition, constraints.state)
@@ -40,9 +41,9 @@ func (constraints *constraints) of(condition sema.Expr, holds bool) (zone.Federa
 			return nil, err
 		}
 		if value.Bool {
-			return constraints.of(expr.Then, holds)
+			return constraints.valuations(expr.Then, holds)
 		}
-		return constraints.of(expr.Else, holds)
+		return constraints.valuations(expr.Else, holds)
 	}
 	value, err := sema.Eval(condition, constraints.state)
 	if err != nil || value.Bool != holds {
@@ -62,10 +63,10 @@ func (constraints *constraints) isClock(expr sema.Expr) bool {
 	return ok && constraints.clockOf[variable.Slot] > 0
 }
 
-// ofConnective implements of for a conjunction, a disjunction or an implication. It does not evaluate the right
+// valuationsOfConnective implements valuations for a conjunction, a disjunction or an implication. It does not evaluate the right
 // operand if the left operand is sufficient.
-func (constraints *constraints) ofConnective(expr *sema.Binary, holds bool) (zone.Federation, error) {
-	left, err := constraints.of(expr.X, holds != (expr.Op == syntax.OpImplies))
+func (constraints *constraints) valuationsOfConnective(expr *sema.Binary, holds bool) (zone.Federation, error) {
+	left, err := constraints.valuations(expr.X, holds != (expr.Op == syntax.OpImplies))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (constraints *constraints) ofConnective(expr *sema.Binary, holds bool) (zon
 	if isConjunction && len(left) == 0 || !isConjunction && isAll {
 		return left, nil
 	}
-	right, err := constraints.of(expr.Y, holds)
+	right, err := constraints.valuations(expr.Y, holds)
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,8 +90,8 @@ var negatedOp = map[syntax.Op]syntax.Op{
 	syntax.OpLt: syntax.OpGe, syntax.OpGe: syntax.OpLt, syntax.OpGt: syntax.OpLe, syntax.OpLe: syntax.OpGt, syntax.OpEq: syntax.OpNe, syntax.OpNe: syntax.OpEq,
 }
 
-// ofComparison implements of for a comparison of a clock with a number or with another clock.
-func (constraints *constraints) ofComparison(expr *sema.Binary, holds bool) (zone.Federation, error) {
+// valuationsOfComparison implements valuations for a comparison of a clock with a number or with another clock.
+func (constraints *constraints) valuationsOfComparison(expr *sema.Binary, holds bool) (zone.Federation, error) {
 	left, leftNumber, err := constraints.side(expr.X)
 	if err != nil {
 		return nil, err

@@ -5,16 +5,16 @@ import "container/heap"
 // domination says that an entry, or a way into it, was left out because another entry includes its states and has at least its value. The
 // values are approximate, so the answer has to be checked: see Built.
 type domination struct {
-	by, entry *entry
-	retry     func() // adds what was left out
+	dominator, entry *entry
+	retry            func() // adds what was left out
 }
 
 // tolerance is the relative difference up to which values count as equal.
 const tolerance = 1e-9
 
-// dominates reports whether one entry has at least the value of another one.
-func (search *backward) dominates(by, other *entry) bool {
-	return !search.keepAll && by.value >= other.value*(1-tolerance)
+// dominates reports whether dominator has at least the value of other.
+func (search *backward) dominates(dominator, other *entry) bool {
+	return !search.keepAll && dominator.value >= other.value*(1-tolerance)
 }
 
 // dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
@@ -27,9 +27,9 @@ func (search *backward) dominating(entry *entry) *entry {
 	return nil
 }
 
-// leaveOut records that an entry was left out.
-func (search *backward) leaveOut(by, entry *entry, retry func()) {
-	search.dominations = append(search.dominations, domination{by, entry, retry})
+// leaveOut records that an entry, or a way into it, was left out because of the dominator. retry adds it again.
+func (search *backward) leaveOut(dominator, entry *entry, retry func()) {
+	search.dominations = append(search.dominations, domination{dominator, entry, retry})
 	search.memory.add(1, dominationBytes, 1)
 }
 
@@ -38,14 +38,14 @@ func (search *backward) retry() bool {
 	old := search.dominations
 	search.dominations = nil
 	hasAdded := false
-	for _, d := range old {
-		if d.entry.value*(1-tolerance) <= d.by.value {
-			search.dominations = append(search.dominations, d)
+	for _, recorded := range old {
+		if recorded.entry.value*(1-tolerance) <= recorded.dominator.value {
+			search.dominations = append(search.dominations, recorded)
 			continue
 		}
 		hasAdded = true
 		search.memory.add(-1, dominationBytes, 1)
-		d.retry()
+		recorded.retry()
 	}
 	return hasAdded
 }

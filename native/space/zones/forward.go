@@ -105,13 +105,13 @@ func (search *forward) extrapolate(z zone.Zone) zone.Federation {
 
 // intersecting returns the intersections of a zone order with each of some zones, if they intersect z.
 func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
-	var found []zone.Zone
+	var result []zone.Zone
 	for _, other := range zones {
-		if both, ok := order.Intersect(other); ok && both.Intersects(z) {
-			found = append(found, both)
+		if intersection, ok := order.Intersect(other); ok && intersection.Intersects(z) {
+			result = append(result, intersection)
 		}
 	}
-	return found
+	return result
 }
 
 // orders returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
@@ -125,13 +125,14 @@ func (search *forward) orders(pair [2]int) []zone.Zone {
 }
 
 // expand adds the states after the passage of time and after all transitions. It returns an error for a timelock.
-func (search *forward) expand(found locationZone) error {
-	location := found.location
-	reached := location.afterDelay(found.zone)
-	violating := (zone.Federation{found.zone}).Minus(location.invariant)
+func (search *forward) expand(entered locationZone) error {
+	location := entered.location
+	reached := location.afterDelay(entered.zone)
+	violating := (zone.Federation{entered.zone}).Minus(location.invariant)
 	if search.warning == "" && len(violating) > 0 {
 		search.warning = search.text(location, violating[0])
 	}
+	// A state in which no time can pass is the better example.
 	stuck := reached.Minus(location.live)
 	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
 		return &TimelockError{search.text(location, timelocks[0])}
@@ -165,7 +166,7 @@ func (search *forward) take(transition *transition, from zone.Federation) error 
 	return nil
 }
 
-// afterDelay returns the states of a location after the passage of some time, or none.
+// afterDelay returns the states of a location that the states in zone z reach by the passage of time, and z itself.
 func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
@@ -178,8 +179,8 @@ func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	return result.Add(z)
 }
 
-// beforeDelayAvoiding returns the states of a location from which the passage of some time, or none, leads into a
-// zone. There must be no bad state before. The zone has no bad state.
+// beforeDelayAvoiding returns the states of a location from which the passage of time leads into zone z, without a bad
+// state on the way, and z itself. z must have no bad state.
 func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {

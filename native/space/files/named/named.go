@@ -47,8 +47,8 @@ func Zip(name string) string {
 	return ""
 }
 
-// Split splits a name such as "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
-// name.
+// Split splits a name such as "dir/model.tra,sta" into the base "dir/model" and the extensions "tra" and "sta". ok is
+// false if the name has no extension, or an extension that is no format of state spaces.
 func Split(name string) (base string, exts []string, ok bool) {
 	dir, file := filepath.Split(name)
 	dotAt := strings.LastIndexByte(file, '.')
@@ -98,24 +98,25 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files with one extension. If they have rewards, there is a file for each of n
-// structures. If n is 0, the number of existing files decides.
-func Part(base, ext, zip string, n int) []string {
+// Part returns the names of the files with one extension, such as model.sta.gz for the base "model", the extension
+// "sta" and zip ".gz". Files of rewards are numbered if there are several reward structures: model1.srew, model2.srew.
+// If numRewards is 0, the number of existing files decides.
+func Part(base, ext, zip string, numRewards int) []string {
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
-	if !hasRewards || n == 1 {
+	if !hasRewards || numRewards == 1 {
 		return []string{plain}
 	}
-	if n == 0 {
+	if numRewards == 0 {
 		if !isMissing(plain) || isMissing(numberedName(base, ext, zip, 1)) {
 			return []string{plain}
 		}
-		for !isMissing(numberedName(base, ext, zip, n+1)) {
-			n++
+		for !isMissing(numberedName(base, ext, zip, numRewards+1)) {
+			numRewards++
 		}
 	}
 	var names []string
-	for i := 1; i <= n; i++ {
+	for i := 1; i <= numRewards; i++ {
 		names = append(names, numberedName(base, ext, zip, i))
 	}
 	return names
@@ -126,12 +127,12 @@ func numberedName(base, ext, zip string, i int) string {
 	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
-// Stale returns the existing files with one extension that do not belong to a set of files with n reward
+// Stale returns the existing files with one extension that do not belong to a set of files with numRewards reward
 // structures.
-func Stale(base, ext, zip string, n int) []string {
+func Stale(base, ext, zip string, numRewards int) []string {
 	var current, stale []string
-	if n > 0 {
-		current = Part(base, ext, zip, n)
+	if numRewards > 0 {
+		current = Part(base, ext, zip, numRewards)
 	}
 	if plain := base + "." + ext + zip; !isMissing(plain) && !slices.Contains(current, plain) {
 		stale = append(stale, plain)
@@ -139,7 +140,7 @@ func Stale(base, ext, zip string, n int) []string {
 	for i := 1; ; i++ {
 		numbered := numberedName(base, ext, zip, i)
 		exists := !isMissing(numbered)
-		if !exists && i > n {
+		if !exists && i > numRewards {
 			return stale
 		}
 		if exists && !slices.Contains(current, numbered) {
