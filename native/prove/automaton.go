@@ -78,7 +78,7 @@ func (t *translation) positiveFormula(automaton *certificate.Automaton, path *lo
 	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
 }
 
-// booleanOp returns the certificate's name of a Boolean operator. Every other operator is =, an equivalence of Booleans.
+// booleanOp returns the name of a Boolean operator in certificates. The operators <=> and = of Booleans have the same name.
 func booleanOp(op syntax.Op) string {
 	switch op {
 	case syntax.OpAnd:

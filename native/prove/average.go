@@ -116,7 +116,8 @@ func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.R
 	}
 }
 
-// gainMultiple returns the greatest ratio of won bias to lost gain, over all choices that lose gain.
+// gainMultiple returns the greatest ratio of won bias to lost gain, over all choices that lose gain. Adding this multiple of the gain to the bias
+// makes the inequality of the bias hold for these choices, too.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {

@@ -4,7 +4,6 @@ package prove
 
 import (
 	"errors"
-	"math"
 	"math/big"
 
 	"tilecheck/certify/certificate"
@@ -17,16 +16,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// conditionalOptimum translates the minimal or maximal conditional probability of an MDP: F or G of a state formula, given F of another one, or the negation of
-// G. The minimum is 1 minus the maximum of the negation.
+// conditionalOptimum translates the minimal or maximal conditional probability of an MDP to a vector. The formula must be F or G of a state
+// formula, and the condition F of a state formula or the negation of G. The minimum is 1 minus the maximum of the negated formula.
 func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	refused := func() (vectorValue, error) {
+	formula, avoids, isFormulaSupported := reachedStates(path.Left)
+	given, avoidsGiven, isConditionSupported := reachedStates(path.Right)
+	isConditionSupported = isConditionSupported && !avoidsGiven
+	if t.property.Program.Type != syntax.MDP || !isFormulaSupported || !isConditionSupported {
 		return vectorValue{}, t.unsupported(path.X, "%s other than F or G || F in an MDP", logic.Describe(path.X))
-	}
-	formula, avoids, ok := reachedStates(path.Left)
-	given, avoidsGiven, okGiven := reachedStates(path.Right)
-	if t.property.Program.Type != syntax.MDP || !ok || !okGiven || avoidsGiven {
-		return refused()
 	}
 	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Given: &certificate.Given{Avoids: avoids != (dir == solve.Min)}}
 	var err error
@@ -39,7 +36,8 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// reachedStates returns the state formula a if a path formula is equivalent to F a or, with avoids, to G !a. ok is false for other formulas.
+// reachedStates returns the state formula a if a path formula is equivalent to F a, or to G !a, for which avoids is true. ok is false for other
+// formulas.
 func reachedStates(expr sema.Expr) (formula sema.Expr, avoids, ok bool) {
 	path := logic.PathOf(expr)
 	if path.Form != logic.Until || path.Bound != nil {
@@ -67,8 +65,8 @@ type payoffProblem struct {
 const maxPayoffStates = 5000
 
 // maxConditional computes the bounds and columns of a maximal conditional probability (rule 11 of package certify), for the single initial state.
-func (proof *vectorProof) maxConditional(a, b *sparse.Set) (*solve.Values, error) {
-	problem, err := proof.newPayoffProblem(a, b)
+func (proof *vectorProof) maxConditional(goal, condition *sparse.Set) (*solve.Values, error) {
+	problem, err := proof.newPayoffProblem(goal, condition)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +84,8 @@ func (proof *vectorProof) maxConditional(a, b *sparse.Set) (*solve.Values, error
 	if proof.Upper, proof.Layer, err = problem.column(upper, true); err != nil {
 		return nil, err
 	}
-	n, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+	numStates, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
 	for k, s := range proof.orderedStates() {
 		result.Upper[s] = 1
 		if proof.Lower.Rats[k].Cmp(lower) > 0 {
@@ -100,13 +98,14 @@ func (proof *vectorProof) maxConditional(a, b *sparse.Set) (*solve.Values, error
 	return result, nil
 }
 
-// newPayoffProblem builds the product, and finds where a scheduler can remain.
-func (proof *vectorProof) newPayoffProblem(a, b *sparse.Set) (*payoffProblem, error) {
+// newPayoffProblem builds the product of the model with the sets that a path has seen, and finds the states in which a scheduler can remain for
+// ever. conditionStates are the states of the condition.
+func (proof *vectorProof) newPayoffProblem(goal, conditionStates *sparse.Set) (*payoffProblem, error) {
 	initial := proof.Prover.graph.Initial
 	if len(initial) != 1 {
 		return nil, errors.New("there is no certificate of a conditional probability of an MDP with several initial states")
 	}
-	product, err := condition.New(proof.ctx, proof.Model, maxPayoffStates, proof.bits(a), proof.bits(b))
+	product, err := condition.New(proof.ctx, proof.Model, maxPayoffStates, proof.bits(goal), proof.bits(conditionStates))
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +130,28 @@ func (proof *vectorProof) newPayoffProblem(a, b *sparse.Set) (*payoffProblem, er
 // payoffs returns the greatest mean payoff of each state of the product, for the payoff q of a path that never satisfies the condition. It is a reachability
 // probability in an MDP in which a scheduler can end a path where it can remain.
 func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
-	n, one := problem.product.NumStates(), big.NewRat(1, 1)
-	won, lost := n, n+1
+	model, err := problem.payoffModel(q)
+	if err != nil {
+		return nil, err
+	}
+	won := problem.product.NumStates()
+	target := sparse.NewSet(model.NumStates())
+	target.Add(won)
+	allStates := sparse.FullSet(model.NumStates())
+	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), allStates, target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
+	if err != nil {
+		return nil, err
+	}
+	return values.Exact[:won], nil
+}
+
+// payoffModel returns the product with two additional absorbing states, won and then lost. A path that ends goes to won with a probability equal
+// to its payoff, and else to lost. It ends in decided states, and it may end where a scheduler can remain.
+func (problem *payoffProblem) payoffModel(q *big.Rat) (*sparse.Model, error) {
+	numStates, one := problem.product.NumStates(), big.NewRat(1, 1)
+	won, lost := numStates, numStates+1
 	builder := sparse.NewBuilder(sparse.MDP)
-	end := func(i int) {
+	addEnd := func(i int) { // a choice that ends the path in state i
 		builder.Choice(sparse.NoAction)
 		payoff := problem.product.Payoff(i, problem.Given.Avoids, q)
 		if payoff.Sign() > 0 {
@@ -144,41 +161,40 @@ func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
 			builder.AddRat(lost, new(big.Rat).Sub(one, payoff), sparse.NoAction)
 		}
 	}
-	for i := range n {
+	for i := range numStates {
 		builder.State()
 		if problem.product.Decided(i) {
-			end(i)
+			addEnd(i)
 			continue
 		}
-		first, last := problem.graph.Choices(i)
-		for c := first; c < last; c++ {
-			builder.Choice(sparse.NoAction)
-			firstTransition, endTransition := problem.graph.Row(c)
-			for k := firstTransition; k < endTransition; k++ {
-				builder.AddRat(int(problem.graph.Target[k]), problem.graph.Rat(k), sparse.NoAction)
-			}
-		}
+		problem.copyChoices(builder, i)
 		if problem.staying.Has(i) {
-			end(i)
+			addEnd(i)
 		}
 	}
-	for i := won; i <= lost; i++ {
+	for _, absorbing := range []int{won, lost} {
 		builder.State()
 		builder.Choice(sparse.NoAction)
-		builder.AddRat(i, one, sparse.NoAction)
+		builder.AddRat(absorbing, one, sparse.NoAction)
 	}
 	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
 	model.Initial = []uint32{uint32(problem.start)}
-	target := sparse.NewSet(n + 2)
-	target.Add(won)
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(n+2), target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
-	if err != nil {
-		return nil, err
+	return model, nil
+}
+
+// copyChoices appends the choices of state i of the product to a model.
+func (problem *payoffProblem) copyChoices(builder *sparse.Builder, i int) {
+	first, end := problem.graph.Choices(i)
+	for c := first; c < end; c++ {
+		builder.Choice(sparse.NoAction)
+		firstTransition, endTransition := problem.graph.Row(c)
+		for transition := firstTransition; transition < endTransition; transition++ {
+			builder.AddRat(int(problem.graph.Target[transition]), problem.graph.Rat(transition), sparse.NoAction)
+		}
 	}
-	return values.Exact[:n], nil
 }
 
 // isBelow reports whether q is below the maximal conditional probability: whether some scheduler has a mean payoff above q.
@@ -190,12 +206,12 @@ func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	return values[problem.start].Cmp(q) > 0, nil
 }
 
-// bracket returns a number below the maximal conditional probability, and one that it does not exceed, with a relative distance of half the
-// wanted width. lower is nil if no number is below.
+// bracket finds bounds of the maximal conditional probability by bisection: it is greater than lower, and at most upper. Their relative distance
+// is half of the wanted width. lower is nil if the probability is at most upper, which is then below 2^-60.
 func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	width := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
-	least := math.Ldexp(1, -60)
+	const leastUpper = 0x1p-60
 	for {
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
@@ -211,10 +227,9 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 		} else {
 			upper = middle
 		}
-		if lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0 {
-			return lower, upper, nil
-		}
-		if float, _ := upper.Float64(); float < least {
+		isNarrow := lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0
+		nearest, _ := upper.Float64()
+		if isNarrow || nearest < leastUpper {
 			return lower, upper, nil
 		}
 	}
@@ -226,9 +241,16 @@ func (problem *payoffProblem) column(q *big.Rat, isUpper bool) (*certificate.Val
 	if err != nil {
 		return nil, nil, err
 	}
+	// From these states a path must go on: the payoff for staying is below the lower bound, or above the upper bound.
 	leaving := sparse.SelectStates(len(values), func(i int) bool {
-		sign := values[i].Cmp(problem.product.Payoff(i, problem.Given.Avoids, q))
-		return !problem.product.Decided(i) && (isUpper && sign < 0 || !isUpper && sign > 0)
+		if problem.product.Decided(i) {
+			return false
+		}
+		order := values[i].Cmp(problem.product.Payoff(i, problem.Given.Avoids, q))
+		if isUpper {
+			return order < 0
+		}
+		return order > 0
 	})
 	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(values)), exactBound: values}
 	var ranks []uint32

@@ -137,22 +137,24 @@ func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, 
 	if isEqual, err := c.equalSetLists(certifiedSets, translatedSets); !isEqual || err != nil {
 		return false, err
 	}
-	if certified.Shares != nil || translated.Shares != nil {
+	switch {
+	case certified.Shares != nil || translated.Shares != nil:
 		return c.equalShares(certified.Shares, translated.Shares)
-	}
-	if certified.Given != nil || translated.Given != nil {
-		return certified.Given != nil && translated.Given != nil && certified.Given.Avoids == translated.Given.Avoids, nil
-	}
-	if certified.Budgets != nil || translated.Budgets != nil {
+	case certified.Given != nil || translated.Given != nil:
+		return equalConditions(certified.Given, translated.Given), nil
+	case certified.Budgets != nil || translated.Budgets != nil:
 		return equalBudgets(certified.Budgets, translated.Budgets), nil
-	}
-	if certified.Several != nil {
+	case certified.Several != nil:
 		return slices.EqualFunc(certified.Several.Objectives, translated.Several.Objectives, equalObjectives), nil
-	}
-	if certified.Automaton == nil {
+	case certified.Automaton == nil:
 		return translated.Automaton == nil, nil
 	}
 	return equalAutomata(certified.Automaton, translated.Automaton, certified.Kind == certificate.CoSafe)
+}
+
+// equalConditions reports whether the conditions of two vectors are equal, apart from their sets. A nil condition differs from every other one.
+func equalConditions(certified, translated *certificate.Given) bool {
+	return certified != nil && translated != nil && certified.Avoids == translated.Avoids
 }
 
 // equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without

@@ -34,8 +34,8 @@ func (t *translation) discountedReward(formula *logic.Formula, vector certificat
 	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
-// conditionalProbability translates a conditional probability: in a Markov chain to the shares of the paths that satisfy the condition: those that
-// satisfy the formula, and those that do not.
+// conditionalProbability translates a conditional probability to a vector. In a Markov chain the vector has two shares: the paths that satisfy the
+// condition and the formula, and the paths that satisfy the condition and violate the formula.
 func (t *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
 		return t.conditionalOptimum(path, dir)
@@ -144,42 +144,56 @@ type discountedBounds struct {
 // maxDiscountedSweeps is the greatest number of sweeps that improve the values.
 const maxDiscountedSweeps = 1 << 16
 
-// around returns inductive bounds around the mean of other bounds, after it has been improved by sweeps.
+// around returns inductive bounds of a discounted reward. It improves the mean of other bounds by sweeps, and then subtracts and adds a margin.
 func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
-	n := len(values.Lower)
-	x := make([]float64, n)
-	for s := range x {
-		x[s] = values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
+	numStates := len(values.Lower)
+	estimates := make([]float64, numStates)
+	for s := range estimates {
+		estimates[s] = values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
 	}
-	last := math.Inf(1)
+	if err := b.improve(estimates); err != nil {
+		return nil, err
+	}
+	margin := b.margin(estimates)
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: values.Converged}
+	for s, estimate := range estimates {
+		result.Lower[s], result.Upper[s] = max(estimate-margin, 0), estimate+margin
+	}
+	return result, nil
+}
+
+// improve applies value iteration to the estimates, until a sweep changes them only by rounding errors.
+func (b *discountedBounds) improve(estimates []float64) error {
+	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
 		change, greatest := 0.0, 0.0
-		for s := range x {
-			old := x[s]
-			x[s] = b.step(x, s)
-			change, greatest = max(change, math.Abs(x[s]-old)), max(greatest, x[s])
+		for s, old := range estimates {
+			estimates[s] = b.step(estimates, s)
+			change, greatest = max(change, math.Abs(estimates[s]-old)), max(greatest, estimates[s])
 		}
 		if b.ctx.Err() != nil {
-			return nil, b.ctx.Err()
+			return b.ctx.Err()
 		}
-		if change == 0 || change <= 0x1p-50*greatest && change >= last {
-			break
+		onlyRounding := change <= 0x1p-50*greatest && change >= lastChange
+		if change == 0 || onlyRounding {
+			return nil
 		}
-		last = change
+		lastChange = change
 	}
+	return nil
+}
+
+// margin returns a distance from the estimates at which bounds are inductive: the greatest change by an exact step, divided by 1 minus the
+// discount factor, plus the rounding errors of the bounds.
+func (b *discountedBounds) margin(estimates []float64) float64 {
 	residual := new(big.Rat)
-	for s := range x {
-		if change := b.change(x, s); change.Cmp(residual) > 0 {
+	for s := range estimates {
+		if change := b.change(estimates, s); change.Cmp(residual) > 0 {
 			residual = change
 		}
 	}
 	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), b.Discount))
-	margin := interval.Above(interval.Around(residual).Hi + b.roundingMargin(x))
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: values.Converged}
-	for s, value := range x {
-		result.Lower[s], result.Upper[s] = max(value-margin, 0), value+margin
-	}
-	return result, nil
+	return interval.Above(interval.Around(residual).Hi + b.roundingMargin(estimates))
 }
 
 // roundingMargin returns a number so great that adding it, or subtracting it, from a value keeps the bounds inductive although the sums are rounded. A
@@ -193,41 +207,43 @@ func (b *discountedBounds) roundingMargin(x []float64) float64 {
 	return math.Ldexp(greatest, -50) / (1 - b.discount)
 }
 
-// step returns the best value of a step from a state.
-func (b *discountedBounds) step(x []float64, s int) float64 {
+// step returns the optimum over the choices of state s: the reward of the choice plus the discounted expected value of the next state.
+func (b *discountedBounds) step(values []float64, s int) float64 {
 	first, end := b.graph.Choices(s)
 	best := math.NaN()
 	for c := first; c < end; c++ {
 		sum := 0.0
 		firstTransition, endTransition := b.graph.Row(c)
 		for i := firstTransition; i < endTransition; i++ {
-			sum += b.graph.Prob(i) * x[b.graph.Target[i]]
+			sum += b.graph.Prob(i) * values[b.graph.Target[i]]
 		}
 		sum = b.rewardStructure.OfChoice(s, c) + b.discount*sum
-		if math.IsNaN(best) || sum > best == b.Max {
+		isFirst := math.IsNaN(best)
+		if isFirst || (sum > best) == b.Max {
 			best = sum
 		}
 	}
 	return best
 }
 
-// change returns by how much one step changes the value of a state, as a fraction.
-func (b *discountedBounds) change(x []float64, s int) *big.Rat {
+// change returns the absolute value by which an exact step changes the value of state s.
+func (b *discountedBounds) change(values []float64, s int) *big.Rat {
 	first, end := b.graph.Choices(s)
 	var best *big.Rat
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
 		firstTransition, endTransition := b.graph.Row(c)
 		for i := firstTransition; i < endTransition; i++ {
-			sum.Add(sum, new(big.Rat).Mul(b.graph.Rat(i), new(big.Rat).SetFloat64(x[b.graph.Target[i]])))
+			sum.Add(sum, new(big.Rat).Mul(b.graph.Rat(i), new(big.Rat).SetFloat64(values[b.graph.Target[i]])))
 		}
 		sum.Mul(sum, b.Discount)
 		sum.Add(sum, b.rewardStructure.OfChoiceRat(s, c))
-		if best == nil || sum.Cmp(best) > 0 == b.Max {
+		isFirst := best == nil
+		if isFirst || (sum.Cmp(best) > 0) == b.Max {
 			best = sum
 		}
 	}
-	best.Sub(best, new(big.Rat).SetFloat64(x[s]))
+	best.Sub(best, new(big.Rat).SetFloat64(values[s]))
 	return best.Abs(best)
 }
 
@@ -293,9 +309,7 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 // conditionalBounds computes the bounds of a conditional probability from the bounds of its shares. A state has the bounds 0 and 1 if the value may be
 // undefined.
 func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
-	n := proof.graph.NumStates()
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
-	var shares [2]*bounds
+	var shares [2]*bounds // of the paths with the condition that satisfy the formula, and that violate it
 	isExact := true
 	for k, share := range proof.Shares {
 		bounds, err := proof.boundsOf(proof.ctx, share.Vector, proof.effort)
@@ -304,20 +318,19 @@ func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
 		}
 		shares[k], isExact = bounds, isExact && bounds.Exact != nil
 	}
+	numStates := proof.graph.NumStates()
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
 	if isExact {
-		result.Exact = make([]*big.Rat, n)
+		result.Exact = make([]*big.Rat, numStates)
 	}
-	for s := range n {
-		with, without := proof.shareAt(shares[:], 0, s), proof.shareAt(shares[:], 1, s)
-		quotient := func(with, without *big.Rat) *big.Rat { return new(big.Rat).Quo(with, new(big.Rat).Add(with, without)) }
-		result.Upper[s] = 1
-		if with[0].Sign() <= 0 && without[0].Sign() <= 0 {
-			if isExact { // undefined
-				result.Exact[s] = new(big.Rat)
-			}
-			continue
+	for s := range numStates {
+		satisfiedLower, satisfiedUpper := shareBounds(shares[0], proof.Shares[0].Complement, s)
+		violatedLower, violatedUpper := shareBounds(shares[1], proof.Shares[1].Complement, s)
+		lower, upper := new(big.Rat), big.NewRat(1, 1)
+		mayBeUndefined := satisfiedLower.Sign() <= 0 && violatedLower.Sign() <= 0
+		if !mayBeUndefined {
+			lower, upper = proportion(satisfiedLower, violatedUpper), proportion(satisfiedUpper, violatedLower)
 		}
-		lower, upper := quotient(with[0], without[1]), quotient(with[1], without[0])
 		bounds := interval.Between(lower, upper)
 		result.Lower[s], result.Upper[s] = bounds.Lo, bounds.Hi
 		if isExact {
@@ -327,19 +340,22 @@ func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
 	return result, nil
 }
 
-// shareAt returns the lower and the upper bound of a share in a state.
-func (proof *vectorProof) shareAt(shares []*bounds, k, s int) [2]*big.Rat {
-	at := [2]*big.Rat{new(big.Rat), new(big.Rat)}
-	if shares[k].Exact != nil {
-		at[0].Set(shares[k].Exact[s])
-		at[1].Set(shares[k].Exact[s])
+// proportion returns part/(part+remainder).
+func proportion(part, remainder *big.Rat) *big.Rat {
+	return new(big.Rat).Quo(part, new(big.Rat).Add(part, remainder))
+}
+
+// shareBounds returns the bounds of a share in state s: the bounds of its vector, or 1 minus these bounds if isComplement is true.
+func shareBounds(share *bounds, isComplement bool, s int) (lower, upper *big.Rat) {
+	if share.Exact != nil {
+		lower, upper = share.Exact[s], share.Exact[s]
 	} else {
-		at[0].SetFloat64(max(shares[k].Lower[s], 0))
-		at[1].SetFloat64(min(shares[k].Upper[s], 1))
+		lower = new(big.Rat).SetFloat64(max(share.Lower[s], 0))
+		upper = new(big.Rat).SetFloat64(min(share.Upper[s], 1))
 	}
-	if proof.Shares[k].Complement {
+	if isComplement {
 		one := big.NewRat(1, 1)
-		at[0], at[1] = new(big.Rat).Sub(one, at[1]), new(big.Rat).Sub(one, at[0])
+		return new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
 	}
-	return at
+	return lower, upper
 }

@@ -157,7 +157,7 @@ func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 // proveNarrowly proves a claim with increasing efforts, until its interval is narrow enough. If no effort suffices, it keeps the narrowest
 // proof. The error is the context's, or the error of the last effort if all efforts fail.
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
-	var bestProof *Prover // the narrowest proof so far, still too wide
+	var bestProof *Prover // a copy with the narrowest proof so far, whose interval is still too wide
 	bestWidth := math.Inf(1)
 	effort, hasNext := prover.firstEffort(), true
 	var lastErr error
@@ -167,8 +167,9 @@ func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Clai
 			return nil
 		}
 		lastErr = err
-		prover.narrowEpsilon = prover.opts.epsilon() / 16
-		if err == nil && (bestProof == nil || width < bestWidth) {
+		prover.narrowEpsilon = prover.opts.epsilon() / 16 // for the next effort
+		isNarrowest := err == nil && (bestProof == nil || width < bestWidth)
+		if isNarrowest {
 			bestProof, bestWidth = prover.snapshot(), width
 			prover.narrowEpsilon = min(prover.narrowEpsilon, prover.opts.epsilon()*prover.opts.epsilon()/width/4)
 		}
@@ -264,8 +265,8 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
 // proveClaim computes the sets and the vector of a claim, and returns the relative width of its interval.
-func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e effort) (float64, error) {
-	states, err := prover.decidedSet(ctx, claim.Over, e)
+func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, currentEffort effort) (float64, error) {
+	states, err := prover.decidedSet(ctx, claim.Over, currentEffort)
 	if err != nil {
 		return 0, err
 	}
@@ -273,13 +274,13 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 		states = prover.firstState(claim, states)
 	}
 	if claim.Vector < 0 {
-		membership, err := prover.setMembership(ctx, claim.Set, e)
+		membership, err := prover.setMembership(ctx, claim.Set, currentEffort)
 		if err != nil {
 			return 0, err
 		}
 		return 0, decideClaim(claim, states, membership)
 	}
-	bounds, err := prover.boundsOf(ctx, claim.Vector, e)
+	bounds, err := prover.boundsOf(ctx, claim.Vector, currentEffort)
 	if err != nil {
 		return 0, err
 	}
@@ -376,11 +377,11 @@ func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*spars
 }
 
 // setMembership returns which states a set contains, and computes the columns of the set. It caches results without unknown states.
-func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
+func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort effort) (membership, error) {
 	if computed, isCached := prover.memberships[set]; isCached {
 		return computed, nil
 	}
-	computed, err := prover.computeMembership(ctx, set, e)
+	computed, err := prover.computeMembership(ctx, set, currentEffort)
 	if err == nil && !computed.isUndecided() {
 		prover.memberships[set] = computed
 	}
@@ -388,11 +389,11 @@ func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (mem
 }
 
 // computeMembership computes which states a set contains, and the columns of the set, from the sets that it refers to.
-func (prover *Prover) computeMembership(ctx context.Context, setIndex int, e effort) (membership, error) {
+func (prover *Prover) computeMembership(ctx context.Context, setIndex int, currentEffort effort) (membership, error) {
 	set := &prover.Sets[setIndex]
 	var operands []membership
 	for _, operandIndex := range set.Sets {
-		operand, err := prover.setMembership(ctx, operandIndex, e)
+		operand, err := prover.setMembership(ctx, operandIndex, currentEffort)
 		if err != nil {
 			return membership{}, err
 		}
@@ -421,7 +422,7 @@ func (prover *Prover) computeMembership(ctx context.Context, setIndex int, e eff
 	case certificate.Or:
 		return operands[0].or(operands[1]), nil
 	case certificate.Bound, certificate.ArgMin, certificate.ArgMax:
-		return prover.comparedMembership(ctx, set, operands, e)
+		return prover.comparedMembership(ctx, set, operands, currentEffort)
 	}
 	return prover.pathMembership(set, operands)
 }
@@ -437,8 +438,8 @@ func (m membership) or(other membership) membership {
 }
 
 // comparedMembership returns the states whose value satisfies a threshold, or is the least or the greatest value.
-func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.Set, operands []membership, e effort) (membership, error) {
-	bounds, err := prover.boundsOf(ctx, set.Vector, e)
+func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.Set, operands []membership, currentEffort effort) (membership, error) {
+	bounds, err := prover.boundsOf(ctx, set.Vector, currentEffort)
 	if err != nil {
 		return membership{}, err
 	}
@@ -582,7 +583,8 @@ func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first
 	return first, second
 }
 
-// compare compares the values of two states. Without exact values, it compares a bound of each state.
+// compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. Without exact values, it
+// compares bound[s] with otherBound[other].
 func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
 	if b.Exact == nil {
 		return cmp.Compare(bound[s], otherBound[other])

@@ -92,7 +92,7 @@ func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, isUsa
 	return true
 }
 
-// leastSuccessorRank returns the least rank of the successors of usable choices, or unranked if no successor is ranked.
+// leastSuccessorRank returns the least rank of the successors of the usable choices of state s, or unranked if no successor is ranked.
 func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
@@ -104,8 +104,8 @@ func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func
 	return least
 }
 
-// greatestChoiceRank returns the greatest rank of a usable choice. The rank of a choice is the least rank of its successors. If isUsable is
-// nil, all choices are usable.
+// greatestChoiceRank returns the greatest rank of a usable choice of state s. The rank of a choice is the least rank of its successors. If
+// isUsable is nil, all choices are usable.
 func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
@@ -187,7 +187,7 @@ func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor 
 func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && isUsable(s, c) })
 	for s := range maximizer.All() {
-		attractor.remaining[s] = 1 // one isUsable choice is enough
+		attractor.remaining[s] = 1 // one usable choice is enough
 	}
 	for s := range within.Complement().All() {
 		attractor.add(s, 0)

@@ -93,7 +93,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 		duration = proof.Timed.To
 	}
 	mean, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
-	steps := mean + 12*math.Sqrt(mean) + 60 // the terms of the Poisson distribution that the checker sums up
+	steps := mean + 12*math.Sqrt(mean) + 60 // an estimate of the terms of the Poisson distribution that the checker adds up
 	_, exponent := math.Frexp(greatest)
 	scale := 60 - exponent
 	switch {

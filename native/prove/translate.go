@@ -623,8 +623,8 @@ func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	return false
 }
 
-// oneStepLater translates X f, given the vector of f: it adds one to the step bounds. isPossible is false if f has a left operand or an
-// automaton, and for a CTMC.
+// oneStepLater translates X f, where value is the translation of f. It adds one to the step bounds of the vector. isPossible is false if f has a
+// left operand or an automaton, and for a CTMC.
 func (t *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
 	vector := t.Vectors[value.vector]
 	switch {

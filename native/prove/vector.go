@@ -77,16 +77,16 @@ type bounds struct {
 }
 
 // boundsOf returns the bounds of a vector, and computes its columns. It reuses bounds that were computed with at least the given effort.
-func (prover *Prover) boundsOf(ctx context.Context, vector int, e effort) (*bounds, error) {
-	if computed := prover.computedBounds[vector]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+func (prover *Prover) boundsOf(ctx context.Context, vector int, wanted effort) (*bounds, error) {
+	if computed := prover.computedBounds[vector]; computed != nil && (computed.effort >= wanted || computed.zeroWidth()) {
 		return computed, nil
 	}
-	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: e}
+	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: wanted}
 	values, err := proof.compute()
 	if err != nil {
 		return nil, err
 	}
-	prover.computedBounds[vector] = &bounds{values, e}
+	prover.computedBounds[vector] = &bounds{values, wanted}
 	return prover.computedBounds[vector], nil
 }
 
@@ -114,7 +114,7 @@ func (proof *vectorProof) direction() solve.Direction {
 	return solve.Min
 }
 
-// options returns the options of package solve for the effort of this proof.
+// options returns the options of package solve for the effort of this proof: its precision, and fractions or multiples of a grid.
 func (proof *vectorProof) options() solve.Options {
 	opts := solve.Options{Epsilon: proof.opts.Epsilon}
 	if proof.effort == narrowFloats {
