@@ -324,7 +324,7 @@ func appendChoices(out *table.Table, computed *shield.Shield, state int) {
 		if !computed.Allowed.Has(choice) {
 			allowed, instead = "no", choiceText(computed, computed.Correction(state, choice))
 		}
-		out.Append(name, choiceText(computed, choice), probabilityCell(computed.Of(choice)).Text, allowed, instead)
+		out.Append(name, choiceText(computed, choice), probabilityCell(computed.ChoiceValue(choice)).Text, allowed, instead)
 		name = ""
 	}
 }

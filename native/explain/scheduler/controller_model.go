@@ -150,16 +150,11 @@ func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
 		return "", nil
 	}
 	action := model.Actions[node.Moves[0].Choice]
-	for _, move := range node.Moves {
-		if model.Actions[move.Choice] == action {
-			continue
-		}
-		if writer.hasActionRewards() {
-			return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", writer.space.Compiled().StateText(writer.space.State(nil, int(node.State))))
-		}
-		return "", nil
-	}
-	if action == sparse.NoAction {
+	isMixed := slices.ContainsFunc(node.Moves, func(move sparse.Move) bool { return model.Actions[move.Choice] != action })
+	switch {
+	case isMixed && writer.hasActionRewards():
+		return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", writer.space.Compiled().StateText(writer.space.State(nil, int(node.State))))
+	case isMixed || action == sparse.NoAction:
 		return "", nil
 	}
 	return writer.space.Program().Actions[action-1], nil

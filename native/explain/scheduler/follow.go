@@ -40,7 +40,7 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only restricts the scheduler to some players of a game: players[i] says whether it chooses for player i. In the states of other
+// Only restricts the scheduler to some players of a game: it chooses for player i if players[i] is true. In the states of other
 // players all choices are equally likely. A scheduler with memory is an error, because the choices of all players update the memory.
 func (f *Follower) Only(players []bool) error {
 	if f.permittedChoices == nil {

@@ -37,11 +37,13 @@ func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts
 		return nil, err
 	}
 	inducer := newInducer(model, scheduler, opts)
+	var err error
 	if scheduler.Memoryless() {
-		if err := inducer.numberStates(ctx, opts.Reachable); err != nil {
-			return nil, err
-		}
-	} else if err := inducer.numberPairs(ctx); err != nil {
+		err = inducer.numberStates(ctx, opts.Reachable)
+	} else {
+		err = inducer.numberPairs(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return inducer.finish(opts)
@@ -62,21 +64,9 @@ func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
-		State: selectEntries(reward.State, in.State), Choice: selectEntries(reward.Choice, in.Choice),
-		StateRat: selectEntries(reward.StateRat, in.State), ChoiceRat: selectEntries(reward.ChoiceRat, in.Choice),
+		State: sparse.SelectEntries(reward.State, in.State), Choice: sparse.SelectEntries(reward.Choice, in.Choice),
+		StateRat: sparse.SelectEntries(reward.StateRat, in.State), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, in.Choice),
 	}
-}
-
-// selectEntries returns entries[i] for each index i. It returns nil if entries is nil.
-func selectEntries[T any](entries []T, indexes []uint32) []T {
-	if entries == nil {
-		return nil
-	}
-	selected := make([]T, len(indexes))
-	for position, index := range indexes {
-		selected[position] = entries[index]
-	}
-	return selected
 }
 
 // inducer builds an induced model.
@@ -110,48 +100,48 @@ func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *i
 const statesPerPoll = 1 << 14
 
 // numberStates numbers the states of the model for a memoryless scheduler. If onlyReachable is true, it omits unreachable states.
-func (b *inducer) numberStates(ctx context.Context, onlyReachable bool) error {
-	numStates := b.model.NumStates()
+func (inducer *inducer) numberStates(ctx context.Context, onlyReachable bool) error {
+	numStates := inducer.model.NumStates()
 	included := sparse.FullSet(numStates)
 	if onlyReachable {
 		var err error
-		included, err = b.reachable(ctx)
+		included, err = inducer.reachable(ctx)
 		if err != nil {
 			return err
 		}
 	}
-	b.stateNumber = make([]uint32, numStates)
+	inducer.stateNumber = make([]uint32, numStates)
 	for position := range numStates {
 		s := uint32(position)
-		if b.order != nil {
-			s = b.order[position]
+		if inducer.order != nil {
+			s = inducer.order[position]
 		}
 		if included.Has(int(s)) {
-			b.stateNumber[s] = uint32(len(b.induced.State))
-			b.addState(s, 0)
+			inducer.stateNumber[s] = uint32(len(inducer.induced.State))
+			inducer.addState(s, 0)
 		}
 	}
 	return nil
 }
 
 // numberOf returns the number that a state has in the induced model.
-func (b *inducer) numberOf(visited steppedState) uint32 {
-	if b.pairNumber != nil {
-		return b.pairNumber[visited]
+func (inducer *inducer) numberOf(visited steppedState) uint32 {
+	if inducer.pairNumber != nil {
+		return inducer.pairNumber[visited]
 	}
-	return b.stateNumber[visited.state]
+	return inducer.stateNumber[visited.state]
 }
 
 // addState appends original state s, after step steps, to the induced model.
-func (b *inducer) addState(s uint32, step int) {
-	b.induced.State = append(b.induced.State, s)
-	b.induced.Choice = append(b.induced.Choice, uint32(choiceOrFirst(b.model, b.scheduler.Row(step), int(s))))
+func (inducer *inducer) addState(s uint32, step int) {
+	inducer.induced.State = append(inducer.induced.State, s)
+	inducer.induced.Choice = append(inducer.induced.Choice, uint32(choiceOrFirst(inducer.model, inducer.scheduler.Row(step), int(s))))
 }
 
 // reachable returns the states that are reachable under a memoryless scheduler.
-func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
-	seen := sparse.NewSet(b.model.NumStates())
-	queue := slices.Clone(b.model.Initial)
+func (inducer *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
+	seen := sparse.NewSet(inducer.model.NumStates())
+	queue := slices.Clone(inducer.model.Initial)
 	for _, s := range queue {
 		seen.Add(int(s))
 	}
@@ -159,8 +149,8 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		firstTransition, endTransition := b.model.Row(choiceOrFirst(b.model, b.scheduler[0], int(queue[i])))
-		for _, target := range b.model.Target[firstTransition:endTransition] {
+		firstTransition, endTransition := inducer.model.Row(choiceOrFirst(inducer.model, inducer.scheduler[0], int(queue[i])))
+		for _, target := range inducer.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
 				queue = append(queue, target)
@@ -171,86 +161,89 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 }
 
 // numberPairs numbers the reachable pairs of a state and a number of steps, breadth-first.
-func (b *inducer) numberPairs(ctx context.Context) error {
-	b.pairNumber = map[steppedState]uint32{}
-	for _, s := range b.inOrder(b.model.Initial) {
-		b.addPair(steppedState{0, s})
+func (inducer *inducer) numberPairs(ctx context.Context) error {
+	inducer.pairNumber = map[steppedState]uint32{}
+	for _, s := range inducer.inOrder(inducer.model.Initial) {
+		inducer.addPair(steppedState{0, s})
 	}
-	for i := 0; i < len(b.induced.State); i++ {
+	for i := 0; i < len(inducer.induced.State); i++ {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		firstTransition, endTransition := b.model.Row(int(b.induced.Choice[i]))
-		next := b.nextStep(b.induced.Step[i])
-		for _, target := range b.inOrder(b.model.Target[firstTransition:endTransition]) {
-			b.addPair(steppedState{next, target})
+		firstTransition, endTransition := inducer.model.Row(int(inducer.induced.Choice[i]))
+		next := inducer.nextStep(inducer.induced.Step[i])
+		for _, target := range inducer.inOrder(inducer.model.Target[firstTransition:endTransition]) {
+			inducer.addPair(steppedState{next, target})
 		}
 	}
 	return nil
 }
 
 // addPair adds a pair of a state and a number of steps to the induced model, unless it was added before.
-func (b *inducer) addPair(visited steppedState) {
-	if _, hasNumber := b.pairNumber[visited]; hasNumber {
+func (inducer *inducer) addPair(visited steppedState) {
+	if _, hasNumber := inducer.pairNumber[visited]; hasNumber {
 		return
 	}
-	b.pairNumber[visited] = uint32(len(b.induced.State))
-	b.addState(visited.state, int(visited.step))
-	b.induced.Step = append(b.induced.Step, visited.step)
+	inducer.pairNumber[visited] = uint32(len(inducer.induced.State))
+	inducer.addState(visited.state, int(visited.step))
+	inducer.induced.Step = append(inducer.induced.Step, visited.step)
 }
 
 // nextStep returns the scheduler's row for the next step. The last row is the row of all later steps.
-func (b *inducer) nextStep(step uint32) uint32 { return min(step+1, uint32(len(b.scheduler)-1)) }
+func (inducer *inducer) nextStep(step uint32) uint32 {
+	return min(step+1, uint32(len(inducer.scheduler)-1))
+}
 
 // inOrder returns the states sorted by rank, or by number if there are no ranks.
-func (b *inducer) inOrder(states []uint32) []uint32 {
+func (inducer *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
-		if b.rank == nil {
+		if inducer.rank == nil {
 			return int(left) - int(right)
 		}
-		return int(b.rank[left]) - int(b.rank[right])
+		return int(inducer.rank[left]) - int(inducer.rank[right])
 	})
 }
 
 // finish builds the induced model from its numbered states.
-func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
+func (inducer *inducer) finish(opts InduceOptions) (*Induced, error) {
 	kind := sparse.DTMC
 	if opts.Restrict {
 		kind = sparse.MDP
 	}
 	builder := sparse.NewBuilder(kind)
-	builder.Grow(len(b.induced.State), len(b.induced.State), len(b.induced.State))
-	for i := range b.induced.State {
-		b.addRow(builder, i, opts.Restrict)
+	builder.Grow(len(inducer.induced.State), len(inducer.induced.State), len(inducer.induced.State))
+	for i := range inducer.induced.State {
+		inducer.addRow(builder, i, opts.Restrict)
 	}
 	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	model.Err = b.model.Err
-	b.copyInitialAndDeadlocks(model)
-	b.induced.Model = model
-	return &b.induced, nil
+	model.Err = inducer.model.Err
+	inducer.copyInitialAndDeadlocks(model)
+	inducer.induced.Model = model
+	return &inducer.induced, nil
 }
 
 // addRow adds state i of the induced model and its transitions, sorted by target. The action belongs to the state's choice if asMDP
 // is true, else to each transition.
-func (b *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
-	choice := int(b.induced.Choice[i])
+func (inducer *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
+	choice := int(inducer.induced.Choice[i])
 	action := sparse.NoAction
-	if b.model.Actions != nil {
-		action = b.model.Actions[choice]
+	if inducer.model.Actions != nil {
+		action = inducer.model.Actions[choice]
 	}
 	builder.State()
+	transitionAction := action
 	if asMDP {
 		builder.Choice(action)
-		action = sparse.NoAction
+		transitionAction = sparse.NoAction
 	}
-	for _, next := range b.sortedRow(i) {
-		if b.model.Exact() {
-			builder.AddRat(int(next.target), b.model.Rat(next.index), action)
+	for _, next := range inducer.sortedRow(i) {
+		if inducer.model.Exact() {
+			builder.AddRat(int(next.target), inducer.model.Rat(next.index), transitionAction)
 		} else {
-			builder.AddAction(int(next.target), b.model.Prob(next.index), action)
+			builder.AddAction(int(next.target), inducer.model.Prob(next.index), transitionAction)
 		}
 	}
 }
@@ -262,34 +255,34 @@ type inducedTransition struct {
 }
 
 // sortedRow returns the transitions of state i of the induced model, sorted by target.
-func (b *inducer) sortedRow(i int) []inducedTransition {
+func (inducer *inducer) sortedRow(i int) []inducedTransition {
 	step := uint32(0)
-	if b.induced.Step != nil {
-		step = b.nextStep(b.induced.Step[i])
+	if inducer.induced.Step != nil {
+		step = inducer.nextStep(inducer.induced.Step[i])
 	}
 	var row []inducedTransition
-	first, end := b.model.Row(int(b.induced.Choice[i]))
+	first, end := inducer.model.Row(int(inducer.induced.Choice[i]))
 	for index := first; index < end; index++ {
-		row = append(row, inducedTransition{b.numberOf(steppedState{step, b.model.Target[index]}), index})
+		row = append(row, inducedTransition{inducer.numberOf(steppedState{step, inducer.model.Target[index]}), index})
 	}
-	slices.SortFunc(row, func(a, b inducedTransition) int { return int(a.target) - int(b.target) })
+	slices.SortFunc(row, func(left, right inducedTransition) int { return int(left.target) - int(right.target) })
 	return row
 }
 
 // copyInitialAndDeadlocks translates the initial states and the deadlocks to the induced model. If the scheduler counts steps,
 // only states of step 0 are initial.
-func (b *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
-	initial := sparse.NewSet(b.model.NumStates())
-	for _, s := range b.model.Initial {
+func (inducer *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
+	initial := sparse.NewSet(inducer.model.NumStates())
+	for _, s := range inducer.model.Initial {
 		initial.Add(int(s))
 	}
-	for i, s := range b.induced.State {
-		isFirstStep := b.induced.Step == nil || b.induced.Step[i] == 0
+	for i, s := range inducer.induced.State {
+		isFirstStep := inducer.induced.Step == nil || inducer.induced.Step[i] == 0
 		if isFirstStep && initial.Has(int(s)) {
 			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
-	if b.model.Deadlocks != nil {
-		model.Deadlocks = b.induced.Set(b.model.Deadlocks)
+	if inducer.model.Deadlocks != nil {
+		model.Deadlocks = inducer.induced.Set(inducer.model.Deadlocks)
 	}
 }

@@ -154,11 +154,11 @@ func (r *reader) formatError(line string) error {
 
 // readNumberedLine reads the choice of a state that is given by number: `17=move` by its action, or `17=1` by its index in the state.
 func (r *reader) readNumberedLine(line string) error {
-	number, choice, found := strings.Cut(line, "=")
-	if strings.Contains(number, ",") && found { // 17,3=move
+	numberText, choice, found := strings.Cut(line, "=")
+	if found && strings.Contains(numberText, ",") { // 17,3=move
 		return errNeedsMemory
 	}
-	stateNumber, err := strconv.Atoi(number)
+	stateNumber, err := strconv.Atoi(numberText)
 	if !found || err != nil {
 		return r.formatError(line)
 	}
@@ -169,15 +169,15 @@ func (r *reader) readNumberedLine(line string) error {
 		return fmt.Errorf("found state %d, the model has 0 to %d", stateNumber, len(r.order)-1)
 	}
 	state := int(r.order[stateNumber])
-	choiceNumber, err := strconv.Atoi(choice)
-	if err != nil { // the name of an action does not begin with a digit
+	index, err := strconv.Atoi(choice)
+	if err != nil { // choice is an action, whose name does not begin with a digit
 		return r.setChoiceByAction(state, choice)
 	}
 	first, end := r.space.Model().Choices(state)
-	if choiceNumber < 0 || choiceNumber >= end-first {
-		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", choiceNumber, stateNumber, end-first-1)
+	if index < 0 || index >= end-first {
+		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", index, stateNumber, end-first-1)
 	}
-	return r.setChoice(state, first+choiceNumber)
+	return r.setChoice(state, first+index)
 }
 
 // parseValue parses the value of a variable. It returns 1 for true and 0 for false.
@@ -251,7 +251,8 @@ type readChoice struct {
 // permitted and equally likely.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	mayHaveSeveral := r.permittedChoices != nil
-	if len(choices) == 0 || len(choices) > 1 && !mayHaveSeveral {
+	hasTooMany := len(choices) > 1 && !mayHaveSeveral
+	if len(choices) == 0 || hasTooMany {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
 	var actions []string
@@ -260,7 +261,7 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 		case len(choice.Labels) > 1:
 			return nil, fmt.Errorf("found a choice with %d actions, want one", len(choice.Labels))
 		case !bytes.Equal(choice.Prob, choices[0].Prob):
-			return nil, errors.New("found choices that are not equally likely, want those that are permitted")
+			return nil, errors.New("found choices with different probabilities, want equally likely ones")
 		case len(choice.Labels) == 0:
 			actions = append(actions, "")
 		default:

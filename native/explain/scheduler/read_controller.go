@@ -18,7 +18,8 @@ func Remembers(text []byte) bool {
 	var entries []struct {
 		Memory *json.RawMessage `json:"m"`
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || json.Unmarshal(text, &entries) != nil {
+	mayBeJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+	if !mayBeJSON || json.Unmarshal(text, &entries) != nil {
 		return false
 	}
 	return len(entries) > 0 && entries[0].Memory != nil
@@ -138,7 +139,8 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 		moves = append(moves, move)
 	}
 	const tolerance = 0x1p-40 // for probabilities that are rounded in the file
-	if approximateSum, _ := sum.Float64(); approximateSum < 1-tolerance || approximateSum > 1+tolerance {
+	approximateSum, _ := sum.Float64()
+	if math.Abs(approximateSum-1) > tolerance {
 		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", reader.stateText(s), approximateSum)
 	}
 	for i := range moves {
@@ -198,7 +200,8 @@ func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, er
 		action = labels[0]
 	}
 	first, end := reader.space.Model().Choices(s)
-	if index >= first && index < end && reader.actionName(reader.space.Model(), index) == action {
+	isChoice := index >= first && index < end
+	if isChoice && reader.actionName(reader.space.Model(), index) == action {
 		return index, nil
 	}
 	return reader.choiceWithAction(s, action)

@@ -36,8 +36,8 @@ func (scheduler Scheduler) validate(model *sparse.Model) error {
 		return fmt.Errorf("scheduler without choices")
 	}
 	for step, row := range scheduler {
-		sameAsBefore := step > 0 && len(row) > 0 && len(scheduler[step-1]) == len(row) && &row[0] == &scheduler[step-1][0]
-		if sameAsBefore { // the rows share memory
+		isValidated := step > 0 && areSame(row, scheduler[step-1])
+		if isValidated {
 			continue
 		}
 		if err := validateRow(model, row); err != nil {
@@ -47,13 +47,20 @@ func (scheduler Scheduler) validate(model *sparse.Model) error {
 	return nil
 }
 
+// areSame reports whether two rows are the same slice. It does not compare their entries, which would take as long as to validate them.
+func areSame(a, b []uint32) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+}
+
 // validateRow returns an error unless row[s] is a choice of state s, or sparse.None, for every state.
 func validateRow(model *sparse.Model, row []uint32) error {
 	if len(row) != model.NumStates() {
 		return fmt.Errorf("found a scheduler of %s, wanted %d as in the model", noun.Count(len(row), "state"), model.NumStates())
 	}
 	for s, c := range row {
-		if first, end := model.Choices(s); c != sparse.None && (int(c) < first || int(c) >= end) {
+		first, end := model.Choices(s)
+		isChoice := int(c) >= first && int(c) < end
+		if c != sparse.None && !isChoice {
 			return fmt.Errorf("found choice %d for state %d, wanted one of %d to %d", c, s, first, end-1)
 		}
 	}

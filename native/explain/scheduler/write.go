@@ -214,19 +214,20 @@ func (w *writer) writeDot(induced *Induced) error {
 func (w *writer) writeDotState(induced *Induced, state int) {
 	model := induced.Model
 	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
-	from, label := strconv.Itoa(state), withPrefix(":", w.choiceAction(induced, state))
-	if model.Kind == sparse.MDP {
+	isMDP := model.Kind == sparse.MDP
+	from := strconv.Itoa(state)
+	if isMDP {
 		from = fmt.Sprintf("n%d_0", state)
-		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, label)
+		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, withPrefix(":", w.choiceAction(induced, state)))
 		fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
-		label = ""
 	}
 	first, end := model.Row(state)
 	for transition := first; transition < end; transition++ {
-		if induced.Choice == nil {
-			label = withPrefix(":", w.transitionAction(induced, state, transition))
+		action := ""
+		if !isMDP {
+			action = withPrefix(":", w.transitionAction(induced, state, transition))
 		}
-		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), label)
+		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), action)
 	}
 }
 

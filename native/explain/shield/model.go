@@ -59,7 +59,7 @@ type guardBuilder struct {
 func (builder *guardBuilder) collect(ctx context.Context) error {
 	shield := builder.shield
 	reachable := shield.reachableStates()
-	var conflict error // two choices with the same action differ
+	var conflict error // says that the shield allows only one of two choices with the same action
 	err := shield.Space.Commands(ctx, func(s, choice int, command *compile.Choice, _ []int) {
 		if conflict != nil || !reachable.Has(s) {
 			return
@@ -123,8 +123,9 @@ func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.I
 		if !slices.ContainsFunc(samples, sample.forbidden) {
 			continue
 		}
-		original, ok := item.(*syntax.Module)
-		if !ok || builder.isBase(module) {
+		original, hasText := item.(*syntax.Module)
+		sharesText := !hasText || builder.isBase(module)
+		if sharesText {
 			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
 		}
 		if strengthened == nil {

@@ -147,8 +147,9 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 			continue
 		}
 		first, end := model.Choices(s)
+		numChoices := float64(end - first)
 		for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
-			builder.Add(int(model.Target[transition]), model.Prob(transition)/float64(end-first))
+			builder.Add(int(model.Target[transition]), model.Prob(transition)/numChoices)
 		}
 	}
 	chain, err := builder.Finish()

@@ -59,8 +59,8 @@ func (shield *Shield) isExact() bool { return shield.stateValue.Exact != nil }
 // Value returns the best probability of a state.
 func (shield *Shield) Value(s int) interval.Number { return shield.stateValue.Number(s) }
 
-// Of returns the probability of a choice that is followed by best choices.
-func (shield *Shield) Of(c int) interval.Number { return shield.choiceValue.Number(c) }
+// ChoiceValue returns the probability of a choice that is followed by best choices.
+func (shield *Shield) ChoiceValue(c int) interval.Number { return shield.choiceValue.Number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")

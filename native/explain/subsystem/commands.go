@@ -200,8 +200,9 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 	graph := sparse.NewGraph(use.restrictedModel(kept))
 	reachable := graph.ReachableFrom(sparse.SetOf(graph.NumStates(), question.From))
 	left := formula.Left.Intersect(reachable) // other states do not matter
+	isUnbounded := formula.Low == 0 && formula.High < 0
 	return question.compareWithBound(question.From, reachable.Count(), func(opts solve.Options) (*solve.Values, error) {
-		if formula.Low == 0 && formula.High < 0 {
+		if isUnbounded {
 			return solve.Until(ctx, graph, left, formula.Right, solve.Max, opts)
 		}
 		return solve.BoundedUntil(ctx, graph, left, formula.Right, solve.Steps{Low: formula.Low, High: formula.High}, solve.Max, opts)

@@ -21,7 +21,8 @@ func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte,
 	for i, item := range restricted.Items {
 		switch item := item.(type) {
 		case *syntax.Module:
-			if module >= len(program.Modules) || len(program.Modules[module].Commands) != len(item.Commands) {
+			hasSameCommands := module < len(program.Modules) && len(program.Modules[module].Commands) == len(item.Commands)
+			if !hasSameCommands {
 				return nil, errors.New("the model's text and its program have different commands; this is a bug: please report it")
 			}
 			restricted.Items[i] = restrictModule(item, kept, numbering.first[module])

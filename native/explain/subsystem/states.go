@@ -69,12 +69,12 @@ func (q *Question) statesByScore() []int {
 func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
 	var firstErr error
 	// Binary search is possible because a longer prefix only adds paths.
-	count := sort.Search(len(order), func(count int) bool {
-		result, _, err := test(q.setOf(order[:count]))
+	minLength := sort.Search(len(order), func(length int) bool {
+		result, _, err := test(q.setOf(order[:length]))
 		firstErr = cmp.Or(firstErr, err)
 		return result == sufficient
 	})
-	return order[:count], firstErr
+	return order[:minLength], firstErr
 }
 
 // setOf returns a set of states of the model.
@@ -97,11 +97,12 @@ func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, ke
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
 	for node, state := range q.Chain.State {
-		if kept.Has(int(state)) {
-			left.Add(node)
-			if q.Chain.Target.Has(node) {
-				right.Add(node)
-			}
+		if !kept.Has(int(state)) {
+			continue
+		}
+		left.Add(node)
+		if q.Chain.Target.Has(node) {
+			right.Add(node)
 		}
 	}
 	return q.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -70,7 +71,8 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 	var best *treeSearch
 	numJudged := 0
 	for _, tolerance := range growTolerances(task) {
-		if tolerance == nil && best != nil {
+		onlyScheduler := tolerance == nil
+		if onlyScheduler && best != nil {
 			break // the tree with only the scheduler's choices is needed only if no other tree is allowed
 		}
 		search := newTreeSearch(ctx, task, tolerance)
@@ -79,10 +81,10 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 		}
 		numJudged += search.result.Judged
 		isAllowed := search.result.Loss <= search.allowedLoss()
-		if isAllowed && (best == nil || search.result.Grown < best.result.Grown) {
+		switch {
+		case isAllowed && (best == nil || search.result.Grown < best.result.Grown):
 			best = search
-		}
-		if tolerance == nil && best == nil {
+		case !isAllowed && onlyScheduler:
 			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.result.Loss, search.allowedLoss())
 		}
 	}
@@ -151,16 +153,22 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 		search.expander = task.Space.Compiled().NewExpanderUntil(ctx)
 	}
 	search.values = make([]int32, len(search.vars))
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
-		if end-first == 1 {
+	search.markRestricted()
+	return search
+}
+
+// markRestricted records the actions that occur in a state with several choices.
+func (search *treeSearch) markRestricted() {
+	for s := range search.model.NumStates() {
+		first, end := search.model.Choices(s)
+		hasOneChoice := end-first == 1
+		if hasOneChoice {
 			continue
 		}
 		for c := first; c < end; c++ {
 			search.result.isRestricted[search.actionOf(c)] = true
 		}
 	}
-	return search
 }
 
 // actionOf returns the action of choice c.
@@ -171,15 +179,13 @@ func (search *treeSearch) actionOf(c int) sparse.Action {
 	return search.model.Actions[c]
 }
 
-// mustDecide reports whether the tree must have a decision for a state with this valuation.
+// mustDecide reports whether the tree must have a decision for a state: the state has several choices, or the module of the tree would
+// block the action of its only choice.
 func (search *treeSearch) mustDecide(state int) bool {
 	first, end := search.model.Choices(state)
-	if hasSeveralChoices := end-first > 1; hasSeveralChoices {
-		return true
-	}
-	// The module of the tree would block the action of the only choice.
+	hasSeveralChoices := end-first > 1
 	action := search.actionOf(first)
-	return action != sparse.NoAction && search.result.isRestricted[action]
+	return hasSeveralChoices || action != sparse.NoAction && search.result.isRestricted[action]
 }
 
 // decisionsIn returns the decision that identifies each choice of a state. The next call overwrites the result.
@@ -283,7 +289,7 @@ const maxRounds = 10
 // examples for the next tree.
 func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
-		reached, err := search.reachable(ctx, func(s int) (from, to int) { return search.choicesToFollow(s, round) })
+		reached, err := search.reachable(ctx, func(s int) (first, end int) { return search.choicesToFollow(s, round) })
 		if err != nil {
 			return err
 		}
@@ -291,10 +297,9 @@ func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !hasNewDecision {
-			if search.result.Root == nil {
-				search.result.Root = &Node{}
-			}
+		isClosed := !hasNewDecision
+		if isClosed {
+			search.result.Root = cmp.Or(search.result.Root, &Node{}) // there is no tree yet if nothing is to decide
 			return nil
 		}
 		search.result.Root, err = Learn(ctx, search.vars, search.examples)
@@ -315,15 +320,16 @@ func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, 
 	return hasNewDecision, nil
 }
 
-// choicesToFollow returns the choices c of state s with from <= c < to, whose successors become examples. A state that was seen has the
+// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. A state that was seen has the
 // choice of the current tree; a new state has the choice of the scheduler. All choices are followed if the tree need not decide.
 // After maxRounds rounds all choices are followed where several are allowed, to end the search.
-func (search *treeSearch) choicesToFollow(s, round int) (from, to int) {
-	first, end := search.model.Choices(s)
+func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
+	first, end = search.model.Choices(s)
 	scheduled := search.Choices[s]
 	severalAllowed := scheduled == sparse.None || search.tolerance != nil
+	mustEnd := round > maxRounds && severalAllowed
 	switch {
-	case !search.mustDecide(s) || round > maxRounds && severalAllowed:
+	case !search.mustDecide(s) || mustEnd:
 		return first, end
 	case search.seenStates.Has(s):
 		c := search.choiceOf(s, search.decide(search.Space.State(nil, s)))
@@ -334,9 +340,9 @@ func (search *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	return int(scheduled), int(scheduled) + 1
 }
 
-// reachable returns the states that are reachable by the choices c with from <= c < to, for the range that choices(s) returns in
-// state s. It returns nil if from is negative in a reachable state.
-func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
+// reachable returns the states that are reachable by the choices from first to end-1 that choices(s) returns for state s. It returns nil
+// if first is negative in a reachable state.
+func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (first, end int)) (*sparse.Set, error) {
 	seen := sparse.NewSet(search.model.NumStates())
 	queue := slices.Clone(search.model.Initial)
 	for _, s := range queue {
@@ -346,11 +352,11 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fr
 		if i&0x3fff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		from, to := choices(int(queue[i]))
-		if from < 0 {
+		first, end := choices(int(queue[i]))
+		if first < 0 {
 			return nil, nil
 		}
-		firstTransition, endTransition := search.model.Start[from], search.model.Start[to]
+		firstTransition, endTransition := search.model.Start[first], search.model.Start[end]
 		for _, target := range search.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
@@ -367,7 +373,7 @@ func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided i
 	search.result.Judged++
 	decided := sparse.NewSet(search.model.NumStates())
 	chosen := sparse.NewSet(search.model.NumChoices())
-	reached, err := search.reachable(ctx, func(s int) (from, to int) {
+	reached, err := search.reachable(ctx, func(s int) (first, end int) {
 		if !search.mustDecide(s) {
 			return search.model.Choices(s)
 		}
@@ -381,8 +387,11 @@ func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided i
 	if err != nil || reached == nil {
 		return math.Inf(1), 0, err
 	}
+	// The states in which the tree does not decide keep their first choice.
 	for s := range search.model.NumStates() {
-		if first, end := search.model.Choices(s); !reached.Has(s) || end-first == 1 {
+		first, end := search.model.Choices(s)
+		hasOneChoice := end-first == 1
+		if hasOneChoice || !reached.Has(s) {
 			chosen.Add(first)
 		}
 	}
@@ -431,7 +440,7 @@ func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 // number of such examples by binary search.
 func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) error {
 	fullTree := search.result.Root
-	accepted, rejected := 0, len(examples) // numbers of exceptions
+	accepted, rejected := 0, len(examples) // numbers of exceptions: the loss is allowed with accepted, and taken not to be with rejected
 	for rejected-accepted > 1 {
 		exceptions := accepted + (rejected-accepted)/2
 		previous := search.result.Root
@@ -457,17 +466,22 @@ func (search *treeSearch) collapseBranches(branch branch, maxExceptions int) *No
 		return branch.node
 	}
 	decision := search.frequentDecisions(branch.examples)[0]
+	if search.countExceptions(branch, decision) <= maxExceptions {
+		return &Node{Decision: decision}
+	}
+	yes, no := search.split(branch)
+	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, maxExceptions), No: search.collapseBranches(no, maxExceptions)}
+}
+
+// countExceptions returns the number of examples of a branch that do not allow a decision.
+func (search *treeSearch) countExceptions(branch branch, decision int) int {
 	exceptions := 0
 	for _, i := range branch.examples {
 		if !slices.Contains(search.examples[i].Allowed, decision) {
 			exceptions++
 		}
 	}
-	if exceptions <= maxExceptions {
-		return &Node{Decision: decision}
-	}
-	yes, no := search.split(branch)
-	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, maxExceptions), No: search.collapseBranches(no, maxExceptions)}
+	return exceptions
 }
 
 // pruneGreedily tries to replace branches by leaves one at a time, the branch with the most examples first. It stops at the limit
@@ -503,13 +517,13 @@ func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged
 			search.result.Stopped = true
 			return false, nil
 		}
-		old := *b.node
+		previous := *b.node
 		*b.node = Node{Decision: decision}
 		accepted, err := search.acceptTree(ctx)
 		if accepted {
 			return true, nil
 		}
-		*b.node = old
+		*b.node = previous
 		if err != nil {
 			return false, err
 		}

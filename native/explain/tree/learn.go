@@ -22,22 +22,26 @@ const maxPairedVars = 24
 // Learn grows a tree that gives every example an allowed decision. Each test is chosen greedily, with minimal entropy. Two examples
 // must not have the same values. The error is the context's.
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
-	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
-	for variable := range learner.columns {
-		learner.columns[variable] = make([]int32, len(examples))
-	}
+	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: valueColumns(len(vars), examples)}
+	all := make([]int, len(examples))
 	for i, example := range examples {
-		for variable, value := range example.Values {
-			learner.columns[variable][i] = value
-		}
+		all[i] = i
 		largest := example.Allowed[len(example.Allowed)-1]
 		learner.numDecisions = max(learner.numDecisions, largest+1)
 	}
-	all := make([]int, len(examples))
-	for i := range all {
-		all[i] = i
-	}
 	return learner.grow(all)
+}
+
+// valueColumns returns the values of each variable in the examples: columns[variable][i] is its value in example i.
+func valueColumns(numVars int, examples []Example) (columns [][]int32) {
+	columns = make([][]int32, numVars)
+	for variable := range columns {
+		columns[variable] = make([]int32, len(examples))
+		for i, example := range examples {
+			columns[variable][i] = example.Values[variable]
+		}
+	}
+	return columns
 }
 
 // candidateTests returns the tests to choose from. It has one test for each variable, whose threshold is set later. It also has tests
@@ -223,7 +227,8 @@ func (l *learner) considerThresholds(search *testSearch, variable int, examples,
 		}
 		numAtMost += numEqual
 		search.consider(Test{Var: variable, Other: -1, Value: value}, atMost, numAtMost)
-		if position > 0 && position < len(values)-1 {
+		isInner := position > 0 && position < len(values)-1 // v=k for the least or greatest k splits like an inequality
+		if isInner {
 			search.consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, labelCounts[value], numEqual)
 		}
 	}
@@ -249,12 +254,13 @@ func (l *learner) countLabels(variable int, examples, labels []int) (countsOf ma
 	return countsOf
 }
 
-// entropy returns n times the entropy of n labels, in bits. count[label] is the number of labels of each kind.
-func entropy(count []int, n int) float64 {
+// entropy returns the entropy of some labels, in bits, times their number. counts has the number of labels of each kind; total is the
+// sum of these numbers.
+func entropy(counts []int, total int) float64 {
 	sum := 0.0
-	for _, number := range count {
-		if number > 0 {
-			sum -= float64(number) * math.Log2(float64(number)/float64(n))
+	for _, count := range counts {
+		if count > 0 {
+			sum -= float64(count) * math.Log2(float64(count)/float64(total))
 		}
 	}
 	return sum

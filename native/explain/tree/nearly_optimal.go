@@ -21,12 +21,13 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 	}
 	loss := make([]float64, model.NumChoices())
 	optimal := sparse.NewSet(model.NumChoices())
-	for s := range midpoint {
-		width := upper[s] - lower[s]
+	for s, value := range midpoint {
+		uncertainty := upper[s] - lower[s]
+		roundingError := 1e-9 * max(1e-9, math.Abs(value))
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			loss[c] = math.Abs(backup(model, reward, midpoint, s, c)-midpoint[s]) - width
-			if loss[c] <= 1e-9*max(1e-9, math.Abs(midpoint[s])) {
+			loss[c] = math.Abs(choiceValue(model, reward, midpoint, s, c)-value) - uncertainty
+			if loss[c] <= roundingError {
 				loss[c] = 0
 				optimal.Add(c)
 			}
@@ -39,8 +40,8 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 	}
 }
 
-// backup returns the value of choice c of state s for the given values of its successors.
-func backup(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
+// choiceValue returns the value of choice c of state s for the given values of its successors.
+func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
 	value := reward.OfChoice(s, c)
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {

@@ -92,9 +92,10 @@ func (f *Found) Module(w io.Writer, name string) error {
 	if len(f.Decisions) > 0 {
 		f.writeCommands(&text, f.Root, nil, used)
 	}
-	for i, action := range actions {
-		if f.isRestricted[i+1] && !used[i+1] {
-			fmt.Fprintf(&text, "  [%s] false -> true;\n", action)
+	for i, name := range actions {
+		number := i + 1
+		if f.isRestricted[number] && !used[number] {
+			fmt.Fprintf(&text, "  [%s] false -> true;\n", name)
 		}
 	}
 	text.WriteString("endmodule\n")

@@ -185,11 +185,13 @@ func (u *unrolling) setTarget() {
 			satisfied.Add(node)
 		}
 	}
-	u.Target = satisfied
-	if u.formula.Violating {
-		all := sparse.FullSet(len(u.State))
-		u.Target = sparse.NewGraph(u.Model).ExistsUntil(all, satisfied).Complement()
+	if !u.formula.Violating {
+		u.Target = satisfied
+		return
 	}
+	all := sparse.FullSet(len(u.State))
+	canSatisfy := sparse.NewGraph(u.Model).ExistsUntil(all, satisfied)
+	u.Target = canSatisfy.Complement()
 }
 
 // chainRow computes the probabilities of a choice: the probabilities of the model, or sums if several

@@ -30,7 +30,7 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 	set := &Set{}
 	total := newPathSum(paths.chain.products)
 	err := ctx.Err()
-	for err == nil && !set.Enough && !set.All && set.Count < limit && total.undecided < maxUndecided {
+	for err == nil && !set.isFinished(total, limit) {
 		err = set.addNext(ctx, paths, total, bound, orEqual, keep)
 	}
 	if err == nil {
@@ -40,6 +40,12 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 		set.Sum, _ = total.lower.Rat(nil)
 	}
 	return set, err
+}
+
+// isFinished reports whether to add no more paths: the bound is exceeded, or there are no more paths or limit paths, or the sum seems to
+// converge to the bound.
+func (set *Set) isFinished(total *pathSum, limit int) bool {
+	return set.Enough || set.All || set.Count >= limit || total.undecided >= maxUndecided
 }
 
 // addNext adds the next most probable path to the set, and its probability to total. It sets All if there is no next path, and Enough

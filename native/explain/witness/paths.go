@@ -31,7 +31,7 @@ type Paths struct {
 	// last node, goal, is an additional one. It is the successor of all targets.
 	incomingStart []uint32
 	incoming      []incomingStep
-	paths         [][]pathEntry // of each node, in decreasing order of probability
+	toNode        [][]pathEntry // the paths to each node, in decreasing order of probability
 	candidates    []candidateHeap
 	goal          uint32
 	returned      int // number of paths that Next returned
@@ -60,7 +60,7 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	numNodes := len(chain.State)
 	paths := &Paths{
 		ctx: ctx, chain: chain, goal: uint32(numNodes),
-		paths: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
+		toNode: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
 	}
 	paths.collectIncoming()
 	return paths, paths.findLikeliest()
@@ -70,13 +70,15 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 func (paths *Paths) collectIncoming() {
 	numNodes := len(paths.chain.State)
 	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
-	start := make([]uint32, numNodes+3) // start[node+1] is the next free position for node; in the end node's transitions begin at start[node]
+	start := make([]uint32, numNodes+3)
 	for to := range paths.steps(useful) {
-		start[to+2]++
+		start[to+2]++ // the number of transitions into node to
 	}
 	for i := 2; i < len(start); i++ {
 		start[i] += start[i-1]
 	}
+	// Now the transitions into a node begin at position start[node+1]. Storing them moves this number to the end of the node's
+	// transitions, where those of node+1 begin. So in the end the transitions into a node begin at start[node].
 	paths.incoming = make([]incomingStep, start[len(start)-1])
 	for to, step := range paths.steps(useful) {
 		paths.incoming[start[to+1]] = step
@@ -129,53 +131,53 @@ func (paths *Paths) precedes(a, b pathEntry) bool {
 // after a better path to it is found.
 //
 // Source: Dijkstra (1959), with label correction.
-func (p *Paths) findLikeliest() error {
-	targetIsReachable := p.incomingStart[p.goal] < p.incomingStart[p.goal+1]
+func (paths *Paths) findLikeliest() error {
+	targetIsReachable := paths.incomingStart[paths.goal] < paths.incomingStart[paths.goal+1]
 	if !targetIsReachable {
 		return nil
 	}
-	useful := sparse.NewSet(len(p.paths)) // the nodes from which a target is reachable
-	for _, step := range p.incoming {
+	useful := sparse.NewSet(len(paths.toNode)) // the nodes from which a target is reachable
+	for _, step := range paths.incoming {
 		useful.Add(int(step.source))
 	}
-	p.paths[0] = []pathEntry{{previous: none}}
-	queue := &nodeQueue{products: p.chain.products}
+	paths.toNode[0] = []pathEntry{{previous: none}}
+	queue := &nodeQueue{products: paths.chain.products}
 	queue.push(0, 0)
 	for queue.Len() > 0 {
-		if err := p.poll(); err != nil {
+		if err := paths.poll(); err != nil {
 			return err
 		}
 		item := heap.Pop(queue).(queuedNode)
-		isOutdated := p.paths[item.node][0].product != item.product
-		if item.node != p.goal && !isOutdated {
-			p.relaxSteps(queue, item.node, useful)
+		isOutdated := paths.toNode[item.node][0].product != item.product
+		if item.node != paths.goal && !isOutdated {
+			paths.relaxSteps(queue, item.node, useful)
 		}
 	}
 	return nil
 }
 
 // relaxSteps extends the best known path to a node by each step to a useful node. A target has only the step to the goal.
-func (p *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
-	if p.chain.Target.Has(int(node)) {
-		p.relax(queue, node, p.goal, none)
+func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
+	if paths.chain.Target.Has(int(node)) {
+		paths.relax(queue, node, paths.goal, none)
 		return
 	}
-	model := p.chain.Model
+	model := paths.chain.Model
 	first, end := model.Row(int(node))
 	for transition := first; transition < end; transition++ {
 		if target := model.Target[transition]; useful.Has(int(target)) {
-			p.relax(queue, node, target, model.Weight[transition])
+			paths.relax(queue, node, target, model.Weight[transition])
 		}
 	}
 }
 
 // relax extends the best known path to a node by a step to target. If the path to target is new or better, it replaces the old path.
-func (p *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
-	extended := p.appendStep(p.paths[node][0], node, 0, weight)
-	if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
+func (paths *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
+	extended := paths.appendStep(paths.toNode[node][0], node, 0, weight)
+	if paths.toNode[target] != nil && !paths.precedes(extended, paths.toNode[target][0]) {
 		return
 	}
-	p.paths[target] = []pathEntry{extended}
+	paths.toNode[target] = []pathEntry{extended}
 	queue.push(target, extended.product)
 }
 
@@ -198,86 +200,89 @@ func (paths *Paths) Next() (*Path, error) {
 }
 
 // nextEntry returns the next path to the goal. It returns nil after the last one.
-func (p *Paths) nextEntry() (*pathEntry, error) {
-	if p.returned > 0 {
-		if err := p.findNth(p.goal, p.returned+1); err != nil {
+func (paths *Paths) nextEntry() (*pathEntry, error) {
+	isFirst := paths.returned == 0 // findLikeliest has found the first path
+	if !isFirst {
+		if err := paths.findNth(paths.goal, paths.returned+1); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.paths[p.goal]) <= p.returned {
-		return nil, p.ctx.Err()
+	if len(paths.toNode[paths.goal]) <= paths.returned {
+		return nil, paths.ctx.Err()
 	}
-	p.returned++
-	return &p.paths[p.goal][p.returned-1], nil
+	next := &paths.toNode[paths.goal][paths.returned]
+	paths.returned++
+	return next, nil
 }
 
 // path returns the path that ends with an entry of the goal.
-func (p *Paths) path(entry pathEntry) *Path {
-	path := &Path{Prob: p.chain.products.rat(entry.product)}
+func (paths *Paths) path(entry pathEntry) *Path {
+	path := &Path{Prob: paths.chain.products.rat(entry.product)}
 	// Entries are linked backwards, from the goal to node 0.
 	for entry.previous != none {
 		path.Nodes = append(path.Nodes, entry.previous)
-		entry = p.paths[entry.previous][entry.rank]
+		entry = paths.toNode[entry.previous][entry.rank]
 	}
 	slices.Reverse(path.Nodes)
 	return path
 }
 
-// findNth appends the n-th most probable path to a node to paths[node], if there is such a path. n is at least 2.
+// findNth appends the n-th most probable path to a node to toNode[node], if there is such a path. n is at least 2.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
-func (p *Paths) findNth(node uint32, n int) error {
-	if len(p.paths[node]) != n-1 { // path n is known, or path n-1 does not exist
+func (paths *Paths) findNth(node uint32, n int) error {
+	isFoundOrMissing := len(paths.toNode[node]) != n-1 // there are n paths already, or fewer than n-1 paths in all
+	if isFoundOrMissing {
 		return nil
 	}
-	if err := p.poll(); err != nil {
+	if err := paths.poll(); err != nil {
 		return err
 	}
 	// The heap has one candidate for each predecessor: the next most probable path over the predecessor.
-	candidates := &p.candidates[node]
-	last := p.paths[node][n-2]
+	candidates := &paths.candidates[node]
+	last := paths.toNode[node][n-2]
 	if n == 2 {
-		p.initCandidates(node, last.previous)
+		paths.initCandidates(node, last.previous)
 	}
 	if last.previous != none {
-		if err := p.replaceCandidate(candidates, last); err != nil {
+		if err := paths.replaceCandidate(candidates, last); err != nil {
 			return err
 		}
 	}
 	if candidates.Len() > 0 {
 		next := heap.Pop(candidates).(candidate)
 		candidates.lastWeight = next.weight
-		p.paths[node] = append(p.paths[node], next.pathEntry)
+		paths.toNode[node] = append(paths.toNode[node], next.pathEntry)
 	}
 	return nil
 }
 
 // replaceCandidate adds the candidate after a path over the same predecessor: the next most probable path to the predecessor, with the
 // same last step. It adds nothing if there is no such path.
-func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
+func (paths *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
 	predecessor, nextRank := path.previous, int(path.rank)+1 // ranks start at 0
-	if err := p.findNth(predecessor, nextRank+1); err != nil {
+	if err := paths.findNth(predecessor, nextRank+1); err != nil {
 		return err
 	}
-	known := p.paths[predecessor]
+	known := paths.toNode[predecessor]
 	if nextRank >= len(known) {
 		return nil
 	}
-	extended := p.appendStep(known[nextRank], predecessor, uint32(nextRank), candidates.lastWeight)
+	extended := paths.appendStep(known[nextRank], predecessor, uint32(nextRank), candidates.lastWeight)
 	heap.Push(candidates, candidate{extended, candidates.lastWeight})
 	return nil
 }
 
 // initCandidates fills the heap of a node with the most probable path over each predecessor. It omits the predecessor of the first path.
-func (p *Paths) initCandidates(node, firstPredecessor uint32) {
-	candidates := &p.candidates[node]
-	candidates.precedes = p.precedes
-	for _, step := range p.incoming[p.incomingStart[node]:p.incomingStart[node+1]] {
+func (paths *Paths) initCandidates(node, firstPredecessor uint32) {
+	candidates := &paths.candidates[node]
+	candidates.precedes = paths.precedes
+	for _, step := range paths.incoming[paths.incomingStart[node]:paths.incomingStart[node+1]] {
 		switch {
 		case step.source == firstPredecessor:
 			candidates.lastWeight = step.weight
-		case len(p.paths[step.source]) > 0:
-			entry := p.appendStep(p.paths[step.source][0], step.source, 0, step.weight)
+		case len(paths.toNode[step.source]) > 0:
+			entry := paths.appendStep(paths.toNode[step.source][0], step.source, 0, step.weight)
 			candidates.paths = append(candidates.paths, candidate{entry, step.weight})
 		}
 	}

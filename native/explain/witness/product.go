@@ -268,9 +268,10 @@ func encode(factors []power) string {
 }
 
 // decode is the inverse of encode.
-func decode(text string) []power {
+func decode(encoded string) []power {
 	var factors []power
-	for rest := []byte(text); len(rest) > 0; {
+	rest := []byte(encoded)
+	for len(rest) > 0 {
 		base, baseLen := binary.Uvarint(rest)
 		exponent, exponentLen := binary.Varint(rest[baseLen:])
 		factors = append(factors, power{int32(base), int32(exponent)})
