@@ -6,7 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic solves the maybe states in one pass, successors first. It returns false if several maybe states form a cycle.
+// solveAcyclic stores bounds for the maybe states in sys.values. One pass is enough, because it solves the successors of a state first.
+// It returns false without a result if several maybe states form a cycle.
 func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
@@ -14,7 +15,7 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse
 	}
 	meter := newMeter(ctx, opts, len(order.Order))
 	for i, first := range order.Start[:len(order.Start)-1] {
-		states := order.Order[first:order.Start[i+1]]
+		states := order.Order[first:order.Start[i+1]] // no transition leads from one of them to another
 		sys.solveIndependent(states)
 		meter.progress.Done += len(states)
 		if err := meter.addWork(4 * len(states)); err != nil {
@@ -29,6 +30,7 @@ func (sys *system) solveIndependent(states []uint32) {
 	inParallelParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
 }
 
+// solveEach stores bounds for states whose other successors are solved.
 func (sys *system) solveEach(states []uint32) {
 	for _, s := range states {
 		if bounds := sys.optimumOfSolved(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
@@ -56,7 +58,7 @@ func (sys *system) optimumOfSolved(s int) bestBounds {
 			return emptyBestBounds(true)
 		}
 	}
-	// A value lies between the values of the targets. So the values 0 and 1 stay exact.
+	// The values are probabilities. Without this step, rounding could raise the value 1.
 	optimum.upper = min(optimum.upper, 1)
 	optimum.lower = min(optimum.lower, optimum.upper)
 	return optimum

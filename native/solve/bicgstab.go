@@ -14,8 +14,8 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of values = P values + rhs under the current scheduler with Bi-CGSTAB.
-// It returns nil if the relative residual stays large. The caller must prove the result, because its error is unknown.
+// solveIteratively approximates the solution of values = P values + rhs under the current scheduler by at most maxSteps steps of Bi-CGSTAB.
+// It returns nil if the relative residual stays large. The error of the result is unknown, so the caller must prove bounds.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, maxSteps int) ([]float64, error) {
@@ -24,8 +24,9 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	slowRestarts := 0
+	remaining := maxSteps
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
-	for remaining := maxSteps; ; {
+	for {
 		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
@@ -47,7 +48,7 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 		// One sweep improves the unknowns whose error is large relative to their scale.
 		elim.sweepUnderScheduler(values, rhs)
 	}
-	if !(residual <= max(4*elim.precision, 1e-9)) {
+	if !(residual <= max(4*elim.precision, 1e-9)) { // also if the residual is NaN
 		return nil, nil
 	}
 	return values, nil
@@ -92,7 +93,7 @@ func (iteration *bicgstab) multiply(vector, product []float64) {
 	})
 }
 
-// sumTerms returns the sum of the terms of equation k in the rescaled vector.
+// sumTerms returns the sum of the terms of equation k: each weight times the entry of the vector and its scale.
 func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
 	choice := iteration.solver.choice[k]
 	if choice == sparse.None {
@@ -113,29 +114,31 @@ func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (
 	n := len(iteration.x)
 	shadow := slices.Clone(iteration.residual)
 	direction := make([]float64, n)
-	image := make([]float64, n)
-	stabilizer := make([]float64, n)
+	directionImage := make([]float64, n)
+	residualImage := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range steps {
-		next := dot(shadow, iteration.residual)
-		beta := next / rho * alpha / omega
-		rho = next
+		nextRho := dot(shadow, iteration.residual)
+		beta := nextRho / rho * alpha / omega
+		rho = nextRho
 		for k := range direction {
-			direction[k] = iteration.residual[k] + beta*(direction[k]-omega*image[k])
+			direction[k] = iteration.residual[k] + beta*(direction[k]-omega*directionImage[k])
 		}
-		iteration.multiply(direction, image)
-		alpha = rho / dot(shadow, image)
+		iteration.multiply(direction, directionImage)
+		alpha = rho / dot(shadow, directionImage)
 		for k := range direction {
-			iteration.residual[k] -= alpha * image[k]
+			iteration.residual[k] -= alpha * directionImage[k]
 		}
-		iteration.multiply(iteration.residual, stabilizer)
-		omega = dot(stabilizer, iteration.residual) / dot(stabilizer, stabilizer)
-		if product := alpha * omega; math.IsNaN(product) || math.IsInf(product, 0) || product == 0 { // breakdown
+		iteration.multiply(iteration.residual, residualImage)
+		omega = dot(residualImage, iteration.residual) / dot(residualImage, residualImage)
+		product := alpha * omega
+		isBreakdown := math.IsNaN(product) || math.IsInf(product, 0) || product == 0
+		if isBreakdown {
 			return step + 1, nil
 		}
 		for k := range direction {
 			iteration.x[k] += alpha*direction[k] + omega*iteration.residual[k]
-			iteration.residual[k] -= omega * stabilizer[k]
+			iteration.residual[k] -= omega * residualImage[k]
 		}
 		if err := meter.addWork(krylovStepCost * iteration.solver.equations.work()); err != nil {
 			return step, err

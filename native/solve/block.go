@@ -59,7 +59,7 @@ func (block *Block) ownValues() []float64 {
 	return nil
 }
 
-// rangeOf finds the range that contains a state by binary search.
+// rangeOf returns the index of the range that contains a state, by binary search.
 func (block *Block) rangeOf(state int64) uint32 {
 	low, high := 0, len(block.Ranges)
 	for high-low > 1 {
@@ -127,7 +127,8 @@ func (block *Block) forEachState(visit func(i int, row uint32)) {
 	}
 }
 
-// evaluate returns the optimum over the choices of a state, rounded down or up.
+// evaluate returns the optimum over the choices of a state. row is the position of its row in Operands. upper says whether the result is
+// an upper bound, which is rounded up, or a lower bound, which is rounded down.
 func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
@@ -144,7 +145,8 @@ func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	return min(best, 1)
 }
 
-// evaluateChoice returns the value of the choice at [position, end) of the operands, rounded down or up. It eliminates a self-loop.
+// evaluateChoice returns the value of the choice of a state whose operands are at [position, end). It rounds an upper bound up and a lower
+// bound down. It eliminates a self-loop: it divides by the sum of the other weights.
 func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]
@@ -159,7 +161,7 @@ func (block *Block) evaluateChoice(state int64, position, end int, upper bool) f
 		}
 		target := state + difference
 		targetRange := &ranges[hints[i]]
-		if uint64(target-targetRange.First) >= uint64(targetRange.Length) {
+		if uint64(target-targetRange.First) >= uint64(targetRange.Length) { // also if the target is before the range
 			hints[i] = block.rangeOf(target)
 			targetRange = &ranges[hints[i]]
 		}

@@ -10,8 +10,8 @@ import (
 
 // Budget bounds the sum of the costs of the choices on a path.
 type Budget struct {
-	Cost []int // of each choice, nonnegative
-	Most int   // the greatest sum that is allowed
+	Cost  []int // of each choice, nonnegative
+	Limit int   // the greatest sum that is allowed
 }
 
 // maxBudgetValues is the greatest number of values in memory.
@@ -42,7 +42,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		recent[i] = newValues(graph.Model, opts)
 		recent[i].setAll(right, 1)
 	}
-	values, err = sys.solveBudgets(order.Order, budget, recent, newStepMeter(ctx, opts, budget.Most+1))
+	values, err = sys.solveBudgets(order.Order, budget, recent, newStepMeter(ctx, opts, budget.Limit+1))
 	return values, true, err
 }
 
@@ -50,7 +50,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 func (budget Budget) maxCost() int {
 	greatest := 0
 	for _, cost := range budget.Cost {
-		if cost <= budget.Most {
+		if cost <= budget.Limit {
 			greatest = max(greatest, cost)
 		}
 	}
@@ -58,23 +58,23 @@ func (budget Budget) maxCost() int {
 }
 
 // solveBudgets computes the values for all budgets in increasing order, and returns the values for the last budget.
-// recent is a ring of the values for the latest budgets.
+// recent is a ring of the values for the latest budgets. It ends early if as many successive budgets as the ring has entries have equal
+// values: then all greater budgets have the same values.
 func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values, meter *meter) (values *Values, err error) {
 	numEqual := 0 // the number of successive budgets with equal values
-	for k := 0; k <= budget.Most && numEqual < len(recent); k++ {
+	for k := 0; k <= budget.Limit && numEqual < len(recent); k++ {
 		values = recent[k%len(recent)]
 		if err := sys.solveBudget(order, k, budget.Cost, recent, meter); err != nil {
 			return nil, err
 		}
 		previous := recent[(k+len(recent)-1)%len(recent)]
-		if k > 0 && values.equal(previous) {
-			numEqual++
-		} else {
+		numEqual++
+		if k == 0 || !values.equal(previous) {
 			numEqual = 0
 		}
 		meter.progress.Done = k
 	}
-	return values, nil // all greater budgets have the same values
+	return values, nil
 }
 
 // solveBudget sets the values of the states for a budget, in the given order. recent is a ring of values by budget.
@@ -97,7 +97,7 @@ func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []
 	return nil
 }
 
-// zeroCostGraph returns the graph of the choices without cost: one row of targets for each state.
+// zeroCostGraph returns the graph of the choices without cost. Each state has one row with the targets of all these choices.
 func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range model.NumStates() {
@@ -120,8 +120,8 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	for c := first; c < end; c++ {
 		var bounds choiceBounds
 		if cost[c] <= budget {
-			sys.values = recent[(budget-cost[c])%len(recent)]
-			sys.oneStep = cost[c] > 0
+			sys.values = recent[(budget-cost[c])%len(recent)] // evaluateChoice reads them
+			sys.oneStep = cost[c] > 0                         // a self-loop with a cost leads to a smaller budget
 			bounds = sys.evaluateChoice(s, c)
 		}
 		if !bounds.leaves { // the choice costs too much, or the scheduler stays in s forever without cost
@@ -132,7 +132,7 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the exact value of state s with the given budget.
+// budgetOptimumRat returns the exact value of state s with the given budget. A choice of cost k leads to values for budget-k.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {

@@ -11,8 +11,8 @@ import (
 // elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
-// solve solves the equations of all maybe states, one strongly connected component after the other, successors first.
-// zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever without reward.
+// solve returns the solution of the equations of all maybe states. It solves one strongly connected component after the other, successors
+// first. zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever without reward.
 func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
 	cyclic := sys.cyclicComponents(components)
@@ -42,7 +42,7 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
 	}
-	releaser := sys.newExactReleaser(opts.Within, components.States)
+	releaser := sys.newExactReleaser(opts.Within, components.States) // frees fractions that are not needed any more
 	var index unknownIndex
 	for i := range components.Num() {
 		members := components.Members(i)
@@ -60,7 +60,8 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 	return nil
 }
 
-// solveComponent solves the equations of a component. All its successors must be solved. It returns work that the meter has not counted yet.
+// solveComponent solves the equations of the members of a component, with a relative width of at most eps. All other successors must be
+// solved. It returns the work that the meter has not counted yet.
 func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, eps float64) (work int, err error) {
 	if sys.isExact() {
 		return sys.solveExact(members, index, meter)
@@ -256,7 +257,7 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	local.termStart = append(local.termStart, uint32(firstTerm))
 	local.constLower = append(local.constLower, row.lower)
 	local.constUpper = append(local.constUpper, row.upper)
-	// For the constant, the division by the sum of weights, and the sums in sweeps.
+	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
 	first, end := sys.graph.Row(c)
 	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
 	local.exitWeight = append(local.exitWeight, row.exitWeight)
@@ -307,13 +308,14 @@ func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	}
 }
 
-// inheritWidth includes the width of a constant in the inherited widths. exit is the weight of the choice that leaves the component.
-func (local *localSystem) inheritWidth(lower, upper, exit float64) {
+// inheritWidth records the width of the bounds on a constant, which comes from successors outside of the component. No method that solves
+// the component can make its bounds narrower. exitWeight is the weight of the choice that leaves the component.
+func (local *localSystem) inheritWidth(lower, upper, exitWeight float64) {
 	switch {
 	case math.IsInf(upper, 1): // a successor has no upper bound
 		local.inheritedWidth = math.Inf(1)
-	case upper > lower && upper < local.rounding.grid*0x1p34:
-		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (upper-lower)/exit)
+	case upper > lower && upper < local.rounding.grid*0x1p34: // the grid makes the relative width large
+		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (upper-lower)/exitWeight)
 	case upper > local.rounding.underflowThreshold():
 		local.inheritedWidth = max(local.inheritedWidth, (upper-lower)/upper)
 	case upper > lower:
@@ -333,7 +335,8 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 	index.reset(members)
 }
 
-// storeScheduler copies the local choice of each unknown to the state that has this choice in the model.
+// storeScheduler copies the local choice of each unknown to the state that has this choice in the model. An unknown that is an end
+// component has several states; the other states get their choices from leaveEndComponents.
 func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return
@@ -351,7 +354,8 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 	}
 }
 
-// leaveEndComponents completes the scheduler in end components with an exit. All other states move towards the state with the exit.
+// leaveEndComponents completes the scheduler in each end component: the states without a choice move towards the states with a choice,
+// which leave the end component.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return

@@ -38,7 +38,7 @@ func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *def
 	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve narrows the bounds of the maybe states, one component after the other.
+// solve narrows the bounds of the maybe states, one strongly connected component after the other, successors first.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	sys := bounds.sys
 	for s := range sys.maybe.All() {
@@ -74,7 +74,8 @@ func (bounds *deflation) withMinimizer() []uint32 {
 	return bounds.strategy
 }
 
-// solveComponent narrows the bounds of a component until they are narrow enough, or the limit of sweeps is reached.
+// solveComponent repeats sweeps over a component until its bounds are narrow enough, or the limit of sweeps is reached. From time to time
+// it searches end components again, because they depend on the bounds.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	values := bounds.sys.values
 	sub := bounds.newSubMDP(members)
@@ -90,17 +91,19 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 		if err := bounds.meter.addWork(2 * work); err != nil {
 			return err
 		}
-		switch {
-		case !tooWide:
+		if !tooWide {
 			return nil
-		case sweep >= limit || !changed && !isPowerOfTwo(sweep): // only new end components could change a bound
+		}
+		isStuck := !changed && !isPowerOfTwo(sweep) // only new end components could change a bound
+		if isStuck || sweep >= limit {
 			values.Converged = false
 			return nil
 		}
 	}
 }
 
-// sweep updates the bounds of all members and deflates the end components. work is the number of evaluated transitions.
+// sweep updates the bounds of all members once, and deflates the end components. changed says whether a bound changed, tooWide whether the
+// bounds of a member are still too wide. work is the number of evaluated transitions.
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
@@ -196,12 +199,12 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	return result
 }
 
-// addChoice adds a choice of the graph if all its targets are members. number maps members to states of the model.
+// addChoice adds choice c of the graph to the model if all its targets are members. number maps members to states of the model.
 func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
 	start := len(sub.model.Target)
 	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
 		member, isMember := number[target]
-		if !isMember {
+		if !isMember { // remove the targets of this choice again
 			sub.model.Target = sub.model.Target[:start]
 			return
 		}
@@ -211,7 +214,8 @@ func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint3
 	sub.graphChoice = append(sub.graphChoice, uint32(c))
 }
 
-// findEndComponents finds the end components of the minimizer's choices that are optimal for the lower bounds.
+// findEndComponents stores the end components of the sub-MDP in bounds.endComponents. Only choices of the minimizer that are optimal for
+// the lower bounds count, and all choices of the maximizer.
 func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.
@@ -243,8 +247,8 @@ func (sub *subMDP) graphStates(states []uint32) []uint32 {
 	return converted
 }
 
-// allowChoices allows all choices of the maximizer in state i of the model. The minimizer may use choices that are optimal up to a
-// relative tolerance.
+// allowChoices adds choices of state i of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
+// whose lower bounds are least up to a relative tolerance.
 func (bounds *deflation) allowChoices(allowed *sparse.Set, sub *subMDP, i int, tolerance float64) {
 	s := int(sub.members[i])
 	isMaximizer := bounds.game.maximizer.Has(s)

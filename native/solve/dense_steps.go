@@ -42,8 +42,8 @@ const (
 	numVectors
 )
 
-// denseStepsStart returns the number of single steps before repeated squaring becomes faster. n is the number of all steps.
-// ok is false if squaring is impossible or does not pay.
+// denseStepsStart returns the number of single steps after which repeated squaring is faster for the other steps. n is the number of all
+// steps. ok is false if the states are no small DTMC, or if squaring is never faster.
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
@@ -100,6 +100,7 @@ func (steps *denseSteps) setRow(i, s int) {
 			steps.matrix[i*size+j] = steps.matrix[i*size+j].add(prob)
 			continue
 		}
+		// The target has a fixed value, which belongs to the offset.
 		for vector, entry := range vectorEntries(values.Lower[target], values.Upper[target]) {
 			steps.offset[vector][i] = steps.offset[vector][i].add(steps.product(prob, doubleWord{entry, 0}))
 		}
@@ -224,7 +225,8 @@ func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underf
 	return underflowed
 }
 
-// run applies n steps to the values by binary exponentiation. It reports whether all results are finite.
+// run applies n steps to the values by binary exponentiation: it squares the map for each binary digit of n, and applies it for each
+// digit 1. It reports whether all results are finite.
 func (steps *denseSteps) run(meter *meter, n int) (isFinite bool, err error) {
 	size := len(steps.states)
 	for remaining := n; ; remaining >>= 1 {

@@ -26,9 +26,9 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 		}
 		opts.Within = within
 	}
-	extended := *reward
-	extended.State, extended.StateRat = withZero(reward.State), withZero(reward.StateRat)
-	extended.Choice, extended.ChoiceRat = withZero(reward.Choice), withZero(reward.ChoiceRat)
+	extended := *reward // the absorbing state has reward 0
+	extended.State, extended.StateRat = appendZero(reward.State), appendZero(reward.StateRat)
+	extended.Choice, extended.ChoiceRat = appendZero(reward.Choice), appendZero(reward.ChoiceRat)
 	var values *Values
 	var err error
 	if steps == Unbounded {
@@ -57,8 +57,8 @@ func (v *Values) truncate(n int) {
 	}
 }
 
-// withZero appends a zero to a copy of a list. A nil list stays nil.
-func withZero[T any](list []T) []T {
+// appendZero returns a copy of a list with a zero at its end. A nil list stays nil.
+func appendZero[T any](list []T) []T {
 	if list == nil {
 		return nil
 	}
@@ -71,15 +71,15 @@ func withZero[T any](list []T) []T {
 func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First)}
 	stopWeight, loopWeight := setStoppingWeights(result, model, factor)
-	end := uint32(model.NumStates())
+	absorbing := uint32(model.NumStates())
 	for c := range model.NumChoices() {
 		result.Start = append(result.Start, uint32(len(result.Target)))
 		firstTransition, endTransition := model.Row(c)
-		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), end)
+		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), absorbing)
 		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
 	}
 	result.Start = append(result.Start, uint32(len(result.Target)))
-	result.Target, result.Weight = append(result.Target, end), append(result.Weight, loopWeight)
+	result.Target, result.Weight = append(result.Target, absorbing), append(result.Weight, loopWeight)
 	result.Start = append(result.Start, uint32(len(result.Target)))
 	if result.First != nil {
 		result.First = append(result.First, uint32(len(result.Start)-1))

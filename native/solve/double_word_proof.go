@@ -28,7 +28,7 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 		return false, err
 	}
 	scheduler, optimum := slices.Clone(solver.choice), nearestFloats(proof.values)
-	for _, fixedScheduler := range []bool{true, false} {
+	for _, fixedScheduler := range []bool{true, false} { // slack for this scheduler, then for all schedulers
 		slack, err := solver.solveSlack(meter, optimum, fixedScheduler)
 		if slack == nil || err != nil {
 			return false, err
@@ -56,6 +56,7 @@ func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr
 	return lower, upper
 }
 
+// nearestFloats rounds each value to the nearest float64.
 func nearestFloats(values []doubleWord) []float64 {
 	floats := make([]float64, len(values))
 	for k, value := range values {
@@ -129,8 +130,8 @@ func (proof *doubleWordProof) numTerms(j uint32) uint32 {
 	return proof.equations.termStart[j+1] - proof.equations.termStart[j]
 }
 
-// sides returns both sides of the equation of choice j of unknown k. left is the constant plus the weighted sum of the successors' values. right is
-// the value of k times the sum of all weights.
+// sides returns both sides of the equation of choice j of unknown k. left is the constant plus the weighted sum of the successors' values.
+// right is the value of k times the sum of all weights: rounded weights do not sum to 1.
 func (proof *doubleWordProof) sides(k int, j uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
 	left = doubleWord{hi: equations.constantMidpoint(j)}
@@ -174,10 +175,11 @@ func (proof *doubleWordProof) bestChoice(k int) uint32 {
 	return best
 }
 
-// findDelta tries increasing numbers delta until the values minus and plus delta times slack are inductive bounds.
+// findDelta returns a number delta for which values - delta*slack and values + delta*slack are inductive bounds. It tries increasing
+// numbers. found is false if no number works.
 func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, found bool, err error) {
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
-	for delta := 0x1p-98; delta < 0x1p-30; delta *= 16 {
+	for delta = 0x1p-98; delta < 0x1p-30; delta *= 16 {
 		for k, value := range proof.values {
 			spread := doubleWord{hi: delta * slack[k]}
 			if spread.hi >= value.hi {
@@ -214,11 +216,12 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 // direction returns 1 if choice j certainly raises the value of unknown k, -1 if it certainly lowers the value, and 0 if this is uncertain.
 func (proof *doubleWordProof) direction(k int, j uint32, values []doubleWord) int {
 	left, right := proof.sides(k, j, values)
-	difference, err := left.sub(right).hi, comparisonErr(proof.numTerms(j))*(left.hi+right.hi)
+	difference := left.sub(right).hi
+	maxErr := comparisonErr(proof.numTerms(j)) * (left.hi + right.hi)
 	switch {
-	case difference > err:
+	case difference > maxErr:
 		return 1
-	case difference < -err:
+	case difference < -maxErr:
 		return -1
 	}
 	return 0

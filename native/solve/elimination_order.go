@@ -145,13 +145,14 @@ func (elim *eliminator) isDense() bool {
 	return elim.remainingTerms*4 >= 3*m*(m-1)
 }
 
-// remainingWork estimates the operations that eliminate the remaining unknowns if rows do not grow.
+// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow.
 func (elim *eliminator) remainingWork() float64 {
 	unknowns, terms := float64(len(elim.row)-len(elim.order)), float64(elim.remainingTerms)
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown with the least Markowitz cost, and merges its row into its uses. It returns the number of operations.
+// eliminateCheapest eliminates the unknown with the least Markowitz cost: it adds the terms of its row to every row with a term in the
+// unknown. It returns the number of operations.
 func (elim *eliminator) eliminateCheapest() float64 {
 	k := elim.queue.first()
 	isEliminated := func(target uint32) bool { return elim.eliminated[target] }
@@ -178,7 +179,7 @@ func (elim *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns with the same row and column as the unknown eliminated last.
+// eliminateTwins eliminates the unknowns that have the same remaining terms as the unknown eliminated last, whose terms are row and column.
 // Their elimination creates no new terms. work is the number of operations.
 func (elim *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	elim.clearMarks()
@@ -186,7 +187,9 @@ func (elim *eliminator) eliminateTwins(row, column []uint32) (work int) {
 		elim.mark[target] = elim.stamp
 	}
 	for _, i := range column {
-		if elim.mark[i] != elim.stamp || int(elim.rowCount[i]) != len(row)-1 || int(elim.columnCount[i]) != len(column)-1 {
+		isInRow := elim.mark[i] == elim.stamp
+		hasSameCounts := int(elim.rowCount[i]) == len(row)-1 && int(elim.columnCount[i]) == len(column)-1
+		if !isInRow || !hasSameCounts {
 			continue
 		}
 		row, column = withoutElement(row, i), withoutElement(column, i)
@@ -224,9 +227,9 @@ func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	}
 }
 
-// mergeRow adds the terms of an eliminated row to row i. It returns the number of operations.
+// mergeRow adds the terms of an eliminated unknown to row i. It returns the number of operations.
 func (elim *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
-	elim.rowCount[i]-- // the eliminated unknown
+	elim.rowCount[i]-- // the term in the eliminated unknown
 	isLong := len(elim.row[i]) > 16*len(terms)+64
 	if elim.rowSets[i] == nil && isLong {
 		elim.rowSets[i] = setOfColumns(elim.row[i])

@@ -38,11 +38,12 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 	return solver, values, err
 }
 
-// acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof.
-// The proof shows that the scheduler is optimal and bounds the error of the elimination, or it shows that the bounds are inductive.
+// acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof. A proof shows that
+// the bounds are inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first.
 func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (proved bool, err error) {
 	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
-	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
+	relErr := solver.relErr + solver.perturbation()
+	scheduler := slices.Clone(solver.choice)
 	isGridCoarse := local.rounding.grid > 0
 	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.noUnderflow(values)
 	areInputsExact := local.inheritedWidth <= eps*negligibleInherited
@@ -53,6 +54,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	if err != nil {
 		return false, err
 	}
+	// Inductive bounds with the requested width, in float64 and then with more digits.
 	if ok, err := local.proveAround(solver, meter, values, low, high, eps); ok || err != nil {
 		return ok, err
 	}
@@ -62,6 +64,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 			return ok, err
 		}
 	}
+	// Inductive bounds of any width.
 	if !solver.exceedsBudget {
 		solver.resetScheduler(scheduler)
 		if ok, err := local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
@@ -71,10 +74,10 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	return isErrorKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
 }
 
-// proveAround tries to prove that bounds around low and high are inductive. values is the solution between them.
-// It tries the slack vector of the current scheduler, then the maximal slack vector.
+// proveAround tries to prove inductive bounds slightly below low and slightly above high, and reports whether it stored such bounds.
+// Their relative width is at most maxWidth. low and high are the solutions for the bounds of the constants, and values lies between them.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (proved bool, err error) {
-	for _, fixedScheduler := range []bool{true, false} {
+	for _, fixedScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
 		slack, err := solver.solveSlack(meter, values, fixedScheduler)
 		if err != nil {
 			return false, err
@@ -200,8 +203,8 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 // provesBounds reports whether the bounds are inductive: the equations lower no lower bound and raise no upper bound. It returns the scheduler
 // that attains them.
 func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
-	// An inductive upper bound is above the least solution. An inductive lower bound is below it, because every scheduler
-	// leaves the component or has infinite reward.
+	// An inductive upper bound is at least the least solution. An inductive lower bound is at most the least solution, because every
+	// scheduler leaves the component or has infinite reward.
 	scheduler = make([]uint32, len(lower))
 	for k := range lower {
 		lo, lowerChoice := local.lowerUpdate(k, lower)
@@ -269,19 +272,20 @@ func (local *localSystem) cannotImprove(k int, j uint32, values []float64, relEr
 	if !local.minimize {
 		constant = local.constUpper[j]
 	}
+	// gain is the value of the choice minus the current value, magnitude the sum of the absolute values of its terms.
 	gain, magnitude := constant-local.exitWeight[j]*current, constant+local.exitWeight[j]*current
-	err := 0.0
+	sumOfValues := 0.0
 	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
 		weight, targetValue := local.weight[i], values[local.column[i]]
 		gain += weight * (targetValue - current)
 		magnitude += weight * math.Abs(targetValue-current)
-		err += weight * (targetValue + current)
+		sumOfValues += weight * (targetValue + current)
 	}
-	err = 1.01 * (local.evalErr[j]*magnitude + relErr*(err+local.exitWeight[j]*current))
+	gainErr := 1.01 * (local.evalErr[j]*magnitude + relErr*(sumOfValues+local.exitWeight[j]*current))
 	if local.minimize {
-		return gain-err >= 0
+		return gain-gainErr >= 0
 	}
-	return gain+err <= 0
+	return gain+gainErr <= 0
 }
 
 // sameEquation reports whether choices i and j have the same equation up to rounding errors. It is false if j is sparse.None.

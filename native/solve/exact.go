@@ -13,7 +13,7 @@ import (
 // ErrNotExact says that a model whose weights are float64 cannot be solved exactly.
 var ErrNotExact = errors.New("the weights of the model are not exact")
 
-// solveExact solves one component in rational arithmetic, and returns an estimate of the work.
+// solveExact solves the members of one component in rational arithmetic, and returns an estimate of the work.
 func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
@@ -23,7 +23,8 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
-// solveExactComponent solves a component in rational arithmetic by policy iteration. A floating-point solution gives the initial scheduler.
+// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. A solution in float64 gives the
+// initial scheduler.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
@@ -50,7 +51,8 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 	return nil
 }
 
-// exactSteps applies the equations of the maybe states n times in rational arithmetic. It skips values that influence no wanted value.
+// exactSteps applies the equations of the maybe states n times in rational arithmetic. It skips values that do not influence the values of
+// Options.Within.
 func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if n == 0 {
 		return nil
@@ -265,7 +267,8 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	return sys.scratchSum.rat()
 }
 
-// addTargetValues adds the weighted values of the targets of choice c to scratchSum, without removed self-loops.
+// addTargetValues adds the weighted values of the targets of choice c to scratchSum, without eliminated self-loops. hasLoop says whether
+// there are such self-loops, leaves whether there are other transitions.
 func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; {
@@ -273,7 +276,7 @@ func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
 		sys.scratchTerm.reset()
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
 			target := int(sys.graph.Target[i])
-			if sys.isRemovedLoop(s, target) {
+			if sys.isEliminatedLoop(s, target) {
 				hasLoop = true
 				continue
 			}
@@ -285,25 +288,25 @@ func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
 	return leaves, hasLoop
 }
 
-// divideByWeights divides scratchSum by the sum of the weights of choice c, without removed self-loops.
+// divideByWeights divides scratchSum by the sum of the weights of choice c, without the weights of eliminated self-loops.
 func (sys *system) divideByWeights(s, c int) {
 	sys.scratchWeights.reset()
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
-		if !sys.isRemovedLoop(s, int(sys.graph.Target[i])) {
+		if !sys.isEliminatedLoop(s, int(sys.graph.Target[i])) {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)
 }
 
-// isRemovedLoop reports whether a transition is a self-loop that the equations eliminate. Equations of one step keep self-loops.
-func (sys *system) isRemovedLoop(s, target int) bool { return !sys.oneStep && target == s }
+// isEliminatedLoop reports whether a transition from s is a self-loop that the equations eliminate. Equations of one step keep self-loops.
+func (sys *system) isEliminatedLoop(s, target int) bool { return !sys.oneStep && target == s }
 
 // hasValueOfTarget reports whether choice c of state s, without rewards, has the value of its only target.
 func (sys *system) hasValueOfTarget(s, c int) bool {
 	first, end := sys.graph.Row(c)
-	if end-first != 1 || sys.isRemovedLoop(s, int(sys.graph.Target[first])) {
+	if end-first != 1 || sys.isEliminatedLoop(s, int(sys.graph.Target[first])) {
 		return false
 	}
 	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first))

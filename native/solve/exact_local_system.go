@@ -129,7 +129,8 @@ func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	}
 }
 
-// isProper reports whether the current scheduler leaves the component with probability one. It searches backwards from choices with an exit.
+// isProper reports whether the current scheduler leaves the component with probability one. It searches backwards from the unknowns whose
+// choices can leave the component, and compares the number of unknowns that it finds.
 func (system *exactLocalSystem) isProper() bool {
 	users := system.columnUses()
 	exits := make([]bool, len(system.choice))

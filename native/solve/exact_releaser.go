@@ -11,7 +11,7 @@ type exactReleaser struct {
 	system       *system
 	wantedStates *sparse.Set
 	pendingUses  []uint32 // of each state: transitions to it from unsolved states
-	placeholder  *big.Rat // replaces dropped fractions
+	placeholder  *big.Rat // replaces released fractions
 }
 
 // newExactReleaser returns a releaser for the fractions of unsolved states. The fractions of wanted states are not released.

@@ -10,8 +10,8 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// sum returns the weighted sum of 1, factor, factor^2 and so on, with its relative error.
-func (remaining remainingWeights) sum(factor float64) (total, err float64) {
+// sum returns the weighted sum of the powers 1, factor, factor^2 and so on, with a bound on its relative error.
+func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
 	log := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
 		log = math.Log(factor)

@@ -39,16 +39,16 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
 	forward.setInitial()
-	transient := forward.uniformisation
-	transient.forward = true
+	uniform := forward.uniformisation
+	uniform.forward = true
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
-		transient.prepare(sparse.FullSet(n))
-		transient.relErrPerStep = max(transient.relErrPerStep, transient.stepErr(maxRow))
+		uniform.prepare(sparse.FullSet(n))
+		uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
 	} else {
-		transient.useDTMCSteps(maxRow)
+		uniform.useDTMCSteps(maxRow)
 	}
-	transient.graph = sparse.NewGraph(reversed)
+	uniform.graph = sparse.NewGraph(reversed)
 	return forward, nil
 }
 
@@ -67,7 +67,8 @@ func (forward *Forward) setInitial() {
 	}
 }
 
-// useDTMCSteps makes each step of the uniformisation one step of the DTMC. maxRow is the greatest number of transitions into one state.
+// useDTMCSteps prepares a uniformisation for a DTMC: each of its steps is one step of the DTMC. maxRow is the greatest number of
+// transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
@@ -82,11 +83,11 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
-// transposed returns a Markov chain with reversed transitions. maxRow is the greatest number of transitions into one state.
+// transposed returns a Markov chain with all transitions reversed. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
-	reversed.Start = make([]uint32, n+2) // Start[target+1] is the next free entry of the row of a target while the rows are filled
+	reversed.Start = make([]uint32, n+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
 	reversed.Target = make([]uint32, len(model.Target))
 	reversed.Weight = make([]uint32, len(model.Target))
 	for _, target := range model.Target {
@@ -133,16 +134,16 @@ func (forward *Forward) Time(ctx context.Context, time Time) error {
 
 // advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds.
 func (forward *Forward) advance(ctx context.Context, distribution *poisson) error {
-	transient := forward.uniformisation
-	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
-	values, err := transient.poissonMean(ctx, forward.prob, distribution)
+	uniform := forward.uniformisation
+	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
+	values, err := uniform.poissonMean(ctx, forward.prob, distribution)
 	if err != nil {
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
-	relErr := compound(distribution.relErr + transient.relErrPerStep*(transient.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + transient.skippedErr)
+	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
 	forward.prob, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
-	forward.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(values))
+	forward.absErr += 1.01*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (game *Game) side(s int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
+// newSystem returns the equations of the game. build is newSystem, or newStepwise if the values depend on a number of steps.
 func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
 	sys, err := build(game.graph, reward, Max, opts)
 	if err != nil {
@@ -109,7 +109,8 @@ func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []u
 	return sys.values, nil
 }
 
-// iterateBounds returns the bounds and the strategy of bounded value iteration. The set one has the states with value 1.
+// iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set one has the states
+// with value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
 	sys, err := game.newSystem(newSystem, nil, opts)
@@ -149,7 +150,8 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	positive := game.attract(attractor{left: left, right: right, region: all})
 	zero = positive.Complement()
 	game.chooseFirst(zero, strategy, func(c int) bool { return game.staysIn(c, zero) })
-	// In a finite game the value is 1 where the maximizer can win almost surely.
+	// In a finite game the value is 1 exactly where the maximizer can win almost surely. Remove the states where this is impossible until
+	// the set does not change.
 	one = positive
 	for {
 		if err := ctx.Err(); err != nil {

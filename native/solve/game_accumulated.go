@@ -61,7 +61,7 @@ func (v *Values) isInfinite(s int) bool {
 // Let p(s) be the value of reaching target, and u(s) the total reward until endStates. The value of a pair (s, a) is infinite where u
 // is infinite: the maximizer collects rewards for a long time, and then moves to target. Elsewhere it is at least a*p(s) and at most a+u(s).
 // The product ends with these bounds where a reaches a limit. The limit grows until the bounds are narrow.
-// For fractions, both sides only make choices beyond the limit that are optimal for p (see largeReward).
+// For fractions, both sides only make choices beyond the limit that are optimal for p (see laterRewardAndLimit).
 type accumulation struct {
 	game             *Game
 	ctx              context.Context
@@ -131,9 +131,9 @@ func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
 	return amount + acc.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. It ends the product at the limit of largeReward.
+// solveExactly computes the finite values as fractions. It ends the product at the limit of laterRewardAndLimit.
 func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
-	laterReward, limit, err := acc.largeReward(finite)
+	laterReward, limit, err := acc.laterRewardAndLimit(finite)
 	if err != nil {
 		return err
 	}
@@ -157,9 +157,10 @@ func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error 
 	return nil
 }
 
-// largeReward returns the value q of later rewards if both sides only make choices that are optimal for p. An accumulated reward a
-// of at least the limit gives the value a*p(s) + q(s): any other choice loses at least as much of a*p as it can gain of q.
-func (acc *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
+// laterRewardAndLimit returns the value q(s) of later rewards in each state s, if both sides only make choices that are optimal for the
+// probability p to reach target. If the accumulated reward a is at least the limit, then the value of s is a*p(s) + q(s): any other
+// choice loses at least as much of a*p as it can gain of q.
+func (acc *accumulation) laterRewardAndLimit(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
 	optimal := acc.optimalChoices()
 	model := *acc.game.graph.Model
 	// Optimal choices do not change the expected value of p, so a reward counts with the weight p of its state.
@@ -172,7 +173,7 @@ func (acc *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat
 	return total.Exact, acc.greatestLimit(finite, optimal, total.Exact), nil
 }
 
-// greatestLimit returns the greatest choiceLimit of a choice that is not optimal for p, at least 0.
+// greatestLimit returns the greatest choiceLimit of all choices that are not optimal for p, or 0 if all limits are negative.
 func (acc *accumulation) greatestLimit(finite, optimal *sparse.Set, q []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
 	for s := range finite.Minus(acc.endStates).All() {
@@ -252,7 +253,7 @@ type accumulatedProduct struct {
 	*accumulation
 	graph        *sparse.Graph
 	pairs        []rewardPair
-	numbers      map[pairKey]uint32 // the state of each pair in graph
+	stateOfPair  map[pairKey]uint32 // in graph
 	start        []uint32           // of each state with a finite value: the pair with reward 0
 	payoffStates *sparse.Set
 }
@@ -266,16 +267,16 @@ type pairKey struct {
 // product builds the game on pairs. A pair ends if its state is an end state, or if its reward reaches the limit.
 func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
 	graph := acc.game.graph
-	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), numbers: map[pairKey]uint32{}}
+	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), stateOfPair: map[pairKey]uint32{}}
 	zero := new(big.Rat)
 	for s := range finite.All() {
-		product.start[s] = product.number(uint32(s), zero, zero.RatString())
+		product.start[s] = product.addPair(uint32(s), zero, zero.RatString())
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, graph.Kind)
 	builder.State()
 	builder.Loop(0)
 	var ended []int
-	for i := 0; i < len(product.pairs); i++ { // addChoices appends to pairs
+	for i := 0; i < len(product.pairs); i++ { // addChoices adds pairs
 		if i&0xfff == 0 && acc.ctx.Err() != nil {
 			return nil, acc.ctx.Err()
 		}
@@ -305,20 +306,21 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 		amount := product.choiceReward(s, c)
 		amount.Add(amount, pair.amount)
 		text := amount.RatString()
-		builder.Copy(c, func(i int) uint32 { return product.number(graph.Target[i], amount, text) })
+		builder.Copy(c, func(i int) uint32 { return product.addPair(graph.Target[i], amount, text) })
 	}
 }
 
-// number returns the state of a pair in the product. A new pair is added. text is the amount as a text.
-func (product *accumulatedProduct) number(s uint32, amount *big.Rat, text string) uint32 {
-	key := pairKey{s, text}
-	if number, ok := product.numbers[key]; ok {
-		return number
+// addPair adds the pair of state s and a reward to the product unless it is there, and returns its state in the product. amountText is the
+// reward as a text.
+func (product *accumulatedProduct) addPair(s uint32, amount *big.Rat, amountText string) uint32 {
+	key := pairKey{s, amountText}
+	if pairState, ok := product.stateOfPair[key]; ok {
+		return pairState
 	}
 	product.pairs = append(product.pairs, rewardPair{s, amount})
-	number := uint32(len(product.pairs))
-	product.numbers[key] = number
-	return number
+	pairState := uint32(len(product.pairs))
+	product.stateOfPair[key] = pairState
+	return pairState
 }
 
 // choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.

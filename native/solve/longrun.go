@@ -447,7 +447,7 @@ func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower
 	return lower, upper, overBudget, err
 }
 
-// likelyState returns the last state of a long simulated path. Most likely this state has a high stationary probability.
+// likelyState returns the last state of a long simulated path. Limit likely this state has a high stationary probability.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	current := members[0]

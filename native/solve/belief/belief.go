@@ -71,10 +71,12 @@ func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr flo
 		weight, _ := new(big.Float).SetInt(b.weights[i]).Float64()
 		sum += weight * value(s)
 	}
+	// n terms round less than n+6 times: in conversions, products, sums and the quotient.
 	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-// roundedExpectation rounds the exact expectation. It is for weights beyond the range of float64.
+// roundedExpectation computes the expectation of float64 values in rational arithmetic, and rounds it. relErr bounds the relative error.
+// It is for beliefs whose weights exceed the range of float64.
 func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
 	for _, s := range b.states {
 		if math.IsInf(value(s), 1) {
@@ -112,7 +114,7 @@ func newUpdater(problem *pomdp) *updater {
 	return &updater{pomdp: problem, weightOf: make([]big.Int, problem.model.NumStates())}
 }
 
-// step returns the outcomes of an action in a belief.
+// step returns the outcomes of an action in a belief: the next belief for each observation, and the weights of success and failure.
 func (u *updater) step(b *belief, action int) outcomes {
 	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
 	weight := new(big.Int)

@@ -66,7 +66,7 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 	if _, err := builder.stateNumber(start, 0); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(builder.chain.State); i++ { // addTransitions adds states
+	for i := 0; i < len(builder.chain.State); i++ { // addTransitions appends to State
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -106,7 +106,7 @@ func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 	if builder.terminal.Has(int(s)) {
 		node = 0
 	}
-	if node < 0 {
+	if node < 0 { // the controller has no edge for the observation
 		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[s])
 	}
 	number, found := builder.number[chainState{s, node}]

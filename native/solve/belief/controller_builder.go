@@ -34,7 +34,7 @@ func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimisti
 	return &builder.controller
 }
 
-// nodeFor returns the number of a controller state. A new state is queued. A cut-off belief becomes its strategy.
+// nodeFor returns the number of a controller state, and queues a new state. It replaces a cut-off belief by the pool's strategy for that belief.
 func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	if state.node >= 0 && builder.nodes[state.node].belief == nil {
 		cutOff := &builder.nodes[state.node]
@@ -59,35 +59,37 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 	result := Node{Observation: explored.observation}
 	mdpState := firstNode + state.node
 	choice := builder.choice[mdpState]
-	isSet := int(choice) < builder.model.graph.NumChoices()
-	if isSet { // if no choice is set, every choice is optimal
+	hasChoice := int(choice) < builder.model.graph.NumChoices()
+	if hasChoice { // otherwise every action is optimal, so take action 0
 		first, _ := builder.model.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}
 	return builder.withEdges(result, explored.actions[result.Action].successors, builder.fallback)
 }
 
-// withEdges adds an edge to a node for each possible observation.
+// withEdges returns a node with an edge for each observation that can follow its action. successors are the next beliefs of the action.
+// An observation without a successor leads to the fallback strategy of the pool.
 func (builder *controllerBuilder) withEdges(node Node, successors []successor, fallback int) Node {
 	for _, observation := range builder.observationsAfter(node.Observation, node.Action) {
-		next := builder.stateOn(observation, successors, fallback)
+		next := builder.stateForObservation(observation, successors, fallback)
 		node.Next = append(node.Next, Edge{observation, builder.nodeFor(next)})
 	}
 	return node
 }
 
-// stateOn returns the controller state after an observation. Without a successor for the observation it is the fallback strategy.
-func (builder *controllerBuilder) stateOn(observation uint32, successors []successor, fallback int) controllerState {
+// stateForObservation returns the controller state after an observation. Without a successor for the observation it is the fallback strategy.
+func (builder *controllerBuilder) stateForObservation(observation uint32, successors []successor, fallback int) controllerState {
 	for i := range successors {
 		if successors[i].observation == observation {
-			return builder.stateAfter(&successors[i])
+			return builder.stateForSuccessor(&successors[i])
 		}
 	}
 	return controllerState{-1, fallback, observation}
 }
 
-// stateAfter returns the controller state after a successor belief.
-func (builder *controllerBuilder) stateAfter(next *successor) controllerState {
+// stateForSuccessor returns the controller state for the next belief. If grid points replace the belief, the state is the grid point
+// of greatest weight in the optimistic MDP, and the pool's strategy for the belief in the pessimistic MDP.
+func (builder *controllerBuilder) stateForSuccessor(next *successor) controllerState {
 	if !next.isReplaced() {
 		return controllerState{node: next.representatives[0].node}
 	}

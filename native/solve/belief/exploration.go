@@ -84,12 +84,12 @@ const maxEdges = 1 << 22
 func (search *exploration) explore(ctx context.Context, start *belief) error {
 	search.nodeIndex = map[string]int{}
 	search.addNode(start, false)
-	for i := 0; i < len(search.nodes); i++ {
+	for i := 0; i < len(search.nodes); i++ { // expand appends nodes
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		current := search.nodes[i].belief
-		if current == nil {
+		if current == nil { // cut off
 			continue
 		}
 		if search.numEdges > maxEdges {
@@ -104,7 +104,8 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 	return nil
 }
 
-// addNode returns the number of the node of a belief, and adds a new node. A belief beyond the limits gets bounds instead of successors.
+// addNode returns the number of the node of a belief, and adds a node for a new belief. onGrid says that the belief is a grid point.
+// If the limit of expanded beliefs is reached, the new node gets bounds on its value instead of successors.
 func (search *exploration) addNode(b *belief, onGrid bool) int {
 	key := b.key()
 	if i, found := search.nodeIndex[key]; found {
@@ -113,7 +114,7 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 	added := node{belief: b, observation: search.Observation[b.states[0]]}
 	if search.countExpansion(onGrid) {
 		search.nodeIndex[key] = len(search.nodes)
-	} else { // there may be many such beliefs: store neither belief nor key
+	} else { // do not store the belief and its key, because many beliefs may be cut off
 		search.partial = true
 		added.belief, added.cutoff = nil, search.cutoffOf(b)
 	}
@@ -121,7 +122,8 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 	return len(search.nodes) - 1
 }
 
-// countExpansion counts the expansion of a belief. It returns false if the limit is reached.
+// countExpansion counts a belief that will be expanded, and returns true. It returns false if the limit is reached.
+// Grid points have their own counter and limit.
 func (search *exploration) countExpansion(onGrid bool) bool {
 	count, limit := &search.exactNodes, search.maxExactNodes
 	if onGrid {
@@ -134,7 +136,7 @@ func (search *exploration) countExpansion(onGrid bool) bool {
 	return true
 }
 
-// expand computes the result of every action in a belief.
+// expand computes the result of every action in a belief. It adds nodes for new beliefs.
 func (search *exploration) expand(current *belief) []actionResult {
 	results := make([]actionResult, search.numActions(current.states[0]))
 	for action := range results {
@@ -167,7 +169,8 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 	return next
 }
 
-// represent returns the node of a belief, or the grid points around the belief with their weights.
+// represent returns the nodes that stand for a belief: the node of the belief itself or, if the limit of exact beliefs is reached,
+// the nodes of the grid points around the belief with their weights.
 func (search *exploration) represent(b *belief) []weightedNode {
 	if i, found := search.nodeIndex[b.key()]; found {
 		return []weightedNode{{node: i}}
@@ -201,9 +204,9 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds the MDP of the explored beliefs. The optimistic MDP has the grid points of replaced beliefs and optimistic bounds of
-// cut-off beliefs.
-// The pessimistic MDP has pessimistic bounds of all these beliefs.
+// finiteMDP builds the MDP of the explored beliefs. exact says whether it gets exact probabilities.
+// In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs.
+// In the pessimistic MDP, pessimistic bounds replace all these beliefs.
 func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
@@ -239,11 +242,11 @@ type mdpWriter struct {
 }
 
 // cutoffValue returns the bound of a cutoff that the MDP uses.
-func (writer *mdpWriter) cutoffValue(end cutoff) float64 {
+func (writer *mdpWriter) cutoffValue(bounds cutoff) float64 {
 	if writer.optimistic {
-		return end.optimistic
+		return bounds.optimistic
 	}
-	return end.pessimistic
+	return bounds.pessimistic
 }
 
 // writeAbsorbing writes an absorbing state, goal or failed.
@@ -268,12 +271,12 @@ func (writer *mdpWriter) writeChoice(reward *big.Rat) {
 }
 
 // writeTransition adds a transition to the current choice.
-func (writer *mdpWriter) writeTransition(to int, prob *big.Rat) {
+func (writer *mdpWriter) writeTransition(target int, prob *big.Rat) {
 	if writer.exact {
-		writer.builder.AddRat(to, prob, sparse.NoAction)
+		writer.builder.AddRat(target, prob, sparse.NoAction)
 		return
 	}
-	writer.builder.Add(to, toFloat(prob))
+	writer.builder.Add(target, toFloat(prob))
 }
 
 // writeNode writes the state of a node with all actions. A cut-off belief has one choice with its bound.
@@ -298,7 +301,7 @@ type mdpAction struct {
 	nodes      []weightedNode
 }
 
-// newAction returns a choice without transitions.
+// newAction returns a choice with reward 0 and without transitions.
 func (writer *mdpWriter) newAction() *mdpAction {
 	result := &mdpAction{goal: new(big.Rat), fail: new(big.Rat)}
 	if writer.Reward != nil {
@@ -346,15 +349,16 @@ func (writer *mdpWriter) writeAction(action *mdpAction) {
 	}
 }
 
-// addCutoff adds the bound on the value of a belief that the action reaches with probability prob.
-func (writer *mdpWriter) addCutoff(action *mdpAction, end cutoff, prob *big.Rat) {
-	value := writer.cutoffValue(end)
+// addCutoff adds transitions to an action, in place of a belief that the action reaches with probability prob.
+// Their value is a bound on the value of the belief.
+func (writer *mdpWriter) addCutoff(action *mdpAction, bounds cutoff, prob *big.Rat) {
+	value := writer.cutoffValue(bounds)
 	switch {
 	case writer.Reward == nil: // a bound on a probability becomes transitions to goal and failed
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
 		action.goal.Add(action.goal, goalShare)
 		action.fail.Add(action.fail, goalShare.Sub(prob, goalShare))
-	case math.IsInf(value, 1):
+	case math.IsInf(value, 1): // the reward is infinite if the goal is not reached
 		action.fail.Add(action.fail, prob)
 	default: // a bound on a reward becomes a reward before goal
 		action.goal.Add(action.goal, prob)

@@ -11,8 +11,9 @@ type gridCorner struct {
 	weight *big.Rat
 }
 
-// triangulate writes a belief as a convex combination of grid points: their probabilities are multiples of 1/resolution.
-// The grid points are corners of a simplex of Freudenthal's triangulation. All weights are positive.
+// triangulate returns grid points and positive weights whose sum is 1, such that the weighted sum of the grid points is the belief.
+// A grid point is a belief whose probabilities are multiples of 1/resolution. The grid points are the corners of a simplex of
+// Freudenthal's triangulation.
 //
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,
 // Operations Research 39 (1991), section 2.
@@ -30,7 +31,8 @@ func (b *belief) triangulate(resolution int) []gridCorner {
 	return b.appendCorner(corners, corner, previous)
 }
 
-// appendCorner appends the grid point with the given cumulative weights, unless its weight is zero.
+// appendCorner appends a grid point with the weight weight/b.total, unless the weight is zero. sums[i] is the grid point's weight of the
+// states i and later.
 func (b *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight *big.Int) []gridCorner {
 	if weight.Sign() == 0 {
 		return corners

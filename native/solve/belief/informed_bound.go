@@ -47,13 +47,14 @@ func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (
 	return bound, nil
 }
 
-// index returns the index in actionValue of an action in a state.
+// index returns the index of action k of state s in actionValue.
 func (bound *informedBound) index(s, action int) int {
 	first, _ := bound.model.Choices(s)
 	return first + action
 }
 
-// backupFullyObserved returns the value of an action in a state from the values of the next states, rounded optimistically.
+// backupFullyObserved returns the value of an action in a state for a player who sees the next state. values are the values of the states.
+// The result is rounded optimistically.
 func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
@@ -69,7 +70,7 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 // addImmediate adds the reward of a choice, or its probability to reach the target, to laterValue. The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
 	first, end := bound.model.Row(choice)
-	relErr := float64(end-first+8) * 0x1p-53
+	relErr := float64(end-first+8) * 0x1p-53 // one rounding for each term, and a few more
 	if bound.Reward != nil {
 		reward, _ := bound.rewardOf(uint32(s), choice).Float64()
 		return bound.roundOptimistic(laterValue+reward, relErr)
@@ -112,7 +113,8 @@ func (bound *informedBound) improve() (changed bool) {
 	return changed
 }
 
-// improveAction stores a tighter value of an action in next. It reports whether the value changed noticeably.
+// improveAction computes a new bound on the value of an action, and stores it in next if it is tighter. It reports whether the value
+// changed noticeably.
 func (bound *informedBound) improveAction(next []float64, s, action int) (changed bool) {
 	const noticeable = 1e-9 // relative
 	i := bound.index(s, action)
@@ -128,7 +130,7 @@ func (bound *informedBound) improveAction(next []float64, s, action int) (change
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
-	isAdded := map[uint32]bool{} // by observation
+	isAdded := map[uint32]bool{} // the observations whose transitions are in laterValue
 	laterValue := 0.0
 	for j := first; j < end; j++ {
 		target := bound.model.Target[j]
@@ -142,7 +144,8 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	return bound.addImmediate(s, choice, laterValue)
 }
 
-// bestNextValue returns the value of the best next action after an observation. All transitions with the observation are between first and end.
+// bestNextValue returns the best value of a next action after an observation, weighted by the probability of the observation.
+// The transitions of the observation are between first and end; first is one of them.
 func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
 	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
 	for j := first; j < end; j++ {

@@ -69,7 +69,8 @@ func isVector(node int) bool { return node >= 0 }
 // maxVectors limits the vectors of one observation.
 const maxVectors = 512
 
-// improve simulates paths with about the given number of moves in total. It backs up the beliefs of each path from the last to the first.
+// improve simulates paths from the start state, with about the given number of moves in total. After each path it adds better vectors for
+// the beliefs of the path, from the last belief to the first.
 //
 // Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 func (search *pointBased) improve(ctx context.Context, start uint32, moves int) error {
@@ -106,7 +107,7 @@ func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]flo
 	return path, nil
 }
 
-// cannotImprove reports whether a belief already has the best possible value: the minimum is 0, or the upper bound of the maximum is 0.
+// cannotImprove reports whether a belief already has the best possible value: a minimum that is 0, or a maximum with the upper bound 0.
 func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	if search.Direction == solve.Min {
 		_, value := search.bestContinuation(belief)
@@ -122,7 +123,7 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	return true
 }
 
-// chooseAction returns a random action, the action of the best vector, or the best action by the informed bound.
+// chooseAction draws the next action of a path: a random action, the action of the best vector, or the best action by the informed bound.
 func (search *pointBased) chooseAction(belief floatBelief) int {
 	const randomShare, vectorShare = 0.15, 0.45
 	random := search.rng.Float64()
@@ -244,7 +245,7 @@ func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	return sum
 }
 
-// backup adds the alpha vector of the best action for a belief if it improves the value.
+// backup adds the alpha vector of the best action for a belief if it improves the value of the belief.
 func (search *pointBased) backup(belief floatBelief) {
 	observation := search.Observation[belief.states[0]]
 	action, edges := search.improvingAction(belief)
@@ -261,7 +262,8 @@ func (search *pointBased) backup(belief floatBelief) {
 	search.vectors = append(search.vectors, added)
 }
 
-// improvingAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably better.
+// improvingAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably
+// better than the known vectors and strategies.
 func (search *pointBased) improvingAction(belief floatBelief) (best int, bestEdges []Edge) {
 	_, oldValue := search.bestContinuation(belief)
 	best, bestValue := -1, oldValue
@@ -343,8 +345,8 @@ func (search *pointBased) valueAfter(edges []Edge, s uint32) float64 {
 	return search.pool.values[strategyNode(next)][s]
 }
 
-// completeEdges returns an edge for each observation that can follow an action. Without an edge in next, an observation gets the best strategy
-// of the pool.
+// completeEdges returns an edge for each observation that can follow an action. An observation without an edge in next leads to the best
+// strategy of the pool.
 func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
 	for _, nextObservation := range search.observationsAfter(observation, action) {
@@ -373,7 +375,8 @@ func (search *pointBased) bestUniformStrategy(observation uint32) int {
 	return best
 }
 
-// observationsAfter returns the observations that can follow an action, in increasing order. It stores the results.
+// observationsAfter returns the observations that can follow an action in the states with an observation, in increasing order.
+// It caches the results.
 func (search *pointBased) observationsAfter(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
 	observations, found := search.knownObservations[key]

@@ -30,7 +30,7 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 
 // Observable reports whether a set of states is a union of observations: it contains all or none of the states with the same observation.
 func Observable(set *sparse.Set, observation []uint32) bool {
-	inSet := map[uint32]bool{} // whether the states with an observation are in the set
+	inSet := map[uint32]bool{} // by observation: whether its states are in the set
 	for s, stateObservation := range observation {
 		earlier, found := inSet[stateObservation]
 		if found && earlier != set.Has(s) {

@@ -53,7 +53,8 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	return p, p.improveLocally(ctx, greedy, start, opts)
 }
 
-// greedyStrategy returns the best memoryless strategy for the informed bound under uniform beliefs.
+// greedyStrategy returns a memoryless strategy. For each observation it takes the action with the best sum of informed bounds over all
+// states with the observation.
 func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	sums := make([][]float64, numObservations) // by observation and action
 	for s, observation := range bound.Observation {
@@ -118,7 +119,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 	return p.pessimistic(values), nil
 }
 
-// solve solves the problem for a model with the same states.
+// solve returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
 func (problem *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
 	if problem.Reward != nil {
 		return solve.ReachReward(ctx, graph, reward, problem.Target, problem.Direction, opts)
@@ -150,9 +151,9 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 	}
 	changes := p.possibleChanges()
 	tries := 0
-	sinceImprovement := 0 // the number of changes since the last improvement
-	for i := 0; sinceImprovement < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
-		sinceImprovement++
+	failures := 0 // the number of successive changes without an improvement
+	for i := 0; failures < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
+		failures++
 		change := changes[i]
 		if change.action == current[change.observation] {
 			continue
@@ -165,7 +166,7 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 			return err
 		}
 		if improved {
-			current, sinceImprovement = candidate, 0
+			current, failures = candidate, 0
 		}
 	}
 	return nil

@@ -108,8 +108,8 @@ const (
 	growth          = 4
 )
 
-// run explores beliefs with growing limits. It stops when the bounds are narrow enough, all reachable beliefs are expanded, or the limit is
-// reached.
+// run explores beliefs in rounds with growing limits, and returns the best bounds. It stops when the bounds are narrow enough, all
+// reachable beliefs are expanded, or Options.Beliefs is reached.
 func (search *refinement) run(ctx context.Context) (*Bounds, error) {
 	search.optimisticBound = search.informedBound.bound(point(search.start))
 	if err := search.tryMemoryless(ctx); err != nil {
@@ -139,7 +139,7 @@ func (search *refinement) reportProgress(beliefs int) {
 	}
 }
 
-// exploreAndRefine explores beliefs and improves the bounds. An error mentions the bounds from before.
+// exploreAndRefine explores beliefs and improves the bounds. An error contains the bounds that were known before.
 func (search *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
 	oldBounds := *search.bounds()
 	err := explored.explore(ctx, point(search.start))
@@ -147,17 +147,17 @@ func (search *refinement) exploreAndRefine(ctx context.Context, explored *explor
 		err = search.refine(ctx, explored)
 	}
 	if err != nil {
-		return soFar(oldBounds, err)
+		return withKnownBounds(err, oldBounds)
 	}
 	return nil
 }
 
-// soFar adds the known bounds to an error.
-func soFar(b Bounds, err error) error {
-	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lo, b.Hi)
+// withKnownBounds adds the known bounds on the value to the text of an error.
+func withKnownBounds(err error, known Bounds) error {
+	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, known.Lo, known.Hi)
 }
 
-// tryMemoryless evaluates the best memoryless strategy of the pool.
+// tryMemoryless evaluates the best memoryless strategy of the pool, and stores it if it gives the best pessimistic bound.
 func (search *refinement) tryMemoryless(ctx context.Context) error {
 	empty := &exploration{updater: newUpdater(search.pomdp), informedBound: search.informedBound, pool: search.pool}
 	empty.addNode(point(search.start), false) // cut off at once, since the limits are 0
@@ -187,7 +187,8 @@ func (search *refinement) bounds() *Bounds {
 	return &search.result
 }
 
-// refine improves the optimistic bound by the optimistic MDP, and the pessimistic bound by controllers.
+// refine improves the optimistic bound by solving the optimistic MDP of the explored beliefs. It improves the pessimistic bound by
+// controllers from the MDPs and from point-based value iteration.
 func (search *refinement) refine(ctx context.Context, explored *exploration) error {
 	search.result.Beliefs = explored.exactNodes + explored.gridNodes
 	search.result.Resolution = 0
