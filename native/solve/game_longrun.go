@@ -47,7 +47,8 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	return values, nil
 }
 
-// iterateLongRun evaluates the strategies that value iteration suggests. It returns the values of optimal strategies, or nil.
+// iterateLongRun takes steps of value iteration, and evaluates the strategies of both sides after 64 steps, 128 steps and so on.
+// It returns the values of optimal strategies, or nil if it finds none.
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
 	n := game.graph.NumStates()
@@ -57,12 +58,12 @@ func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (o
 		if total, err = game.lazySteps(improvement.ctx, reward, total, steps-taken); err != nil {
 			return nil, err
 		}
-		next := make([]uint32, n)
-		game.lazyStep(reward, total, next)
-		if slices.Equal(next, strategy) {
+		newStrategy := make([]uint32, n)
+		game.lazyStep(reward, total, newStrategy)
+		if slices.Equal(newStrategy, strategy) {
 			continue
 		}
-		strategy = next
+		strategy = newStrategy
 		if optimal, err := improvement.valuesIfOptimal(strategy); optimal != nil || err != nil {
 			return optimal, err
 		}
@@ -70,27 +71,27 @@ func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (o
 	return nil, nil
 }
 
-// valuesIfOptimal evaluates the strategies of both sides. If the values prove both optimal, it returns them.
-// Otherwise it tightens the bounds of the game and returns nil.
+// valuesIfOptimal solves the game twice: the maximizer follows the strategy, then the minimizer. These values are bounds on the value of the
+// game. If they are equal or close, both sides play optimally, and it returns the values. Otherwise it tightens the bounds and returns nil.
 func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Values, error) {
-	least, err := improvement.evaluate(Max, strategy)
+	lowerValues, err := improvement.evaluate(Max, strategy)
 	if err != nil {
 		return nil, err
 	}
-	greatest, err := improvement.evaluate(Min, strategy)
+	upperValues, err := improvement.evaluate(Min, strategy)
 	if err != nil {
 		return nil, err
 	}
 	if improvement.opts.Exact {
-		if !least.equal(greatest) {
+		if !lowerValues.equal(upperValues) {
 			return nil, nil
 		}
-		least.Scheduler = wantedStrategies(strategy, improvement.opts)
-		return least, nil
+		lowerValues.Scheduler = wantedStrategies(strategy, improvement.opts)
+		return lowerValues, nil
 	}
-	improvement.tighten(least, Max)
-	improvement.tighten(greatest, Min)
-	if !improvement.setIfNarrow(Max, least, greatest) {
+	improvement.tighten(lowerValues, Max)
+	improvement.tighten(upperValues, Min)
+	if !improvement.setIfNarrow(Max, lowerValues, upperValues) {
 		return nil, nil
 	}
 	values := improvement.sys.values
@@ -98,7 +99,7 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	return values, nil
 }
 
-// lazySteps takes some lazy steps of value iteration. total has the optimal total rewards before.
+// lazySteps returns the optimal total rewards after some more lazy steps of value iteration. total has the total rewards before them.
 func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []float64, steps int) ([]float64, error) {
 	for i := range steps {
 		if i%64 == 0 && ctx.Err() != nil {
@@ -109,7 +110,8 @@ func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []
 	return total, nil
 }
 
-// lazyStep returns the optimal total reward of each state after one more step. The optimal choices are written to strategy, if it is not nil.
+// lazyStep returns the optimal total reward of each state after one more lazy step: a choice stays in its state with probability 1/2.
+// It writes the optimal choices to strategy, unless strategy is nil.
 func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
 	next := make([]float64, len(total))
 	for s := range total {
@@ -128,7 +130,8 @@ func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []ui
 	return next
 }
 
-// lazyValue returns the total reward of a choice that stays in its state with probability 1/2. Staying makes periodic games converge.
+// lazyValue returns the total reward of choice c of state s if the choice stays in s with probability 1/2. total has the total rewards of
+// the states. Without staying, value iteration of a periodic game would not converge.
 func (game *Game) lazyValue(reward *sparse.Reward, s, c int, total []float64) float64 {
 	sum := 0.0
 	first, end := game.graph.Row(c)

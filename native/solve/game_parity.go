@@ -26,7 +26,7 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 		return lower, err
 	}
 	for s := range priority {
-		priority[s]++ // the minimizer wants an odd least priority
+		priority[s]++ // the minimizer wins if the least priority is odd
 	}
 	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priority, opts)
 	upper, err := opponent.run()
@@ -79,12 +79,12 @@ func compressPriorities(priority []int) []int {
 	return result
 }
 
-// oneMinus returns 1-x for a probability, rounded towards the given infinity.
-func oneMinus(x, towards float64) float64 {
-	if x == 0 || x == 1 {
-		return 1 - x
+// oneMinus returns 1-probability, rounded towards the given infinity.
+func oneMinus(probability, infinity float64) float64 {
+	if probability == 0 || probability == 1 {
+		return 1 - probability
 	}
-	return min(1, max(0, math.Nextafter(1-x, towards)))
+	return min(1, max(0, math.Nextafter(1-probability, infinity)))
 }
 
 // parityImprovement improves a memoryless strategy of the maximizer. The values of the strategy are those of the MDP in which only the
@@ -127,8 +127,8 @@ func (improvement *parityImprovement) run() (*Values, error) {
 	return best, nil
 }
 
-// evaluate computes the values of the strategy: one minus the maximal probability that the minimizer reaches an end component with an odd
-// least priority.
+// evaluate computes the values of the strategy. In the MDP in which only the minimizer still chooses, a value is one minus the maximal
+// probability to reach an end component whose least priority is odd.
 func (improvement *parityImprovement) evaluate() error {
 	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
 	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priority)
@@ -203,8 +203,8 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve switches to choices that raise a value. Without such a choice, it changes to winning strategies within value classes. It reports
-// whether the strategy changed.
+// improve switches the strategy to choices with a greater value than their state. Without such a choice, it switches to strategies that win
+// almost surely within a value class. It reports whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
 	comparison := improvement.compareChoices()
 	for s := range improvement.game.maximizer.All() {
@@ -221,7 +221,8 @@ func (improvement *parityImprovement) improve() (changed bool) {
 	return changed
 }
 
-// compareChoices compares the mean value of each choice with the value of its state: 1, 0 or -1.
+// compareChoices returns 1, 0 or -1 for each choice: the mean value of its successors is greater than, equal to or less than the value of
+// its state.
 func (improvement *parityImprovement) compareChoices() []int {
 	graph := improvement.game.graph
 	comparison := make([]int, graph.NumChoices())
@@ -313,7 +314,8 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	return improvement.values.Lower[b]-improvement.values.Lower[a] <= tolerance
 }
 
-// winClass changes the strategy in the states of a value class that the maximizer wins almost surely. It reports whether there are such states.
+// winClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
+// whether there are such states. comparison is the result of compareChoices.
 func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
 	solver := improvement.classGame(class, comparison)
 	won := solver.solve()
@@ -323,7 +325,7 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 	return !won.Empty()
 }
 
-// classGame returns the parity game within a value class. It has the choices that preserve the value.
+// classGame returns the parity game within a value class, unsolved. Its choices are the choices whose mean value is the value of the class.
 func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
@@ -341,19 +343,21 @@ func (improvement *parityImprovement) classGame(class []uint32, comparison []int
 	return solver
 }
 
-// addClassChoices adds the choices of a state that preserve the value and stay in the class. canLeave says that such a choice can leave it.
+// addClassChoices adds the choices of state s that preserve the value and stay in the class to the solver's game. canLeave says that another
+// choice preserves the value and can leave the class.
 func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparison []int) (canLeave bool) {
 	first, end := improvement.game.graph.Choices(s)
 	for c := first; c < end; c++ {
 		preservesValue := comparison[c] == 0
-		switch {
-		case !preservesValue:
-		case improvement.game.staysIn(c, solver.region):
-			solver.choices.Add(c)
-			solver.priority[c] = improvement.priority[s]
-		default:
-			canLeave = true
+		if !preservesValue {
+			continue
 		}
+		if !improvement.game.staysIn(c, solver.region) {
+			canLeave = true
+			continue
+		}
+		solver.choices.Add(c)
+		solver.priority[c] = improvement.priority[s]
 	}
 	return canLeave
 }
@@ -370,9 +374,9 @@ func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int,
 type almostSure struct {
 	game      *Game
 	region    *sparse.Set   // the states
-	choices   *sparse.Set   // the choices, which stay in the states
+	choices   *sparse.Set   // the choices, which all stay in the region
 	priority  []int         // of each choice
-	strategy  []uint32      // gets the choices of the maximizer in states that it wins
+	strategy  []uint32      // gets the choices of the maximizer in the states that the maximizer wins
 	variables []*sparse.Set // of each priority
 }
 
@@ -386,13 +390,15 @@ func (winning *almostSure) solve() *sparse.Set {
 	return winning.fixedPoint(0)
 }
 
-// fixedPoint returns the fixed point for a priority, given the variables of smaller priorities. It is a least fixed point if the priority is odd.
+// fixedPoint returns the fixed point of the variable of a priority, while the variables of smaller priorities are constant: the least fixed
+// point for an odd priority, the greatest for an even one.
 func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	if priority == len(winning.variables) {
-		return winning.step()
+		return winning.wonStates()
 	}
 	current := winning.region
-	if priority%2 == 1 {
+	isLeastFixedPoint := priority%2 == 1
+	if isLeastFixedPoint {
 		current = sparse.NewSet(winning.region.Len())
 	}
 	for {
@@ -405,8 +411,8 @@ func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	}
 }
 
-// step returns the states that the maximizer wins in one step of the fixed-point iteration.
-func (winning *almostSure) step() *sparse.Set {
+// wonStates returns the states that the maximizer wins for the current values of all variables.
+func (winning *almostSure) wonStates() *sparse.Set {
 	won := sparse.NewSet(winning.region.Len())
 	for s := range winning.region.All() {
 		if winning.isWon(s) {
@@ -416,7 +422,7 @@ func (winning *almostSure) step() *sparse.Set {
 	return won
 }
 
-// isWon reports whether the maximizer wins a state in one step of the fixed-point iteration, and writes its choice to the strategy.
+// isWon reports whether the maximizer wins state s for the current values of all variables. It writes the winning choice to the strategy.
 func (winning *almostSure) isWon(s int) bool {
 	first, end := winning.game.graph.Choices(s)
 	if !winning.game.maximizer.Has(s) {
@@ -434,7 +440,7 @@ func (winning *almostSure) isWon(s int) bool {
 	return false
 }
 
-// areAllWon reports whether the maximizer wins after all available choices from first to end-1.
+// areAllWon reports whether the maximizer wins after all choices from first to end-1 that belong to the game.
 func (winning *almostSure) areAllWon(first, end int) bool {
 	for c := first; c < end; c++ {
 		if winning.choices.Has(c) && !winning.isWonChoice(c) {

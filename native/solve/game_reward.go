@@ -62,7 +62,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 //
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
 func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
-	priority := make([]int, game.graph.NumChoices())
+	priority := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
 	for s := range game.graph.NumStates() {
 		first, end := game.graph.Choices(s)
 		for c := first; c < end; c++ {
@@ -81,7 +81,7 @@ func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
 }
 
 // RewardUntilReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
-// earns its total reward.
+// earns its total reward. It computes the total reward of the game in which target states are absorbing and have no reward.
 //
 // Source: PRISM-games' R[Fc].
 func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
@@ -99,12 +99,12 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 		}
 	}
 	graph := sparse.NewGraph(builder.Finish())
-	stopped := sparse.Reward{
+	rewardBeforeTarget := sparse.Reward{
 		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
 		State: withoutStates(reward.State, target), StateRat: withoutStates(reward.StateRat, target),
 		Choice: valuesOfOrigins(reward.Choice, builder.Origin), ChoiceRat: valuesOfOrigins(reward.ChoiceRat, builder.Origin),
 	}
-	values, err := NewGame(graph, game.maximizer).TotalReward(ctx, &stopped, opts)
+	values, err := NewGame(graph, game.maximizer).TotalReward(ctx, &rewardBeforeTarget, opts)
 	if err == nil && values.Scheduler != nil {
 		values.Scheduler = originalStrategy(values.Scheduler, builder.Origin)
 	}

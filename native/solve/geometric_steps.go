@@ -42,10 +42,11 @@ const (
 	geometricMinFactor = 16
 )
 
-// allowsGeometricSteps reports whether geometricSteps can take total steps of the given states. The states must have their first values.
-func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int) bool {
+// allowsGeometricSteps reports whether geometricSteps can take a number of steps of the given states. The states must be a chain whose
+// values are still 0.
+func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricMinFactor) {
+	if everyStepCounts || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
 		return false
 	}
 	for _, s := range states {
@@ -58,8 +59,8 @@ func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int
 	return true
 }
 
-// newGeometricSteps begins again with the first step: it sets the values of the given states to 0.
-func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *geometricSteps {
+// newGeometricSteps prepares a number of steps of the given states. It sets their values to 0, because it begins with the first step.
+func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
 	for _, s := range states {
 		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
 	}
@@ -72,7 +73,7 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *
 	first := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
 	sys.stepBlock(states, first.Lower, first.Upper)
 	current.equations = &system{graph: sys.graph, minimize: sys.minimize, oneStep: true, rounding: sys.rounding, values: first}
-	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: total, current: current}
+	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
 // run adds increments until all are added, or until a geometric series bounds the remaining increments.
@@ -123,7 +124,7 @@ func (series *increments) clone() *increments {
 	return &copied
 }
 
-// tryFinish bounds all remaining increments by a geometric series. It returns true if the bounds are narrow, and writes them.
+// tryFinish bounds all remaining increments by a geometric series. If the bounds are narrow, it writes them and returns true.
 func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) {
 	period := steps.current.count - steps.reference.count
 	remaining := steps.numIncrements - steps.reference.count
@@ -139,7 +140,7 @@ func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) 
 	if !steps.estimateIsNarrow(series) {
 		return false, nil
 	}
-	// The remainder of the steps comes first: A^(jp) commutes with these steps.
+	// Take the remaining steps that are no whole period first. Then the other steps are whole periods.
 	before := steps.reference.clone()
 	if err := before.advanceBy(remainder, meter); err != nil {
 		return false, err
@@ -167,10 +168,11 @@ func (series *increments) advanceBy(count int, meter *meter) error {
 	return nil
 }
 
-// quotientBounds bounds the quotients of the current increments by the reference increments, over all states.
-// ok is false without an upper bound, or if the bounds are too far apart after the given number of periods. acceptAny allows any distance.
-func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, high float64, ok bool) {
-	const allowedSpread = 8 // in units of epsilon; greater distances cannot give narrow bounds
+// quotientBounds returns the least and the greatest quotient of a current increment and the reference increment, over all states.
+// ok is false without a greatest quotient, or if the quotients differ so much that bounds after the given number of periods cannot be
+// narrow. acceptWide allows any difference.
+func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (low, high float64, ok bool) {
+	const allowedSpread = 8 // in units of epsilon; greater differences cannot give narrow bounds
 	low = math.Inf(1)
 	reference, current := steps.reference.equations.values, steps.current.equations.values
 	for _, s := range steps.current.states {
@@ -187,7 +189,7 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (lo
 		if high < 1 {
 			effectivePeriods = min(effectivePeriods, 1/(1-high))
 		}
-		if !acceptAny && (high-low)*effectivePeriods > allowedSpread*steps.epsilon {
+		if !acceptWide && (high-low)*effectivePeriods > allowedSpread*steps.epsilon {
 			return 0, 0, false
 		}
 	}
@@ -211,7 +213,7 @@ func sumOfPowers(ratio float64, terms int) float64 {
 	if ratio == 1 {
 		return float64(terms)
 	}
-	// Of the 256 bits of (1 - ratio^terms) / (1 - ratio), the differences lose at most 54.
+	// The sum is (1 - ratio^terms) / (1 - ratio). The differences lose at most 54 of the 256 bits.
 	power, square := number(1), number(ratio)
 	for exponent := terms; exponent > 0; exponent >>= 1 {
 		if exponent&1 != 0 {

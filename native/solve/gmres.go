@@ -7,29 +7,31 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration improves the known bounds by restarted GMRES, with about the work of the given number of sweeps.
-// It stops after four slow restarts. It leaves bscc.bias unchanged.
+// acceleratedIteration returns bounds on the gain that are at least as narrow as the known bounds, by restarted GMRES.
+// It takes about the work of the given number of sweeps, or less if four restarts are slow. work is the work of a sweep.
+// It leaves bscc.bias unchanged.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
-	// In reverse order of discovery, most transitions lead backwards, or to states nearby.
+	// In reverse order of discovery, most transitions lead to earlier unknowns or to near ones. Then fewer factors are dropped.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
-	saved := bscc.bias
+	savedBias := bscc.bias
 	for i, s := range ordered {
 		bscc.index.ofState[s] = uint32(i)
 	}
 	bscc.bias = make([]float64, len(ordered))
 	for i, s := range members {
-		bscc.bias[bscc.index.ofState[s]] = saved[i]
+		bscc.bias[bscc.index.ofState[s]] = savedBias[i]
 	}
 	defer func() {
 		bscc.index.reset(members)
-		bscc.bias = saved
+		bscc.bias = savedBias
 	}()
 	err = bscc.iterateGMRES(ordered, work, &known, sweeps)
 	return known.lower, known.upper, err
 }
 
-// iterateGMRES tightens the bounds by restarted GMRES. The order of the members is the order of the unknowns.
+// iterateGMRES tightens bounds on the gain by restarted GMRES. The order of the members is the order of the unknowns. work is the work of a
+// sweep, and sweeps the limit of sweeps.
 func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInterval, sweeps int) error {
 	const maxSlowRestarts = 4
 	solver, err := newGMRES(bscc, members)
@@ -119,7 +121,7 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 	solver.triangle, solver.cos, solver.sin, solver.rhs = nil, nil, nil, nil
 	first := solver.basisVector(0)
 	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
-	first.gain = 0 // so the sum of the bias does not change
+	first.gain = 0 // the sum of the bias does not change
 	norm := math.Sqrt(solver.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
@@ -174,11 +176,11 @@ func (solver *gmres) arnoldiStep(j int) bool {
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, first, end int) {
 		for i := first; i < end; i++ {
-			next.bias[i] = -next.bias[i]
+			next.bias[i] = -next.bias[i] // the residual without reward is minus the product
 			sums[block] += current.bias[i]
 		}
 	})
-	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
+	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the row that fixes the sum of the bias
 	column := make([]float64, j+2)
 	for i := range column[:j+1] {
 		column[i] = solver.dot(&solver.basis[i], next)

@@ -9,8 +9,8 @@ import (
 // markovUntilOfQuotient computes MarkovUntil for a Markov automaton with cycles of immediate states. It merges each maximal end component of
 // immediate states into one state. The error is ErrImmediate if other cycles remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
-	// All states of such a component have the same value: a scheduler can move within it while no time passes.
-	// A scheduler that stays in it forever never reaches right.
+	// All states of an end component of immediate states have the same value: a scheduler can move within it while no time passes.
+	// A scheduler that stays in the end component forever never reaches right.
 	immediate := sparse.SelectStates(graph.NumStates(), func(s int) bool { return rates.High[s] == 0 && left.Has(s) && !right.Has(s) })
 	components, err := graph.EndComponents(ctx, immediate, nil)
 	if err != nil {
@@ -25,8 +25,8 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 		return nil, err
 	}
 	lower, upper := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
-	for s, state := range quotient.stateOf {
-		lower[s], upper[s] = values.Lower[state], values.Upper[state]
+	for s, quotientState := range quotient.stateOf {
+		lower[s], upper[s] = values.Lower[quotientState], values.Upper[quotientState]
 	}
 	values.Lower, values.Upper = lower, upper
 	return values, nil

@@ -44,12 +44,12 @@ func (factor *triangularFactor) add(column uint32, value float64) {
 
 func (factor *triangularFactor) endRow() { factor.start = append(factor.start, len(factor.column)) }
 
-// sumRow returns the product of row i and x.
-func (factor *triangularFactor) sumRow(i int, x []float64) (sum float64) {
+// rowProduct returns the scalar product of row i and a vector.
+func (factor *triangularFactor) rowProduct(i int, vector []float64) (sum float64) {
 	first, end := factor.start[i], factor.start[i+1]
 	columns := factor.column[first:end]
 	for k, value := range factor.value[first:end] {
-		sum += value * x[columns[k]]
+		sum += value * vector[columns[k]]
 	}
 	return sum
 }
@@ -70,18 +70,18 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of earlier rows from row i until no entry left of the diagonal is at least smallest.
-// It adds the multipliers to the lower factor. work is the number of entries read.
-func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) (work int) {
+// eliminate subtracts multiples of earlier rows from row i, and adds the multipliers to the lower factor. Then all entries left of the
+// diagonal are zero, or less than minEntry, or beyond the limit of the row. work is the number of entries read.
+func (lu *incompleteLU) eliminate(row *eliminationRow, i int, minEntry float64) (work int) {
 	firstEntry := len(lu.lower.column)
-	for next := 0; ; next++ { // the loop may add columns after the next one
+	for next := 0; ; next++ { // row.add may insert columns after the next one
 		k := row.columns[next]
 		isFull := len(lu.lower.column)-firstEntry == maxLowerEntries
 		if int(k) >= i || isFull {
 			break
 		}
 		work++
-		if math.Abs(row.value[k]) < smallest {
+		if math.Abs(row.value[k]) < minEntry {
 			continue
 		}
 		factor := row.value[k] / lu.pivot[k]
@@ -95,8 +95,8 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) 
 	return work
 }
 
-// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. The exit rate replaces a small pivot, because D -
-// R is singular.
+// finishRow stores the pivot, adds the large entries right of the diagonal to the upper factor, and clears the row. The matrix is singular,
+// so a pivot may be nearly zero. The exit rate replaces such a pivot.
 func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
 	const smallestPivot = 1e-10
 	lu.pivot[i] = row.value[i]
@@ -115,10 +115,10 @@ func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) 
 // solve replaces x by the solution y of L U y = x.
 func (lu *incompleteLU) solve(x []float64) {
 	for i := range x {
-		x[i] -= lu.lower.sumRow(i, x)
+		x[i] -= lu.lower.rowProduct(i, x)
 	}
 	for i := len(x) - 1; i >= 0; i-- {
-		x[i] = (x[i] - lu.upper.sumRow(i, x)) / lu.pivot[i]
+		x[i] = (x[i] - lu.upper.rowProduct(i, x)) / lu.pivot[i]
 	}
 }
 

@@ -100,7 +100,8 @@ func nonzeroFloat(fraction *big.Rat) float64 {
 // robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
 const robustFloor = 0x1p-900
 
-// choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its targets.
+// choiceBound returns a lower or an upper bound on the value of choice c of state s, if nature picks its optimal distribution. The bounds
+// of the targets must be known.
 func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	values := sys.values.Lower
 	if upper {
@@ -128,8 +129,8 @@ func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	return sys.roundDown(sum, relErr, minimum)
 }
 
-// addLowerEnds adds the values of the targets of choice c, weighted by the lower ends of the intervals, to a reward.
-// It also returns the least and the greatest value, and sets the adjustable targets.
+// addLowerEnds returns the reward plus the values of the targets of choice c, weighted by the lower ends of the intervals.
+// It also returns the least and the greatest value of a target, and stores the adjustable targets in sys.adjustable.
 func (sys *intervalSystem) addLowerEnds(reward float64, c int, values []float64) (sum, minimum, maximum float64) {
 	model := sys.graph.Model
 	sum, minimum = reward, math.Inf(1)
@@ -165,9 +166,9 @@ func (sys *intervalSystem) roundDown(sum, relErr, minimum float64) float64 {
 	return max(bound, minimum)
 }
 
-// distributeFreeProbability returns the value that the free probability adds, rounded up or down.
-// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval.
-func (sys *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
+// distributeFreeProbability returns the value that the free probability adds to a choice, as an upper or a lower bound.
+// Nature gives the free probability to the adjustable targets in its order of preference, to each at most the width of the interval.
+func (sys *intervalSystem) distributeFreeProbability(free float64, upper bool) float64 {
 	natureMinimizes := sys.dir.nature() == Min
 	slices.SortFunc(sys.adjustable, func(a, b adjustableTarget) int {
 		if natureMinimizes {
@@ -176,19 +177,19 @@ func (sys *intervalSystem) distributeFreeProbability(remaining float64, upper bo
 		return cmp.Compare(b.value, a.value)
 	})
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
+	freeFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
-		budgetFactor = 1 + 4*unit
+		freeFactor = 1 + 4*unit
 	}
 	if upper != natureMinimizes {
 		widthFactor = 1 + 4*unit
 	}
-	remaining *= budgetFactor
+	remaining := free * freeFactor
 	sum := 0.0
 	for _, target := range sys.adjustable {
 		amount := min(target.intervalWidth*widthFactor, remaining)
 		sum += amount * target.value
-		remaining = (remaining - amount) * budgetFactor
+		remaining = (remaining - amount) * freeFactor
 		if remaining <= 0 {
 			break
 		}
@@ -196,7 +197,7 @@ func (sys *intervalSystem) distributeFreeProbability(remaining float64, upper bo
 	return sum
 }
 
-// representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
+// representativeOf returns the state whose equation state s shares: the representative of the end component of s, or s itself.
 func (sys *intervalSystem) representativeOf(s uint32) uint32 {
 	if sys.representative == nil {
 		return s
@@ -264,7 +265,8 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	}
 }
 
-// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and the number of operations.
+// optimum returns the lower or the upper bound on the value of an unknown that follows from the bounds of its successors: the optimum over
+// its choices. work is the number of operations. s is a state that represents the unknown.
 func (sys *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := sys.dir.Scheduler() == Min
 	for state, c := range sys.allowedChoices(s) {
@@ -303,7 +305,7 @@ func (sys *intervalSystem) solve(ctx context.Context, opts Options) (*Values, er
 	return sys.values, nil
 }
 
-// solveComponent bounds the values of a component by optimistic value iteration. All successors must be solved.
+// solveComponent stores bounds on the unknowns of a component, by optimistic value iteration. All other successors must be solved.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {

@@ -49,8 +49,8 @@ func (sys *intervalSystem) exactStrategyIteration(ctx context.Context, opts Opti
 	return nil
 }
 
-// solveInitial returns the optimal strategies for the computed bounds, and computes their exact values.
-// If a minimizing scheduler can stay forever, proper strategies replace them.
+// solveInitial returns strategies that are optimal for the computed bounds, and stores their exact values in sys.values.Exact.
+// If these strategies can stay in the unknowns forever, it returns proper strategies instead.
 func (sys *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, opts Options) (map[uint32]*strategyPair, error) {
 	strategies := make(map[uint32]*strategyPair, len(unknowns))
 	sys.setExactGuess(unknowns)
@@ -65,7 +65,7 @@ func (sys *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, 
 	return strategies, err
 }
 
-// setExactGuess sets the exact values to computed bounds, for the first order of the targets.
+// setExactGuess sets the exact values to computed bounds. Nature's first distributions prefer targets by these values.
 func (sys *intervalSystem) setExactGuess(unknowns []uint32) {
 	bounds := sys.values.Lower
 	if sys.dir.Scheduler() == Min && sys.values.Converged {
@@ -92,7 +92,8 @@ func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one. It adds one unknown after the other.
+// properStrategies replaces the strategies by strategies that leave the unknowns with probability one. In each round it adds the unknowns
+// that can reach an unknown of an earlier round, or leave at once.
 func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(sys.graph.NumStates())
 	for changed := true; changed; {
@@ -120,7 +121,7 @@ func (sys *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strate
 	return nil
 }
 
-// canReachOrLeave reports whether a transition of a choice leads to a proper unknown, or leaves the maybe states.
+// canReachOrLeave reports whether a transition of choice c leads to a proper unknown, or out of the maybe states.
 func (sys *intervalSystem) canReachOrLeave(c int, proper *sparse.Set) bool {
 	first, end := sys.graph.Row(c)
 	for _, target := range sys.graph.Target[first:end] {
@@ -132,7 +133,8 @@ func (sys *intervalSystem) canReachOrLeave(c int, proper *sparse.Set) bool {
 	return false
 }
 
-// improve switches nature to better distributions, or else the scheduler to better choices. It reports whether a strategy changed.
+// improve switches nature to better distributions. If nature is optimal, it switches the scheduler to better choices. It reports whether a
+// strategy changed.
 func (sys *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	improved, err = sys.improveNature(unknowns, strategies)
 	if improved || err != nil {
@@ -158,15 +160,15 @@ func (sys *intervalSystem) improveNature(unknowns []uint32, strategies map[uint3
 
 // improveScheduler switches the scheduler to better choices. It reports whether a choice changed.
 func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
-	wantedOrder := 1
+	betterOrder := 1 // the result of Cmp for a better value
 	if sys.dir.Scheduler() == Min {
-		wantedOrder = -1
+		betterOrder = -1
 	}
 	for _, s := range unknowns {
 		best := sys.values.Exact[s]
 		for state, c := range sys.allowedChoices(s) {
 			distribution := sys.distribution(c)
-			if value := sys.choiceValue(state, c, distribution); value.Cmp(best) == wantedOrder {
+			if value := sys.choiceValue(state, c, distribution); value.Cmp(best) == betterOrder {
 				best, improved = value, true
 				*strategies[s] = strategyPair{state, c, distribution}
 			}
@@ -178,7 +180,8 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 	return improved, nil
 }
 
-// distribution returns the optimal distribution of nature for choice c and the exact values.
+// distribution returns the distribution of nature over the targets of choice c that is optimal for the exact values: each target gets the
+// lower end of its interval, and the targets that nature prefers get the free probability.
 func (sys *intervalSystem) distribution(c int) []*big.Rat {
 	model := sys.graph.Model
 	first, end := model.Row(c)
@@ -295,8 +298,8 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 	return model, rewards, err
 }
 
-// inducedState returns the state of the induced chain for a target. number has the states of the unknowns.
-// A target with a known value becomes absorbing state numUnknowns+1 for probability 0, and numUnknowns for other values.
+// inducedState returns the state of the induced chain for a target of the model. number has the state of each unknown.
+// A target that is no unknown becomes an absorbing state: numUnknowns+1 for probability 0, numUnknowns otherwise.
 func (sys *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[sys.representativeOf(target)]; ok {
 		return i

@@ -68,7 +68,8 @@ func (lift *lifting) choosePrime(meter *meter) error {
 	}
 }
 
-// newSmallRow returns a row with coefficients of 64 bits. It is empty if the scale or the sum of coefficients is too large.
+// newSmallRow converts the scale and the coefficients of a row to words of 64 bits. It returns an empty row if the scale or the sum of the
+// coefficients has more than 62 bits.
 func newSmallRow(row *exactRow) smallRow {
 	sum := new(big.Int)
 	for _, coefficient := range row.coefficient {
@@ -212,15 +213,16 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	return x
 }
 
-// solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits until the
-// reconstructed fractions satisfy the equations.
+// solve returns the numerators of the exact solution for the given constants, and their common denominator. It computes p-adic digits until
+// the fractions that it reconstructs from the digits satisfy the equations.
 func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
 	remainder := make([]*big.Int, len(lift.rows))
 	for k := range remainder {
 		remainder[k] = new(big.Int).Set(constant(k))
 	}
 	var digits [][]uint64
-	for nextAttempt := 2; ; {
+	nextAttempt := 2 // the number of digits at the next reconstruction
+	for {
 		digit := lift.solveModPrime(remainder)
 		digits = append(digits, digit)
 		lift.nextRemainder(remainder, digit)
@@ -241,7 +243,8 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerat
 	}
 }
 
-// nextRemainder subtracts the contribution of one p-adic digit of the solution from the constants, and divides by the prime.
+// nextRemainder replaces the remainders of the constants after a new p-adic digit of the solution: it subtracts the contribution of the
+// digit, and divides by the prime. digit has the digit of each unknown.
 func (lift *lifting) nextRemainder(remainder []*big.Int, digit []uint64) {
 	for k := range remainder {
 		isSmall := lift.smallRows[k].scale != 0
@@ -265,7 +268,7 @@ func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	}
 }
 
-// subtractDigitInWords subtracts the contribution of one p-adic digit from the remainder of small row k, in two-word arithmetic.
+// subtractDigitInWords does the same as subtractDigit for a small row k. It computes in two words of 64 bits.
 func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
 	row := &lift.smallRows[k]
 	var low, high uint64 // the words of the sum of coefficients times digits
@@ -301,7 +304,7 @@ func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []
 	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
 	denominator = big.NewInt(1) // the product of the denominators so far
 	for k := range numerators {
-		// If the product is a multiple of the denominator, x times the product is a small integer.
+		// If the product is a multiple of the denominator of x, then x times the product is a small integer.
 		x := lift.valueOfDigits(digits, k)
 		x = symmetricResidue(x.Mul(x, denominator), modulus)
 		needsFactor := x.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
@@ -326,7 +329,7 @@ func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []
 	return numerators, denominator, nil
 }
 
-// symmetricResidue replaces x by its residue between -modulus/2 and modulus/2.
+// symmetricResidue replaces x by its residue between -modulus/2 and modulus/2, and returns x.
 func symmetricResidue(x, modulus *big.Int) *big.Int {
 	x.Mod(x, modulus)
 	if half := new(big.Int).Rsh(modulus, 1); x.Cmp(half) > 0 {

@@ -63,9 +63,10 @@ func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, s
 	return tab.value, solution, nil
 }
 
-// findFeasible is phase one of the simplex method: it minimizes the sum of the artificial variables. The error is ErrInfeasible if the minimum
-// is not 0.
+// findFeasible is phase one of the simplex method: it finds a basic solution of the constraints. It minimizes the sum of the artificial
+// variables. The error is ErrInfeasible if the minimum is not 0.
 func (tab *tableau) findFeasible(ctx context.Context) error {
+	// The objective is minus the sum of the artificial variables, which are the right sides minus the rows.
 	for i, row := range tab.rows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -137,9 +138,9 @@ func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 	return terms, new(big.Rat).Mul(sign, right)
 }
 
-// addReducedCost increases the reduced cost of variable j by the given amount.
-func (tab *tableau) addReducedCost(j int, by *big.Rat) {
-	tab.reducedCost[j].Add(tab.reducedCost[j], by)
+// addReducedCost increases the reduced cost of variable j by an amount.
+func (tab *tableau) addReducedCost(j int, amount *big.Rat) {
+	tab.reducedCost[j].Add(tab.reducedCost[j], amount)
 }
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
@@ -153,34 +154,35 @@ func (tab *tableau) coeff(i, j int) *big.Rat {
 
 // run pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
 func (tab *tableau) run(ctx context.Context) error {
-	stalled := false
+	isDegenerate := false // the last pivot changed no value, so use Bland's rule, which excludes cycles
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		j := tab.enteringVariable(stalled)
-		if j < 0 {
+		variable := tab.enteringVariable(isDegenerate)
+		if variable < 0 {
 			return nil
 		}
-		i := tab.leavingRow(j)
-		if i < 0 {
+		row := tab.leavingRow(variable)
+		if row < 0 {
 			return ErrUnbounded
 		}
-		stalled = tab.right[i].Sign() == 0 // a degenerate pivot; Bland's rule excludes cycles
-		if err := tab.pivot(ctx, i, j); err != nil {
+		isDegenerate = tab.right[row].Sign() == 0
+		if err := tab.pivot(ctx, row, variable); err != nil {
 			return err
 		}
 	}
 }
 
-// enteringVariable returns the variable with the greatest positive reduced cost, or -1. firstOnly selects the first such variable (Bland's rule).
-func (tab *tableau) enteringVariable(firstOnly bool) int {
+// enteringVariable returns the variable with the greatest positive reduced cost, or -1 if no reduced cost is positive. By Bland's rule it
+// returns the first variable with a positive reduced cost instead.
+func (tab *tableau) enteringVariable(useBlandsRule bool) int {
 	best := -1
 	for j, cost := range tab.reducedCost {
 		if cost.Sign() <= 0 {
 			continue
 		}
-		if firstOnly {
+		if useBlandsRule {
 			return j
 		}
 		if best < 0 || cost.Cmp(tab.reducedCost[best]) > 0 {
@@ -190,9 +192,10 @@ func (tab *tableau) enteringVariable(firstOnly bool) int {
 	return best
 }
 
-// leavingRow returns the row of the ratio test for variable j, or -1. Among equal ratios it selects the basis variable with the smallest number.
+// leavingRow returns the row with the least ratio of right side and positive coefficient of variable j, or -1 without a positive coefficient.
+// Among equal ratios it selects the basis variable with the smallest number.
 func (tab *tableau) leavingRow(j int) int {
-	best := -1
+	bestRow := -1
 	var minRatio *big.Rat
 	for i := range tab.rows {
 		coeff := tab.coeff(i, j)
@@ -200,19 +203,19 @@ func (tab *tableau) leavingRow(j int) int {
 			continue
 		}
 		ratio := new(big.Rat).Quo(tab.right[i], coeff)
-		if best < 0 {
-			best, minRatio = i, ratio
+		if bestRow < 0 {
+			bestRow, minRatio = i, ratio
 			continue
 		}
 		order := ratio.Cmp(minRatio)
-		if order < 0 || order == 0 && tab.basis[i] < tab.basis[best] {
-			best, minRatio = i, ratio
+		if order < 0 || order == 0 && tab.basis[i] < tab.basis[bestRow] {
+			bestRow, minRatio = i, ratio
 		}
 	}
-	return best
+	return bestRow
 }
 
-// pivot makes variable j the basis variable of row i.
+// pivot makes variable j the basis variable of row i. It eliminates the variable from all other rows and from the objective.
 func (tab *tableau) pivot(ctx context.Context, i, j int) error {
 	inverse := new(big.Rat).Inv(tab.coeff(i, j))
 	for k := range tab.rows[i] {
@@ -269,7 +272,8 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	return result
 }
 
-// dropArtificial removes the artificial variables from the basis, and the redundant equations. All artificial variables must be 0.
+// dropArtificial replaces the artificial variables of the basis by variables of the program. It deletes an equation that has none, because
+// the other equations imply it. All artificial variables must be 0.
 func (tab *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(tab.rows); {
 		switch {

@@ -136,7 +136,8 @@ func (local *localSystem) sweepLower() float64 {
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
 func (local *localSystem) gridThreshold() float64 { return local.rounding.grid * 0x1p30 }
 
-// makeInductiveNear calls makeInductive. On a fine grid it tries without a margin first.
+// makeInductiveNear makes the lower bounds inductive, and reports whether it succeeds. On a fine grid it tries to do so without a margin
+// first, because then the bounds are narrower.
 func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if local.rounding.grid > 0 && !local.rounding.coarseGrid() {
 		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
@@ -146,7 +147,7 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 	return local.makeInductive(meter, relMargin, absMargin, maxSweeps)
 }
 
-// makeInductive subtracts a margin from the lower bounds and lowers them until they are inductive: no equation gives a smaller value.
+// makeInductive subtracts a margin from the lower bounds, and lowers them by sweeps until they are inductive: no equation gives a smaller value.
 // If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
 func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
 	if local.rounding.grid == 0 {
@@ -248,7 +249,7 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 		return local.classicIteration(meter, opts)
 	}
 	limit := opts.maxSweeps()
-	if math.IsInf(local.inheritedWidth, 1) {
+	if math.IsInf(local.inheritedWidth, 1) { // a successor has no upper bound, so only lower bounds can improve
 		local.useTrivialBounds()
 		if local.rounding.grid > 0 {
 			return nil
@@ -258,8 +259,9 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	}
 	relMargin := 1.01*local.inheritedWidth + eps
 	if len(local.choiceStart)-1 <= eliminateFirstSize {
-		ok, _, err := local.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(local.work()))
-		if ok || err != nil {
+		budget := eliminateFirstSize * eliminateFirstSize * float64(local.work())
+		proved, _, err := local.solveByElimination(meter, relMargin, budget)
+		if proved || err != nil {
 			local.converged = true
 			return err
 		}
@@ -337,30 +339,32 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 	return false, nil
 }
 
-// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. sweeps is the number of earlier sweeps, and limit the
-// greatest number.
-// It returns the number of its own sweeps.
-func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (newSweeps int, proved bool, err error) {
+// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. earlierSweeps is the number of sweeps before, and limit
+// the greatest number of sweeps in total. newSweeps is the number of sweeps over the guess.
+func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, earlierSweeps, limit int) (newSweeps int, proved bool, err error) {
 	local.guessUpper(relMargin, absMargin)
-	newSweeps, proved, err = local.iterateUpper(meter, min(limit-sweeps, sweeps+100))
+	newSweeps, proved, err = local.iterateUpper(meter, min(limit-earlierSweeps, earlierSweeps+100))
 	if proved && err == nil {
-		proved, err = local.makeInductiveNear(meter, relMargin, absMargin, sweeps+newSweeps+100)
+		proved, err = local.makeInductiveNear(meter, relMargin, absMargin, earlierSweeps+newSweeps+100)
 	}
 	return newSweeps, proved, err
 }
 
-// tryElimination tries policy iteration if there are several choices, and then elimination, within a budget of operations.
+// tryElimination tries to solve the system by policy iteration if there are several choices, and then by elimination. proved says that it
+// stored proved bounds, and overBudget that a greater budget of operations may help.
 func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
-	if len(local.termStart) > len(local.choiceStart) { // several choices
-		if proved, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget); proved || overBudget || err != nil {
+	hasSeveralChoices := len(local.termStart) > len(local.choiceStart) // more choices than unknowns
+	if hasSeveralChoices {
+		proved, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget)
+		if proved || overBudget || err != nil {
 			return proved, overBudget, err
 		}
 	}
 	return local.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until the greatest relative change is at most epsilon, as PRISM does. The lower bounds become the solution, without
-// a proof.
+// classicIteration sweeps until the greatest relative change is at most epsilon, as PRISM does. It takes the lower bounds as the solution,
+// without a proof.
 func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {

@@ -67,7 +67,8 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	return sys.absorptionSystem(recurrent, rewarded != nil).solve(ctx, opts, false)
 }
 
-// absorptionSystem returns the equations of the transient states. Their values are absorption probabilities times gains.
+// absorptionSystem returns the equations of the transient states, the states outside of recurrent. A transient state has the sum over all
+// BSCCs of the probability to reach the BSCC times its gain. areProbabilities says that all gains are probabilities.
 func (sys *system) absorptionSystem(recurrent *sparse.Set, areProbabilities bool) *system {
 	maybe := recurrent.Complement()
 	if areProbabilities && !sys.isExact() {
@@ -274,7 +275,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 		if !canEliminate {
 			continue
 		}
-		// A sweep of bsccGain does more work per transition than one of localSystem.
+		// The factor 4 is there because a sweep of bsccGain does more work per transition than a sweep of localSystem.
 		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(work)*budgetPerWork*4)
 		bounds.tighten(lower, upper)
 		nearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.nearlyConverged(eps)
@@ -285,16 +286,16 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 	}
 }
 
-// iterate tightens the bounds by value iteration until the given total number of sweeps. For large components it also uses GMRES once.
-// work is the cost of one sweep.
-func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, sweepsDone, sweeps int) error {
-	lower, upper, err := bscc.relaxedValueIteration(members, work, sweeps-sweepsDone)
+// iterate tightens the bounds by value iteration, from sweepsDone to totalSweeps sweeps. After the first sweeps over a large component it
+// also uses GMRES. work is the cost of one sweep.
+func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, sweepsDone, totalSweeps int) error {
+	lower, upper, err := bscc.relaxedValueIteration(members, work, totalSweeps-sweepsDone)
 	bounds.tighten(lower, upper)
 	hasSuitableSize := len(members) >= krylovMinStates && len(members) < krylovMaxStates
-	if err != nil || sweeps != firstSweeps || !hasSuitableSize {
+	if err != nil || totalSweeps != firstSweeps || !hasSuitableSize {
 		return err
 	}
-	lower, upper, err = bscc.acceleratedIteration(members, work, *bounds, bscc.opts.maxSweeps()-sweeps)
+	lower, upper, err = bscc.acceleratedIteration(members, work, *bounds, bscc.opts.maxSweeps()-totalSweeps)
 	bounds.tighten(lower, upper)
 	return err
 }
@@ -320,7 +321,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 			break
 		}
 		gain := gainGuess.next(bounds.lower, bounds.upper)
-		drift, err := bscc.sweepTimes(members, gain, min(remaining, sweepsPerCheck), work)
+		drift, err := bscc.sweepRepeatedly(members, gain, min(remaining, sweepsPerCheck), work)
 		if err != nil {
 			return bounds.lower, bounds.upper, err
 		}
@@ -329,8 +330,9 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	return bounds.lower, bounds.upper, nil
 }
 
-// sweepTimes applies some sweeps with the given gain to the bias, and returns the drift of the last sweep. work is the cost of one sweep.
-func (bscc *bsccGain) sweepTimes(members []uint32, gain float64, sweeps, work int) (drift float64, err error) {
+// sweepRepeatedly applies a number of sweeps with the given gain to the bias. It returns the drift of the last sweep: the mean change of the
+// bias. work is the cost of one sweep.
+func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, work int) (drift float64, err error) {
 	for range sweeps {
 		drift = bscc.sweep(members, gain)
 		bscc.meter.progress.Sweeps++
@@ -360,7 +362,8 @@ func (points *secant) next(lower, upper float64) float64 {
 	return lower + (upper-lower)/2
 }
 
-// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias. It returns the mean change of the bias.
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias to the bias of the members of a BSCC. It returns
+// the mean change of the bias.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
@@ -394,7 +397,7 @@ func (sys *system) numTransitions(members []uint32) (n int) {
 	return n
 }
 
-// gainBounds returns the minimum and the maximum of r + P h - h over all members, rounded outwards. h is the bias. They bound the gain.
+// gainBounds returns bounds on the gain of a BSCC: the minimum and the maximum of oneStepGain over all members, rounded outwards.
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
@@ -407,7 +410,7 @@ func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	return max(minimum, 0), maximum
 }
 
-// gainBoundsOfPart returns the minimum and the maximum of r + P h - h over members[from:to], rounded outwards.
+// gainBoundsOfPart returns the minimum and the maximum of oneStepGain over members[from:to], rounded outwards.
 func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
@@ -417,20 +420,21 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 	return minimum, maximum
 }
 
-// oneStepGain returns r(s,c) plus the sum over t of p(c,t) (h(t) - h(s)), with a bound on its rounding error. h is the bias.
-func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (change, absErr float64) {
+// oneStepGain returns the reward of choice c of state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
+// absErr bounds the rounding error. index has the position of each state in bias.
+func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (gain, absErr float64) {
 	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
-	sum, magnitude, hasTerms := reward, reward, false
+	sum, magnitude, biasChanges := reward, reward, false
 	first, end := sys.graph.Row(c)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
 		change := bias[unknownOf[targets[i]]] - current
-		hasTerms = hasTerms || change != 0
+		biasChanges = biasChanges || change != 0
 		change *= sys.graph.Weights[weightID]
 		sum += change
 		magnitude += math.Abs(change)
 	}
-	if !hasTerms {
+	if !biasChanges {
 		return sum, sys.rounding.sumErr(1) * magnitude
 	}
 	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor

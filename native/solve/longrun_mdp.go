@@ -16,7 +16,7 @@ import (
 func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	areProbabilities := rewarded != nil
 	return solveByMECs(ctx, graph, reward, areProbabilities, dir, opts, func(mec *mecGain) error {
-		if err := mec.precompute(ctx, rewarded); err != nil {
+		if err := mec.setKnownGains(ctx, rewarded); err != nil {
 			return err
 		}
 		for i := range mec.endComponents.Num() {
@@ -28,8 +28,8 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 	})
 }
 
-// solveByMECs computes an optimal long-run average of each state. solveMECs sets the optimum of each maximal end component (MEC).
-// The MEC quotient then gives the optimum of each state.
+// solveByMECs returns the optimal long-run average of each state of an MDP. solveMECs sets the optimum of each maximal end component (MEC).
+// The values of the MEC quotient, in which a scheduler selects the MEC to stay in, are the optima of the states.
 func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, areProbabilities bool, dir Direction, opts Options, solveMECs func(*mecGain) error) (*Values, error) {
 	sys, err := newSystem(graph, reward, dir, opts)
 	if err != nil {
@@ -95,9 +95,9 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	return mec
 }
 
-// precompute sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states
+// setKnownGains sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states
 // with reward 1. For other rewards it is nil.
-func (mec *mecGain) precompute(ctx context.Context, rewarded *sparse.Set) error {
+func (mec *mecGain) setKnownGains(ctx context.Context, rewarded *sparse.Set) error {
 	zeroReward, rewardedMECs := mec.zeroRewardChoices()
 	for i := range mec.endComponents.Num() {
 		if !rewardedMECs.Has(i) {
@@ -141,20 +141,20 @@ func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	return zeroReward, rewardedMECs
 }
 
-// setMECsContaining sets the gain of every MEC that contains an end component of the given choices. The scheduler reaches this end component
-// and stays.
+// setMECsContaining sets the gain of every MEC that contains an end component of the given choices. In such a MEC, the scheduler moves to
+// this end component and stays there.
 func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
 	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
 		return err
 	}
-	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
+	innerStates := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for i := range inner.Num() {
-		addStates(inside, inner.Members(i))
+		addStates(innerStates, inner.Members(i))
 		mec.setGain(int(mec.endComponents.ID[inner.Members(i)[0]]), gain)
 	}
 	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)
-	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, inside, mec.stayChoice)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, innerStates, mec.stayChoice)
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (mec *mecGain) setGain(i int, value float64) {
 	}
 }
 
-// solveMEC bounds or computes the optimal gain of MEC number i, unless it is already known.
+// solveMEC stores bounds on the optimal gain of MEC number i, or the exact gain, unless the gain is already known.
 func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
 	if mec.knownMECs.Has(i) {
 		return nil

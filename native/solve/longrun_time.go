@@ -104,7 +104,8 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32
 // maxGuesses is the greatest number of guesses of timedComponent.solve.
 const maxGuesses = 100
 
-// solve computes the optimal average per unit of time. The first guess is 0.
+// solve computes bounds on the optimal average per unit of time, or the exact average. The first guess is 0. The error is ErrTimeStands if
+// a scheduler can stop the time.
 func (component *timedComponent) solve() error {
 	opts := component.opts
 	opts.Exact, opts.Scheduler = false, false
@@ -121,7 +122,7 @@ func (component *timedComponent) solve() error {
 	}
 	guess := new(big.Rat)
 	if slices.Max(component.reward.Choice) == 0 {
-		component.upper, component.exact = 0, guess
+		component.upper, component.exact = 0, guess // no choice has a reward
 		return nil
 	}
 	for range maxGuesses {
@@ -142,7 +143,7 @@ func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float6
 	if rewards.Large() {
 		return nil, ErrRates
 	}
-	shifted, shift := rewards.Shifted(component.graph.Model, false)
+	shifted, shift := rewards.Shifted(component.graph.Model, false) // LongRun needs nonnegative rewards
 	opts := component.opts
 	opts.Scheduler, opts.Epsilon = true, min(opts.epsilon()/100, 1e-11)
 	difference, err := LongRun(component.ctx, component.graph, shifted, component.dir, opts)

@@ -8,8 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is better. It tightens the bounds.
-// overBudget says that a larger budget may help.
+// policyIteration tightens bounds on the optimal gain of a MEC. It evaluates the current scheduler by elimination and improves it, until no
+// choice is better. It stops early if elimination fails; overBudget says that a larger budget of operations may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.6.
 func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
@@ -73,7 +73,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 		return err
 	}
 	bias := make([]*big.Rat, mec.rewardSystem.graph.NumStates())
-	for { // every improvement raises the gain or a bias, so no scheduler is repeated
+	for { // every improvement gives a better gain, or a better bias at equal gain, so no scheduler occurs twice
 		gain, err := mec.evaluateExactly(members, bias)
 		if err != nil {
 			return err
@@ -179,16 +179,16 @@ func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
 	return gain.Cmp(other) > 0
 }
 
-// reachClass makes the members outside of a class reach it with probability one.
+// reachClass changes the scheduler: the members outside of a recurrent class reach the class with probability one.
 func (mec *mecGain) reachClass(members, class []uint32) {
-	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
-	addStates(inside, class)
+	classStates := sparse.NewSet(mec.rewardSystem.graph.NumStates())
+	addStates(classStates, class)
 	if mec.route == nil {
 		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
-	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, inside, mec.route)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, classStates, mec.route)
 	for k, s := range members {
-		if !inside.Has(int(s)) {
+		if !classStates.Has(int(s)) {
 			mec.choice[k] = mec.route[s]
 		}
 	}
@@ -207,8 +207,8 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	var classes [][]uint32
 	for _, i := range components.Bottom(induced) {
 		class := slices.Clone(components.Members(i))
-		for j, k := range class {
-			class[j] = members[k]
+		for i, inducedState := range class {
+			class[i] = members[inducedState]
 		}
 		classes = append(classes, class)
 	}

@@ -18,7 +18,7 @@ type mecQuotient struct {
 	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
-// newMECQuotient builds the MEC quotient.
+// newMECQuotient builds the quotient of an MDP, in which each maximal end component is one state.
 func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
 	numMECs := mecs.Num()
 	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
@@ -113,8 +113,8 @@ func (quotient *mecQuotient) knownStates(values *Values, knownMECs *sparse.Set, 
 	return zero, one
 }
 
-// setCertain gives a value to the maybe states that reach targets with probability one under some scheduler or, if existential is false,
-// under all schedulers. others are the other absorbing states.
+// setCertain gives a value to the maybe states that reach targets with probability one, and removes them from the maybe states. They must
+// reach targets under some scheduler or, if existential is false, under all schedulers. others are the absorbing states outside of targets.
 func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
@@ -154,22 +154,25 @@ func (quotient *mecQuotient) copyToOriginal(solved, values *Values, mec *mecGain
 	}
 }
 
-// writeScheduler translates a scheduler of the quotient to the model. Where it leaves a MEC, all states of the MEC approach the exit.
-// Where it stays in a MEC, the states get the choices of mec.
+// writeScheduler translates solved, a scheduler of the quotient, to a scheduler of the original model. If solved leaves a MEC, all states of
+// the MEC approach the state with the exit. If it stays in a MEC, the states get the choices of mec.stayChoice.
 func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
 		isInMEC := quotient.mecs.ID[s] != sparse.None
 		choice := quotient.originalOf(solved[quotientState])
-		switch {
-		case choice == sparse.None && isInMEC:
-			scheduler[s] = mec.stayChoice[s]
-		case choice == sparse.None || quotient.original.Owner(choice) != s: // another state of the MEC has the exit
-		default:
-			scheduler[s] = choice
+		if choice == sparse.None {
 			if isInMEC {
-				exits.Add(s)
+				scheduler[s] = mec.stayChoice[s]
 			}
+			continue
+		}
+		if quotient.original.Owner(choice) != s { // another state of the MEC has the exit
+			continue
+		}
+		scheduler[s] = choice
+		if isInMEC {
+			exits.Add(s)
 		}
 	}
 	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)

@@ -30,8 +30,9 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, erro
 		if bounds.converged(mec.opts.epsilon()) {
 			break
 		}
-		onlyRounding := bounds.upper-bounds.lower <= 4*sweepErr // further sweeps could only change rounding errors
-		if !canEliminate && (onlyRounding || bounds.nearlyConverged(mec.opts.epsilon())) {
+		isAtRoundingError := bounds.upper-bounds.lower <= 4*sweepErr
+		sweepsAreUseless := isAtRoundingError || bounds.nearlyConverged(mec.opts.epsilon())
+		if !canEliminate && sweepsAreUseless {
 			break
 		}
 	}
@@ -84,8 +85,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	return gainLower, gainUpper
 }
 
-// stepGainBounds returns the least and the greatest optimum of r + P h - h over all members. They bound the optimal gain.
-// ok is false if numbers overflow.
+// stepGainBounds returns bounds on the optimal gain of a MEC: the least and the greatest result of bestChoice over all members.
+// ok is false if numbers overflow, or if rounding errors make the minimum exceed the maximum.
 func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, ok bool) {
 	minimum, maximum, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
@@ -96,10 +97,11 @@ func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, 
 		minimum, maximum = min(minimum, lower), max(maximum, upper)
 	}
 	minimum = max(minimum, 0)
-	return minimum, maximum, minimum <= maximum // false because of rounding errors
+	return minimum, maximum, minimum <= maximum
 }
 
-// bestChoice updates the choice of state s, which is member k. It returns bounds on the optimum of r + P h - h over all choices. h is the bias.
+// bestChoice switches state s, which is member k of the MEC, to the choice with the best oneStepGain. It returns bounds on the optimum of
+// oneStepGain over all choices that stay in the MEC.
 func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
 	sign := 1.0 // signed values are maximized
 	if mec.rewardSystem.minimize {

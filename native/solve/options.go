@@ -182,8 +182,8 @@ func (v *Values) assign(s int, value *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states with value 0 and the states with value 1: every relevant state that they can reach through maybe states has
-// this value.
+// certainStates returns the states with value 0 and the states with value 1. These are the states for which every relevant state that they
+// can reach through maybe states has this value.
 func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
 	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for s := range relevant.All() {
@@ -205,7 +205,7 @@ type progressCount struct {
 	Change float64
 }
 
-// detail describes the progress of iterations. It is empty before the first sweep.
+// detail describes the progress of iterations as a text for the user. The text is empty before the first sweep.
 func (p progressCount) detail() string {
 	switch {
 	case p.Sweeps == 0:
@@ -267,7 +267,7 @@ func (t *meter) addWork(work int) error {
 	return nil
 }
 
-// interruption adds the progress of the computation to an error of the context.
+// interruption adds the progress of the computation to the text of an error of the context.
 func (t *meter) interruption(err error) error {
 	unit := strings.TrimSuffix(string(t.unit), "s")
 	total, sweeps := noun.Count(t.progress.Total, unit), noun.Count(t.progress.Sweeps, "sweep")

@@ -30,8 +30,8 @@ type poisson struct {
 	truncatedExcess float64
 }
 
-// newPoisson computes Poisson probabilities by their recurrence from the mode. It omits numbers with a total probability below cut.
-// meanErr is the relative error of the mean.
+// newPoisson returns the Poisson distribution with a mean that has the relative error meanErr. It computes the probabilities by their
+// recurrence from the mode, and omits numbers with a total probability below cut.
 //
 // Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. Sharper geometric bounds replace the finder;
 // Jansen (2011) corrects its bounds.
@@ -65,7 +65,7 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	return distribution, nil
 }
 
-// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first.
+// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first, so rounding errors are small.
 func sumFromEnds(weights []float64) float64 {
 	sum := 0.0
 	for i, j := 0, len(weights)-1; i <= j; {
@@ -116,7 +116,7 @@ func (distribution *poisson) prob(k int) float64 {
 	return distribution.weight[k-distribution.firstNumber]
 }
 
-// tailProbs returns, for each number k from firstNumber on, the probability of more than k steps.
+// tailProbs returns the probability of a number greater than k, for each number k with a weight.
 func (distribution *poisson) tailProbs() []float64 {
 	probs := make([]float64, len(distribution.weight))
 	sum := 0.0

@@ -7,22 +7,23 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices by policy iteration. ok says that it proved new bounds.
-// overBudget says that a larger budget may help.
+// solveByPolicyIteration solves a component with several choices by policy iteration. proved says that it stored proved bounds with a
+// relative width of at most eps. overBudget says that a larger budget of operations may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
-func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
 	iteration := newPolicyIteration(local, meter, budget)
 	values, err := iteration.run(local.lower, iteration.constant, iteration.improve)
 	if values == nil || err != nil {
 		return false, iteration.isExhausted(), err
 	}
 	low, high := values, values
-	if local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0 {
-		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosenConstant(local.constLower, k) }); low == nil || err != nil {
+	areConstantsUncertain := local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0
+	if areConstantsUncertain {
+		if low, err = iteration.solveForConstants(values, local.constLower); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosenConstant(local.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solveForConstants(values, local.constUpper); high == nil || err != nil {
 			return false, false, err
 		}
 	}
@@ -31,6 +32,12 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 		return false, iteration.isExhausted(), err
 	}
 	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
+}
+
+// solveForConstants solves the equations under the current scheduler for given constants of all choices. It returns nil if this takes too
+// long or overflows. guess is the initial approximation of iterative solvers.
+func (iteration *policyIteration) solveForConstants(guess, constants []float64) ([]float64, error) {
+	return iteration.solve(guess, func(k int) float64 { return iteration.chosenConstant(constants, k) })
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the induced chain. The chain is decomposed into strongly
@@ -49,7 +56,8 @@ type policyIteration struct {
 	indexInComponent     []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration starts with the optimal scheduler for the lower bounds. For a minimal reward it makes the scheduler proper.
+// newPolicyIteration returns a policy iteration whose first scheduler is optimal for the lower bounds. For a minimal reward it makes this
+// scheduler proper.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStart) - 1
 	iteration := &policyIteration{
@@ -65,8 +73,8 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper makes the current scheduler proper: it leaves the system with probability one. Components without an exit get the
-// choices of a proper scheduler.
+// makeProper makes the current scheduler proper: then it leaves the system with probability one. It replaces the choices in components of
+// the induced chain that have no exit, by the choices of another proper scheduler.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
 	proper := iteration.equations.properScheduler()
@@ -84,8 +92,7 @@ func (iteration *policyIteration) makeProper() {
 	}
 }
 
-// canReachOrLeave reports whether a transition of the current choice of unknown k leaves the system of unknowns, or leads to one of the given
-// unknowns.
+// canReachOrLeave reports whether a transition of the current choice of unknown k leaves the system, or leads to one of the given unknowns.
 func (iteration *policyIteration) canReachOrLeave(k uint32, unknowns *sparse.Set) bool {
 	choice := iteration.choice[k]
 	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
@@ -94,7 +101,7 @@ func (iteration *policyIteration) canReachOrLeave(k uint32, unknowns *sparse.Set
 	return slices.ContainsFunc(iteration.equations.columns(choice), func(target uint32) bool { return unknowns.Has(int(target)) })
 }
 
-// isExhausted reports whether the work exceeds the limit.
+// isExhausted reports whether the work exceeds the limit of this policy iteration.
 func (iteration *policyIteration) isExhausted() bool {
 	return iteration.meter.totalWork() > iteration.workLimit
 }
@@ -128,8 +135,8 @@ func (iteration *policyIteration) constant(k int) float64 {
 // rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run alternates solving and improving until no choice is better. It returns the solution of values = P values + rhs for the last
-// scheduler, or nil beyond the work limit.
+// run solves values = P values + rhs under the current scheduler, and calls improve, until improve changes no choice. It returns the last
+// solution, or nil if it exceeds the work limit. values is the first approximation of the solution.
 func (iteration *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -151,7 +158,7 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to better choices in a few sweeps. The sweeps change values. It reports whether any choice changed.
+// improve switches unknowns to better choices in a few sweeps, and reports whether any choice changed. The sweeps change values.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
 	for range sweepsPerImprovement {
@@ -164,7 +171,8 @@ func (iteration *policyIteration) improve(values []float64) (changed bool, err e
 	return changed, nil
 }
 
-// improveInSweep updates each value by its best choice, and switches to this choice. It reports whether any choice changed.
+// improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. threshold is an
+// argument of bestChoice.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
 	for unknown, current := range iteration.choice {
 		if current == sparse.None {
@@ -179,7 +187,8 @@ func (iteration *policyIteration) improveInSweep(values []float64, threshold flo
 	return changed
 }
 
-// bestChoice returns the best choice of an unknown and its value. The relative difference to a worse choice must exceed 1-threshold.
+// bestChoice returns the best choice of an unknown and its value. A choice counts as better only if the relative difference of the values
+// exceeds 1-threshold.
 func (iteration *policyIteration) bestChoice(unknown int, values []float64, threshold float64) (best uint32, value float64) {
 	local := iteration.equations
 	best = iteration.choice[unknown]
@@ -207,7 +216,8 @@ func (iteration *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// nearOptimalChoices returns the choices with nearly the value of their unknown. choices[start[k]:start[k+1]] are the choices of unknown k.
+// nearOptimalChoices returns the choices whose value nearly equals the value of their unknown. choices[start[k]:start[k+1]] are the choices
+// of unknown k.
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
@@ -238,8 +248,8 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A better slack must exceed
-// the best slack by more than margin.
+// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A choice counts as better
+// only if its slack is greater by more than margin.
 func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, constant, margin float64) (changed bool) {
 	current, best := iteration.choice[unknown], slack[unknown]
 	for _, choice := range choices {

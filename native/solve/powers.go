@@ -71,7 +71,7 @@ func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	return n
 }
 
-// reduce cancels powers of the base in numerator/base^exponent. It changes numerator.
+// reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes numerator.
 func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
@@ -178,7 +178,7 @@ func (steps *baseFractionSteps) isBetter(value, best baseFraction) bool {
 	return steps.compare(value, best) > 0
 }
 
-// rat returns a number as a fraction.
+// rat returns a value as a fraction.
 func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	if value.numerator == nil {
 		return new(big.Rat)
@@ -187,7 +187,7 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
-// run applies the equations n times to the states of the window, and stores the wanted values as fractions.
+// run applies the equations n times to the states of the window. Then it stores the wanted values as fractions in steps.values.Exact.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
 	next := slices.Clone(steps.scaledValues)
 	visit := func(s uint32) (choice uint32, work int) {

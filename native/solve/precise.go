@@ -10,8 +10,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// PreciseUntil returns bounds on the probability of `left U right` within a time interval, or of its negation, in double-word arithmetic.
-// It is for exact models with large rates, because the rounding errors of float64 steps add up.
+// PreciseUntil returns bounds on the probability of `left U right` within a time interval, or of its negation, in double-word arithmetic
+// (about 30 decimal digits). It is for exact models with large rates, where the rounding errors of many float64 steps add up.
 // The error is ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
 func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
@@ -188,7 +188,8 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 	return maximum
 }
 
-// evolve replaces the values of the maybe states by their expectation after some time. All other states are absorbing.
+// evolve replaces the value of each maybe state by the expected value of the state that the chain is in after some time. All other states
+// are absorbing.
 func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
 	zero, one := transient.certainStates(maybe)
 	if err := transient.uniformise(maybe); err != nil {
@@ -238,7 +239,8 @@ func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
 	squarings := max(0, math.Ilogb(mean.hi)+1) // each squaring doubles the slice
 	stepWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
-	if min(stepWork, squaringWork) > maxPreciseWork {
+	isTooMuchWork := min(stepWork, squaringWork) > maxPreciseWork
+	if isTooMuchWork {
 		return fmt.Errorf("%w: the fastest rate times the time is %.3g, for which %d states take more than %.3g operations",
 			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
 	}
@@ -322,7 +324,8 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 	return row
 }
 
-// poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values has a row for each state.
+// poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values has a row for each state,
+// and mean is the mean number of steps.
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstNumber, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
@@ -478,12 +481,13 @@ func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	}
 }
 
-// bounds returns bounds on the values times factor. The absolute error covers underflow and the omitted Poisson probabilities.
+// bounds returns bounds on the values times factor, as float64. The absolute error covers underflow and the omitted Poisson probabilities.
 func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	values := newValues(transient.graph.Model, Options{})
 	if factor.Sign() == 0 {
 		return values
 	}
+	// Multiply by the mantissa of the factor first, then by its power of two, because the factor may exceed the range of float64.
 	mantissa := new(big.Float).SetRat(factor)
 	exponent := mantissa.MantExp(nil)
 	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()

@@ -56,7 +56,8 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 	return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target), choices: choices}, nil
 }
 
-// schedule writes choices that attain an infinite maximum.
+// schedule writes choices that attain an infinite maximum to scheduler: they reach states from which target can be avoided forever, and avoid
+// it there.
 func (analysis rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
 	if analysis.dir == Min {
 		return
@@ -91,7 +92,7 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.solve(ctx, opts, true)
 }
 
-// minimalTotalReward computes the minimal total reward as the reward until an end component without reward is reached.
+// minimalTotalReward returns bounds on the minimal total reward of an MDP: the minimal reward until an end component without reward is reached.
 func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
 	components, zeroRewardStates, err := zeroRewardEndComponents(ctx, graph, reward)
 	if err != nil {
@@ -181,17 +182,18 @@ func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
 	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earning)
 }
 
-// schedule sets choices that earn an infinite reward: they reach an end component with a reward, and earn it again and again.
+// schedule writes choices that attain an infinite reward to scheduler: they reach an end component with a reward, and earn this reward again
+// and again.
 func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
 	for s := range analysis.earning.All() {
 		scheduler[s] = analysis.choice[s]
 	}
 	graph.Approach(analysis.endComponents.Choices, analysis.earning, scheduler)
-	inside := sparse.NewSet(graph.NumStates())
+	scheduled := sparse.NewSet(graph.NumStates()) // the states of end components with a reward
 	for _, s := range analysis.endComponents.States {
 		if scheduler[s] != sparse.None {
-			inside.Add(int(s))
+			scheduled.Add(int(s))
 		}
 	}
-	graph.Approach(nil, inside, scheduler)
+	graph.Approach(nil, scheduled, scheduler)
 }

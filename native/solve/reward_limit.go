@@ -75,7 +75,8 @@ func (limit *rewardLimit) finish() bool {
 	return true
 }
 
-// bounds returns bounds on the reward of all steps. The lower bound is 0 where the long-run average is 0.
+// bounds returns bounds on the reward of all steps from each state: the number of steps times the long-run average, plus or minus the
+// greatest difference. If the long-run average is 0, they are 0 and the total reward.
 func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
 	average, err := LongRun(ctx, graph, limit.reward, Max, limit.opts)
@@ -87,20 +88,20 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 		return nil, err
 	}
 	values := &Values{Lower: make([]float64, graph.NumStates()), Upper: make([]float64, graph.NumStates())}
-	greatest, greatestReward := slices.Max(distance.Upper), limit.greatestReward()
+	maxDistance, maxReward := slices.Max(distance.Upper), limit.greatestReward()
 	const relErr = 16 * unit // of a few sums and products
-	isZero := false
+	hasZeroAverage := false
 	for s := range values.Upper {
 		if average.Upper[s] == 0 {
-			isZero = true
+			hasZeroAverage = true
 			continue
 		}
-		difference := greatestReward * (distance.Upper[s] + greatest) * (1 + relErr)
+		difference := maxReward * (distance.Upper[s] + maxDistance) * (1 + relErr)
 		lower := float64(limit.steps) * average.Lower[s] * (1 - relErr)
 		values.Lower[s] = limit.system.rounding.down(max(lower-difference, 0), relErr)
 		values.Upper[s] = limit.system.rounding.up(float64(limit.steps)*average.Upper[s]+difference, relErr)
 	}
-	if !isZero {
+	if !hasZeroAverage {
 		return values, nil
 	}
 	total, err := TotalReward(ctx, graph, limit.reward, Max, limit.opts)
@@ -133,29 +134,29 @@ func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 // visitSteps is the number of steps for which visits are counted, a quarter of the steps before the first attempt.
 const visitSteps = rewardLimitAfter / 4
 
-// countVisits returns the expected number of visits to each state in the first visitSteps steps, summed over the paths from every state. It need not be
-// accurate: the bounds hold for any R, and are narrow if the states in R are visited often.
+// countVisits returns the expected number of visits to each state in the first visitSteps steps, summed over the paths from every state.
+// The numbers need not be accurate: the bounds hold for any R, and are narrow if the states in R are visited often.
 func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 	graph := limit.system.graph
-	visits, weight := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
-	for s := range weight {
-		weight[s] = 1
+	visits, current := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
+	for s := range current {
+		current[s] = 1
 	}
-	next := make([]float64, len(weight))
+	next := make([]float64, len(current))
 	for range visitSteps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		clear(next)
-		for s, x := range weight {
+		for s, numPaths := range current { // the expected number of paths that are in s
 			choice, _ := graph.Choices(s)
 			first, end := graph.Row(choice)
 			for i := first; i < end; i++ {
-				next[graph.Target[i]] += graph.Prob(i) * x
+				next[graph.Target[i]] += graph.Prob(i) * numPaths
 			}
-			visits[s] += x
+			visits[s] += numPaths
 		}
-		weight, next = next, weight
+		current, next = next, current
 	}
 	return visits, nil
 }

@@ -16,9 +16,10 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
-// greatestLoss returns twice the greatest loss of a step, and at least 1. onlyStates restricts it to state rewards.
-func (rewards Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
-	greatest := 0.5
+// offsetAboveLosses returns a number that is at least 1, and at least twice the loss of any step. onlyStates restricts it to the losses of
+// state rewards.
+func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) float64 {
+	maxLoss := 0.5
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
@@ -26,10 +27,10 @@ func (rewards Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64
 			if onlyStates {
 				loss = valueAt(rewards.Lost.State, s)
 			}
-			greatest = max(greatest, loss)
+			maxLoss = max(maxLoss, loss)
 		}
 	}
-	return 2 * math.Ceil(greatest)
+	return 2 * math.Ceil(maxLoss)
 }
 
 // Large reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
@@ -47,8 +48,8 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps adds an offset to the reward of every step. The offset must be at least the loss of the step.
-// floatOffset returns the rounded offset.
+// addToSteps returns the structure whose choice rewards are the rewards of the steps plus an offset. The offset must be at least twice the
+// loss of the step, so no reward of the result is negative. floatOffset returns the rounded offset.
 func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
@@ -103,32 +104,34 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 	return list[i]
 }
 
-// Shifted adds the same amount to the reward of every step, so no reward is negative. onlyStates restricts the structure to state rewards.
-func (rewards Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
-	offset := rewards.greatestLoss(model, onlyStates)
-	by = new(big.Rat).SetFloat64(offset)
+// Shifted returns the rewards plus the same shift in every step, and the shift. No shifted reward is negative. onlyStates restricts the
+// structure to state rewards.
+func (rewards Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, shift *big.Rat) {
+	floatShift := rewards.offsetAboveLosses(model, onlyStates)
+	shift = new(big.Rat).SetFloat64(floatShift)
 	if onlyStates {
-		return rewards.addToStates(model, by, offset), by
+		return rewards.addToStates(model, shift, floatShift), shift
 	}
-	return rewards.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	return rewards.addToSteps(model, func(int, int) *big.Rat { return shift }, func(int, int) float64 { return floatShift }), shift
 }
 
-// Potential returns a structure without negative rewards. Its expected rewards until target is reached are the expected rewards of r plus
-// the potential of the first state, under every scheduler. The error is ErrMayMiss if some scheduler can miss target from a state of from.
+// Potential returns a structure without negative rewards, and a potential of each state. Under every scheduler, the expected reward of this
+// structure until target is reached is the expected reward of the given rewards plus the potential of the first state.
+// The error is ErrMayMiss if some scheduler can miss target from a state of the set from.
 //
 // Source: Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999); Bertsekas and Tsitsiklis (1991) for
 // the steps to the target.
 func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
 	// The potential is a multiple of the greatest expected number of steps to the target, which decreases by at least one per step.
 	opts.Exact, opts.Within, opts.Scheduler = false, nil, false
-	oneEach := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
-	steps, err := ReachReward(ctx, graph, oneEach, target, Max, opts)
+	oneForEachStep := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
+	steps, err := ReachReward(ctx, graph, oneForEachStep, target, Max, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	shaping := &potentialShaping{
 		model: graph.Model, target: target, maxSteps: steps.Upper,
-		scale: 4 * rewards.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
+		scale: 4 * rewards.offsetAboveLosses(graph.Model, false), potential: make([]float64, graph.NumStates()),
 	}
 	for s, maxSteps := range steps.Upper {
 		switch {
@@ -138,7 +141,7 @@ func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target
 			return nil, nil, ErrMayMiss
 		}
 	}
-	relErr, err := shaping.check()
+	relErr, err := shaping.decreaseErr()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +164,7 @@ func (shaping *potentialShaping) isActive(s int) bool {
 	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
 }
 
-// decrease returns the expected decrease of the potential in a step, and the sum of the absolute terms.
+// decrease returns the expected decrease of the potential when state s takes choice c, and the sum of the absolute terms.
 func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
 	first, end := shaping.model.Row(c)
@@ -173,8 +176,8 @@ func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64
 	return decrease, magnitude
 }
 
-// check bounds the relative error of each decrease. The error is ErrMayMiss if a decrease is too small.
-func (shaping *potentialShaping) check() (relErr float64, err error) {
+// decreaseErr returns a bound on the relative error of each decrease. The error is ErrMayMiss if a decrease is too small.
+func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 	for s := range shaping.model.NumStates() {
 		if !shaping.isActive(s) {
 			continue

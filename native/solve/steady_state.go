@@ -100,8 +100,8 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 	return transient
 }
 
-// addInflow adds to total the probability that the chain begins in s, and the expected number of transitions to s from the
-// states in visits. It returns the number of floating-point operations, for a bound on the rounding error.
+// addInflow adds the expected inflow of state s to total: the probability initial that the chain begins in s, plus the expected number of
+// transitions to s from the states in visits. It returns the number of float64 operations, for a bound on the rounding error.
 func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (operations int) {
 	if initial != nil {
 		prob, _ := initial.Float64()
@@ -153,10 +153,10 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 }
 
 // solveBottomComponent distributes the absorption probability of a BSCC over its states. The stationary distribution is proportional to
-// the expected visits between two visits of a reference state.
-func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total interval.Number) error {
+// the expected visits between two visits of a reference state, divided by the exit rates.
+func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorption interval.Number) error {
 	if len(members) == 1 {
-		solver.assign(members[0], total)
+		solver.assign(members[0], absorption)
 		return nil
 	}
 	reference := last(members) // any state would be correct
@@ -176,9 +176,9 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total in
 	others = append(others, reference)
 	visits = append(visits, interval.Fraction(big.NewRat(1, 1)))
 	if solver.exact != nil {
-		solver.normalizeRat(others, visits, total.Exact)
+		solver.normalizeRat(others, visits, absorption.Exact)
 	} else {
-		solver.normalize(others, visits, total)
+		solver.normalize(others, visits, absorption)
 	}
 	return nil
 }
@@ -223,7 +223,8 @@ func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
 	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
 }
 
-// normalize distributes total over the states in proportion to the expected time in each state: visits divided by exit rate.
+// normalize distributes the probability total over the states, in proportion to the expected time in each state: its visits divided by its
+// exit rate. It changes visits.
 func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, total interval.Number) {
 	sum := interval.Number{}
 	maxTerms := 0
@@ -235,20 +236,21 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 		sum.Hi += visits[k].Hi
 		maxTerms = max(maxTerms, terms)
 	}
-	err := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
+	relErr := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
 	for k, s := range states {
 		lower, upper := 0.0, total.Hi
 		if sum.Hi <= math.MaxFloat64 {
-			lower = solver.system.rounding.down(total.Lo*(visits[k].Lo/sum.Hi), err)
+			lower = solver.system.rounding.down(total.Lo*(visits[k].Lo/sum.Hi), relErr)
 		}
 		if share := visits[k].Hi / sum.Lo; share < 1 {
-			upper = min(solver.system.rounding.up(total.Hi*share, err), upper)
+			upper = min(solver.system.rounding.up(total.Hi*share, relErr), upper)
 		}
 		solver.assign(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 	}
 }
 
-// normalizeRat distributes total over the states in proportion to visits divided by exit rate, in rational arithmetic.
+// normalizeRat distributes the probability total over the states in rational arithmetic, in proportion to the visits divided by the exit
+// rate. It changes visits.
 func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, total *big.Rat) {
 	sum := new(big.Rat)
 	for k, s := range states {

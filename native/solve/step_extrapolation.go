@@ -47,8 +47,8 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
-// tryToExtrapolate is called before each step. If narrow bounds after whole periods can be computed, it writes these bounds to the
-// system and returns the number of remaining steps. Otherwise ok is false.
+// tryToExtrapolate is called before each step; done is the number of earlier steps. If it can compute narrow bounds after many whole periods,
+// it writes them to the system, and returns the number of steps that still remain. Otherwise ok is false.
 func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
 		return 0, false, nil
@@ -144,7 +144,7 @@ type periodChange struct {
 	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
 }
 
-// extrapolate writes bounds on the values after all periods if they are narrow enough.
+// extrapolate computes bounds on the values after all periods. If they are narrow enough, it writes them to the system and returns true.
 func (change *periodChange) extrapolate() (ok bool, err error) {
 	if err := change.smoothChange(); err != nil {
 		return false, err
@@ -172,17 +172,17 @@ func (change *periodChange) fixChoices() bool {
 	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
 }
 
-// estimate returns the midpoint of the middle bounds plus factor times the change in one period.
+// estimate returns an estimate of the values: the midpoints of the middle bounds plus factor times the change in one period.
 func (change *periodChange) estimate(factor float64) *Values {
 	values := change.middle.copyBounds()
 	for _, s := range change.states {
-		x := max((values.Lower[s]+values.Upper[s])/2+factor*change.delta[s], 0)
-		values.Lower[s], values.Upper[s] = x, x
+		estimate := max((values.Lower[s]+values.Upper[s])/2+factor*change.delta[s], 0)
+		values.Lower[s], values.Upper[s] = estimate, estimate
 	}
 	return values
 }
 
-// choicesAreOptimal reports whether the fixed choices are optimal, up to a small loss, for an estimate of the values.
+// choicesAreOptimal reports whether the fixed choices are optimal, up to a small loss, for the estimate of the values with the given factor.
 func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	allowed := change.epsilon/float64(change.total) + 64*unit
 	equations := change.equations(change.estimate(factor))
@@ -195,7 +195,8 @@ func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	return true
 }
 
-// smoothChange removes rounding errors from the change, and computes the ratio and its sums again.
+// smoothChange removes rounding errors from the change: it applies the linear part of the equations to the change. Then it computes the ratio
+// and its sums again.
 func (change *periodChange) smoothChange() error {
 	for range 2 {
 		next, err := change.applyLinear(change.delta)
@@ -285,7 +286,7 @@ type sideErrors struct {
 	sum     float64   // c (1 + k + ... + k^(m-1))
 }
 
-// errors returns the errors of the upper and of the lower bounds. ok is false if no errors can be computed.
+// errors returns bounds on the errors of the extrapolated upper and lower bounds. ok is false if it cannot compute them.
 func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
 	last, ok := change.lastValues()
 	if !ok {

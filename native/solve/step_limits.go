@@ -89,8 +89,8 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	return &stepSkipper{epsilon: opts.epsilon()}
 }
 
-// trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
-// whether it wrote the final bounds to values. steps is the number of earlier steps.
+// trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports whether it wrote the final
+// bounds to values. steps is the number of earlier steps. It is called before each step, and saves the bounds at powers of two.
 func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	switch {
 	case skipper.jumpSteps > 0:
@@ -131,8 +131,8 @@ func (skipper *stepSkipper) growsUniformly(values *Values) bool {
 	return least > 0 && greatest <= uniformFactor*least
 }
 
-// expectsToSkip reports whether the remaining steps will probably be skipped after a few more steps, so that other methods should wait. It is false
-// for a nil skipper.
+// expectsToSkip reports whether the skipper will probably skip the remaining steps after a few more steps, so other methods should wait.
+// It is false for a nil skipper.
 func (skipper *stepSkipper) expectsToSkip(steps, remaining int) bool {
 	return skipper != nil && skipper.isUniform && steps < skipperPatience && remaining >= geometricMinFactor*steps
 }
@@ -165,7 +165,7 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grown returns the bounds of a state plus lowerGrowth and upperGrowth.
+// grown returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
 func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)

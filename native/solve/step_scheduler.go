@@ -22,6 +22,7 @@ type stepScheduler struct {
 	numStates     int
 }
 
+// newStepScheduler returns a recorder of the choices in each step, or nil if no scheduler is requested or the model is no MDP.
 func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {
 	if !opts.Scheduler || model.Kind != sparse.MDP {
 		return nil

@@ -35,7 +35,7 @@ type strategyImprovement struct {
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
 }
 
-// run returns the values of the game. It improves the given strategy of one side.
+// run returns the values of the game. It improves the strategy of one side, from the given strategy on.
 func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
 	if improvement.sys.maybe.Empty() {
 		improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
@@ -124,7 +124,7 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 	return changed
 }
 
-// setOptimal gives a side choices that attain the values. It is for the side that does not improve its strategy.
+// setOptimal writes choices of one side that attain the exact values to the strategy. It is for the side that does not improve its strategy.
 func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
 	improvement.sys.oneStep = true
 	defer func() { improvement.sys.oneStep = false }()
@@ -146,8 +146,8 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds improves a strategy of one side until the bounds on the game are narrow, or the strategy does not change.
-// The strategy gives bounds on one side, and the best responses to it give bounds on the other side.
+// narrowBounds improves the strategy of one side until the bounds on the game are narrow, or the strategy does not change.
+// The values of the strategy are bounds on the values of the game, and the values of the best responses are bounds from the other side.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
@@ -156,7 +156,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 			return err
 		}
 		improvement.tighten(strategyValues, side)
-		evaluated := slices.Clone(strategy)
+		oldStrategy := slices.Clone(strategy)
 		changed := improvement.respond(side, strategy, strategyValues)
 		responseValues, err := improvement.evaluate(side.Opposite(), strategy)
 		if err != nil {
@@ -168,7 +168,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 			return nil
 		}
 		if values.Converged && improvement.setIfNarrow(side, strategyValues, responseValues) {
-			values.Scheduler = improvement.game.joinStrategies(side, evaluated, strategy)
+			values.Scheduler = improvement.game.joinStrategies(side, oldStrategy, strategy)
 			return nil
 		}
 		if !changed {
@@ -178,7 +178,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 	return nil
 }
 
-// joinStrategies joins a strategy of one side and a response of the other side.
+// joinStrategies returns a strategy of both sides: the choices of strategy for the given side, and of response for the other side.
 func (game *Game) joinStrategies(side Direction, strategy, response []uint32) []uint32 {
 	if side == Max {
 		return game.combineStrategies(strategy, response)
@@ -186,18 +186,18 @@ func (game *Game) joinStrategies(side Direction, strategy, response []uint32) []
 	return game.combineStrategies(response, strategy)
 }
 
-// setIfNarrow sets the bounds to the values of a strategy of the given side and of a response, if these bounds are narrow. It reports whether
-// they are.
+// setIfNarrow replaces the bounds on the game by the values of a strategy of the given side and of a response of the other side, if the
+// values are narrow bounds. It reports whether they are.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValues, responseValues *Values) bool {
-	values, pair := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
+	values, bounds := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
 	if side == Min {
-		pair = Values{Lower: responseValues.Lower, Upper: strategyValues.Upper}
+		bounds = Values{Lower: responseValues.Lower, Upper: strategyValues.Upper}
 	}
-	if pair.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
+	if bounds.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
 		return false
 	}
 	for s := range improvement.sys.maybe.All() {
-		values.Lower[s], values.Upper[s] = pair.Lower[s], pair.Upper[s]
+		values.Lower[s], values.Upper[s] = bounds.Lower[s], bounds.Upper[s]
 	}
 	return true
 }
@@ -218,8 +218,9 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 	}
 }
 
-// respond switches a strategy to the best choices for the values of the strategy of one side.
-// That side switches only if a choice is noticeably better; changed says that it did.
+// respond improves the strategies of both sides. values are the values of the game if the given side follows its strategy.
+// The other side takes its best choices for these values. The given side switches to choices that are noticeably better; changed says
+// that it did.
 func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
@@ -249,9 +250,9 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 	return value > best*(1+threshold)
 }
 
-// bestResponse returns the best choice of a state for the values of a strategy of the given side, and the midpoint of its bounds.
-// The choice is sparse.None if no choice is usable.
-func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue float64) {
+// bestResponse returns the best choice of the owner of state s for the current values of all states, and the midpoint of the bounds on its
+// value. The choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
+func (sys *system) bestResponse(s int, improvingSide Direction) (best uint32, bestValue float64) {
 	best = sparse.None
 	minimize := sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
@@ -259,12 +260,15 @@ func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue f
 		if !sys.usable(c) {
 			continue
 		}
-		candidate := sys.evaluateChoice(s, c)
-		// A choice with only self-loops never reaches the target, or earns its reward without end.
-		if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
-			continue
+		bounds := sys.evaluateChoice(s, c)
+		if !bounds.leaves { // the choice has only self-loops, so its value is 0 or infinite
+			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
+			earnsForever := sys.reward.OfChoice(s, c) > 0
+			if missesTarget || earnsForever {
+				continue
+			}
 		}
-		value := candidate.lower/2 + candidate.upper/2
+		value := bounds.lower/2 + bounds.upper/2
 		if best == sparse.None || isBetter(value, bestValue, minimize) {
 			best, bestValue = uint32(c), value
 		}

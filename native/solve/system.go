@@ -103,7 +103,8 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	hasLoop := false
 	for i := first; i < end; i++ {
 		target, weight := int(model.Target[i]), model.Prob(i)
-		if !sys.oneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent) {
+		isLoop := !sys.oneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
+		if isLoop {
 			hasLoop = true
 			continue
 		}
@@ -125,14 +126,14 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	relErr := sys.rounding.sumErr(end - first + 1)
 	lower = sys.rounding.floorToGrid(sys.rounding.down(lower, relErr))
 	upper = sys.rounding.up(upper, relErr)
-	if reward == 0 { // a mean of the targets' values
+	if reward == 0 { // the value is a mean of the values of the targets
 		lower, upper = max(lower, minLower), min(upper, maxUpper)
 	}
 	return choiceBounds{lower, upper, true}
 }
 
-// solveState sets the value of a maybe state. All its other successors must be solved. It returns the number of transitions, as work.
-func (sys *system) solveState(s int) int {
+// solveState sets the bounds and the choice of maybe state s. All other successors of s must be solved. work is the number of transitions.
+func (sys *system) solveState(s int) (work int) {
 	bounds := sys.optimalBounds(s)
 	canLeave := bounds.choice != sparse.None
 	if canLeave { // a state that is never left has the value 0
@@ -179,7 +180,7 @@ func emptyBestBounds(minimize bool) bestBounds {
 	return bestBounds{lower: bound, upper: bound, choice: sparse.None}
 }
 
-// include updates the optimum with the bounds of choice c. It ignores a choice that cannot leave its state.
+// include adds choice c with its bounds to the choices of the optimum. It ignores a choice that cannot leave its state.
 func (best *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	if !bounds.leaves {
 		return

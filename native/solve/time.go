@@ -74,8 +74,8 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil sets the values of the states in left but not in right to the probability of reaching right within the time.
-// If negated is set, it is the probability of missing right.
+// evolveUntil sets the values of the states in left but not in right to bounds on the probability of reaching right within the time or,
+// if negated is set, of not reaching right. The other states keep their values.
 func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)
@@ -94,7 +94,8 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 	return uniform.absorptionWithin(ctx, maybe, right, time)
 }
 
-// boundLongUntil bounds the probability of an until formula, or of its negation, for a time with at least 2*maxStableSteps steps.
+// boundLongUntil sets bounds on the probability of an until formula, or of its negation, for a time with a mean of at least
+// 2*maxStableSteps steps.
 func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, negated bool) error {
 	// The probability of reaching right increases with the time. It lies between the value after fewer steps and the unbounded value.
 	maybe := left.Minus(right)
@@ -126,8 +127,8 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	return nil
 }
 
-// stepUntilStable takes uniformised steps until no value changes. It returns the values and the number of steps. At a limit on the
-// steps or on the work it sets Converged of the values to false.
+// stepUntilStable takes uniformised steps until no value changes, and returns the values and the number of steps. If it reaches a limit on
+// the steps or on the work before, it sets uniform.values.Converged to false.
 func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const maxWork = 1 << 32 // in evaluated transitions
 	limit := min(maxStableSteps, max(1<<10, maxWork/(len(uniform.graph.Target)+1)))

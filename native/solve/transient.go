@@ -98,25 +98,22 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns the sum of both rewards of each state, multiplied by 2^scale. The scale prevents an overflow of products with rates.
-// A nil list stands for zeros.
-func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
+// scaledRewards returns the state reward plus the choice reward of each state of a chain, multiplied by 2^scale. The scale is 0, or a
+// negative number that prevents an overflow of products with rates. A nil list stands for zeros.
+func scaledRewards(stateReward, choiceReward []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	greatest := 0.0
-	for _, reward := range state {
-		greatest = max(greatest, reward)
-	}
-	for _, reward := range choice {
+	for _, reward := range slices.Concat(stateReward, choiceReward) {
 		greatest = max(greatest, reward)
 	}
 	if greatest > math.Ldexp(1, maxExponent) {
 		scale = maxExponent - math.Ilogb(greatest)
 	}
 	sums = make([]float64, numStates)
-	for s, reward := range state {
+	for s, reward := range stateReward {
 		sums[s] = math.Ldexp(reward, scale)
 	}
-	for s, reward := range choice {
+	for s, reward := range choiceReward {
 		sums[s] += math.Ldexp(reward, scale)
 	}
 	return sums, scale
@@ -219,7 +216,8 @@ func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
 
-// step sets next to the values before one uniformised step of the maybe states. It reports whether any value changed.
+// step writes the values before one uniformised step of the maybe states to next. values has the values after the step. It reports whether
+// any value changed.
 func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	uniform.lostSmallValue = false
@@ -282,7 +280,8 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close that later steps can be skipped. It records the relative error of skipping them.
+// nearlyEqual reports whether all values are so close that later steps can be skipped. If so, uniform.skippedErr becomes at least the
+// relative error of skipping them.
 func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	if uniform.forward {
 		return false
@@ -297,8 +296,8 @@ func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	return isNarrow
 }
 
-// evolve replaces the values of the maybe states by their mean after the given time. The other states keep
-// their values.
+// evolve replaces the bounds of each maybe state by bounds on the expected value after the given time. The other states are absorbing, and
+// keep their values.
 func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
 	uniform.prepare(maybe)
 	if time.High.Sign() == 0 || uniform.rate == 0 {
@@ -413,8 +412,8 @@ func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values
 	})
 }
 
-// weightOfRemaining returns the weight of the current values if they stand for all remaining steps of a weighted sum. ok is false if they cannot.
-// next has the values after one more step, and changed says that they differ. sum is the weighted sum of the earlier steps.
+// weightOfRemaining returns the weight with which the current values can replace the values of all remaining steps in a weighted sum. ok is
+// false if they cannot. next has the values after one more step, and changed says that they differ. sum is the sum of the earlier steps.
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.nearlyEqual(values) {
@@ -429,15 +428,14 @@ func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values,
 	return uniform.extrapolate(step, values, next, sum, remaining)
 }
 
-// accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
-// time of each state.
+// accumulate sets the values to bounds on the expected reward in the given time. rewardRate has the reward per unit of time of each state.
 func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
 	uniform.prepare(sparse.FullSet(len(rewardRate)))
 	if time.High.Sign() == 0 {
 		return nil
 	}
 	if uniform.rate == 0 {
-		uniform.accumulateInPlace(rewardRate, time)
+		uniform.accumulateWithoutSteps(rewardRate, time)
 		return nil
 	}
 	distribution, err := uniform.poissonSteps(ctx, time)
@@ -459,8 +457,8 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []floa
 	return nil
 }
 
-// accumulateInPlace sets the values to the reward in the given time if no state is ever left.
-func (uniform *uniformisation) accumulateInPlace(rewardRate []float64, time Time) {
+// accumulateWithoutSteps sets the values to bounds on the reward in the given time, for a chain in which no state is ever left.
+func (uniform *uniformisation) accumulateWithoutSteps(rewardRate []float64, time Time) {
 	relErr := 3*unit + uniform.rounding.err
 	for s, rate := range rewardRate {
 		uniform.values.Lower[s] = uniform.rounding.down(timesRat(rate, time.Low), relErr)
@@ -480,14 +478,14 @@ func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
 	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to the probability of reaching right in the given time.
+// absorptionWithin sets the values of the maybe states to bounds on the probability of reaching right in the given time.
 func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
 	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
-	// The sum over all k of the probability to reach right in step k, times the probability of at least k steps.
+	// The probability is the sum over all k of the probability to reach right in step k, times the probability of at least k steps.
 	sum, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ type visitEquations struct {
 	*localSystem
 	initial []float64
 	start   []uint32  // the terms of equation k are start[k]:start[k+1]
-	from    []uint32  // predecessors
-	prob    []float64 // their probabilities to go to k
+	source  []uint32  // the predecessor of each term
+	prob    []float64 // the probability of each term: to go from its predecessor to k
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
@@ -24,7 +24,7 @@ type visitEquations struct {
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStart) - 1
 	equations := &visitEquations{
-		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
+		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), source: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
 	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
 	for _, target := range local.column {
@@ -38,7 +38,7 @@ func newVisitEquations(local *localSystem) *visitEquations {
 	for k := range n { // unknown k has only choice k
 		for i := local.termStart[k]; i < local.termStart[k+1]; i++ {
 			next := &equations.start[local.column[i]+1]
-			equations.from[*next], equations.prob[*next] = uint32(k), local.weight[i]
+			equations.source[*next], equations.prob[*next] = uint32(k), local.weight[i]
 			*next++
 		}
 	}
@@ -83,7 +83,7 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
 		count := min(sweeps, limit-sweepsDone)
-		if err := equations.sweepTimes(visits, potential, count, meter); err != nil {
+		if err := equations.sweepRepeatedly(visits, potential, count, meter); err != nil {
 			return nil, false, err
 		}
 		sweepsDone += count
@@ -101,8 +101,8 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 	return bounds, false, nil
 }
 
-// sweepTimes applies some sweeps to the visits, and to their potential: the solution of potential = visits + potential P.
-func (equations *visitEquations) sweepTimes(visits, potential []float64, sweeps int, meter *meter) error {
+// sweepRepeatedly applies a number of sweeps to the visits, and to their potential: the solution of potential = visits + potential P.
+func (equations *visitEquations) sweepRepeatedly(visits, potential []float64, sweeps int, meter *meter) error {
 	for range sweeps {
 		equations.sweep(visits, equations.initial)
 		equations.sweep(potential, visits)
@@ -125,7 +125,7 @@ func (equations *visitEquations) sweep(values, initial []float64) {
 func (equations *visitEquations) inflow(k int, visits []float64) float64 {
 	sum := 0.0
 	for i := equations.start[k]; i < equations.start[k+1]; i++ {
-		sum += equations.prob[i] * visits[equations.from[i]]
+		sum += equations.prob[i] * visits[equations.source[i]]
 	}
 	return sum
 }
@@ -136,11 +136,12 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	if visits == nil || potential == nil {
 		return nil, false
 	}
-	if !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) { // the error bounds assume no underflow
+	const minimum, maximum = 0x1p-300, 0x1p300 // the error bounds assume no underflow
+	if !allWithin(visits, minimum, maximum) || !allWithin(potential, minimum, maximum) {
 		return nil, false
 	}
-	// With the relative residual r, the error of visits is at most the solution of e = r visits + e P. This solution is at most r f u,
-	// for any potential u and factor f with f (u - u P) >= visits.
+	// Let r be the greatest relative residual. Then the error of visits is at most the solution e of e = r visits + e P.
+	// For any potential u and any factor f with f (u - u P) >= visits, the solution e is at most r f u.
 	residual, factor := 0.0, 0.0
 	for k := range visits {
 		expected := equations.initial[k] + equations.inflow(k, visits)
@@ -154,7 +155,8 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	isNarrow = true
 	for k := range visits {
 		spread := 1.01 * residual * factor * potential[k]
-		result = append(result, interval.Number{Interval: interval.Interval{Lo: equations.rounding.down(visits[k]-spread, 2*unit), Hi: equations.rounding.up(visits[k]+spread, 2*unit)}})
+		lower, upper := equations.rounding.down(visits[k]-spread, 2*unit), equations.rounding.up(visits[k]+spread, 2*unit)
+		result = append(result, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 		isNarrow = isNarrow && spread <= epsilon/2*visits[k]
 	}
 	return result, isNarrow

@@ -15,7 +15,7 @@ type cone struct {
 	numConstraints int
 	rays           []*ray
 	// norm returns the number by which a new ray is divided, unless the number is zero.
-	norm func(at []*big.Rat) *big.Rat
+	norm func(vector []*big.Rat) *big.Rat
 }
 
 // ray is an extreme ray. tight is the set of constraints that are zero on it.
@@ -24,7 +24,7 @@ type ray struct {
 	tight  *big.Int
 }
 
-// outerCone returns the cone of an intersection of half-spaces. The first half-spaces must belong to the single objectives:
+// outerCone returns the cone of the intersection of half-spaces. The first half-spaces must be upper bounds on the single objectives:
 // their intersection has one vertex and is unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
 	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
@@ -85,7 +85,8 @@ func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *c
 	return result
 }
 
-// addConstraint restricts the cone to vectors with a nonpositive value of a linear function: one step of the double description method.
+// addConstraint restricts the cone to the vectors on which a linear function is at most zero. constraint has the coefficients of the function.
+// This is one step of the double description method.
 func (c *cone) addConstraint(constraint []*big.Rat) {
 	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}
@@ -105,7 +106,7 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	for _, first := range outside {
 		for _, second := range remaining {
 			common := new(big.Int).And(first.tight, second.tight)
-			if values[second].Sign() < 0 && c.spanEdge(common) { // a new ray lies on the edge
+			if values[second].Sign() < 0 && c.isEdge(common) { // a new ray lies on the edge
 				vector := c.intersection(first, second, values[first], values[second])
 				added = append(added, &ray{vector, common.SetBit(common, c.numConstraints, 1)})
 			}
@@ -115,8 +116,9 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	c.rays = append(remaining, added...)
 }
 
-// spanEdge reports whether two rays span an edge of the cone: no third ray is zero on all their common constraints.
-func (c *cone) spanEdge(common *big.Int) bool {
+// isEdge reports whether two rays span an edge of the cone: no third ray is zero on all of their common constraints. common is the set of
+// the constraints that are zero on both rays.
+func (c *cone) isEdge(common *big.Int) bool {
 	count := 0
 	intersection := new(big.Int)
 	for _, ray := range c.rays {
@@ -127,7 +129,7 @@ func (c *cone) spanEdge(common *big.Int) bool {
 	return count == 2
 }
 
-// intersection returns the point on the edge of two rays where a constraint is zero.
+// intersection returns the ray on the edge of two rays where a constraint is zero.
 // The values of the constraint on the rays are firstValue > 0 and secondValue < 0.
 func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
 	point := make([]*big.Rat, len(first.vector))

@@ -56,7 +56,7 @@ const maxQueries = 10_000
 
 // Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit stands for no limit.
 // The coefficients of objective must not be negative. The relative difference of the bounds is at most width, unless
-// the bounds of the oracle are wider.
+// the bounds of the oracle are wider. The error is ErrOpen if it is unknown whether an achievable point satisfies the limits.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -274,8 +274,8 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 }
 
 // separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from the target.
-// The target has the limits as coordinates and, if feasible is set, upper as the value of the objective. Without such a hyperplane the results
-// are nil.
+// The target has the limits as coordinates and, if feasible is set, the value upper of the objective. The results are nil if no hyperplane
+// separates them.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction
@@ -294,8 +294,8 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 	return c.combine(solution, normals), best, nil
 }
 
-// separatingMargin returns the greatest margin by which a convex combination of the targets exceeds the same combination
-// of the normals at all known points. The solution of the linear program begins with the coefficients. The margin is nil without a solution.
+// separatingMargin returns the greatest margin by which a convex combination of the targets exceeds the same combination of normal·point, for
+// every known point. The solution of the linear program begins with the coefficients of the combination. The margin is nil without a solution.
 func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term

@@ -46,8 +46,8 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 	return surface, ctx.Err()
 }
 
-// queryVertex queries the oracle in the direction of the nearest facet of a vertex, and improves both approximations.
-// If the answer does not help, it marks the vertex.
+// queryVertex queries the oracle with the weights of the facet that is nearest to an outer vertex, and adds the answer to both approximations.
+// If the answer improves none of them, it sets noProgress for the vertex.
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := c.roundWeights(distance.facet.vector[:c.objectives])
 	oldBest := c.greatestKnownValue(weights)
@@ -101,13 +101,14 @@ func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthe
 	return vertex, farthest
 }
 
-// distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a ray.
+// distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a direction in which the outer approximation is
+// unbounded.
 func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertex.vector[approx.objectives].Sign() == 0 {
 		return nil
 	}
 	if vertexDist := approx.distances[vertex]; vertexDist != nil && slices.Contains(approx.inner.rays, vertexDist.facet) {
-		return vertexDist // new facets are nearer
+		return vertexDist // it is still the farthest facet, because new facets are nearer to the vertex
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
 	constraint := pointConstraint(vertex.vector[:approx.objectives])
@@ -127,7 +128,7 @@ func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 
 // undominatedPoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
 func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Rat {
-	// An extreme point is the only point on all of its facets, and its facets weight every objective.
+	// A point is undominated if it is the only point on all of its facets, and each objective has a positive weight in one of these facets.
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {
 		facets[j] = approx.facetsThrough(point)

@@ -108,9 +108,9 @@ func (f *Func) Mul(other *Func) *Func {
 
 // cancelCommon divides two polynomials by their common divisor.
 func cancelCommon(p, q polynomial) (polynomial, polynomial) {
-	g := gcd(p, q)
-	p, _ = p.quo(g)
-	q, _ = q.quo(g)
+	divisor := gcd(p, q)
+	p, _ = p.quo(divisor)
+	q, _ = q.quo(divisor)
 	return p, q
 }
 
@@ -159,7 +159,7 @@ func (f *Func) Equal(g *Func) bool {
 	return f.numerator.mul(g.denominator).equal(g.numerator.mul(f.denominator))
 }
 
-// At returns the value at a point, in the order of the parameters. It returns false if the denominator is zero there.
+// At returns the value of the function at a point, which has a number for each parameter. It returns false if the denominator is zero there.
 func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
 	denominator := f.denominator.evaluate(point)
 	if denominator.Sign() == 0 {
@@ -185,7 +185,7 @@ func parenthesize(text string) string {
 	return text
 }
 
-// writePolynomial formats a polynomial in the parameters of f, such as -2*p^2*q+1.
+// writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
 func (f *Func) writePolynomial(p polynomial) string {
 	if len(p) == 0 {
 		return "0"

@@ -2,8 +2,8 @@ package ratfunc
 
 import "math/big"
 
-// gcd returns a common divisor of two polynomials, with a positive leading coefficient. It is the greatest common divisor unless the heuristic
-// fails.
+// gcd returns a common divisor of two nonzero polynomials, with a positive leading coefficient. It is the greatest common divisor unless the
+// heuristic fails.
 func gcd(p, q polynomial) polynomial {
 	if p.isOne() || q.isOne() {
 		return polynomial{{oneMonomial(p), one}}
@@ -136,8 +136,8 @@ func (p polynomial) norm() *big.Int {
 	return maximum
 }
 
-// interpolate inverts the substitution of point for a parameter. The digits of each coefficient in base point, between -point/2 and point/2,
-// are the coefficients of the powers of the parameter.
+// interpolate returns the polynomial that becomes p if point replaces a parameter. The digits of each coefficient of p in base point, between
+// -point/2 and point/2, are the coefficients of the powers of the parameter.
 func interpolate(p polynomial, parameter int, point *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	half := new(big.Int).Rsh(point, 1)

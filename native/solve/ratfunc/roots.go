@@ -68,9 +68,9 @@ func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
 	return primitivePart(p)
 }
 
-// cancelLeading performs one step of a pseudo-division. The degree of p must be at least the degree of the divisor.
-// It returns L·p - factor·x^k·divisor without the leading term, which is 0. L is the absolute leading coefficient of the divisor,
-// and k the difference of the degrees.
+// cancelLeading is one step of the pseudo-division of p by the divisor, whose degree is not greater. It multiplies p by the absolute leading
+// coefficient of the divisor, and subtracts factor·x^k·divisor, where k is the difference of the degrees. The leading term of the result is
+// 0. The remainder is the result without this term.
 func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, factor *big.Int) {
 	divisorLeading := divisor[len(divisor)-1]
 	scale := new(big.Int).Abs(divisorLeading)
@@ -236,7 +236,7 @@ func midpoint(left, right *big.Rat) *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
-// FirstRoot returns the least root between low and high, without the ends, by bisection. It returns false without a root.
+// FirstRoot returns the least root of the polynomial between low and high, without the ends, by bisection. It returns false if there is none.
 func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
 		switch chain.Count(low, high) {
@@ -257,11 +257,13 @@ func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	}
 }
 
-// Narrow returns the same root with an isolating interval of half the width.
+// Narrow returns the same root with an isolating interval of half the width. A fraction does not change.
 func (r Root) Narrow() Root {
+	if r.Fraction() {
+		return r
+	}
 	middle := midpoint(r.Low, r.High)
 	switch {
-	case r.Fraction():
 	case r.sturm.Count(r.Low, middle) > 0:
 		r.High = middle
 	case r.sturm.P.Sign(middle) == 0:
@@ -275,7 +277,8 @@ func (r Root) Narrow() Root {
 // maxFractionBits limits the leading coefficients for which rational roots are recognized.
 const maxFractionBits = 256
 
-// asFraction recognizes a rational root. Its denominator divides the leading coefficient.
+// asFraction returns the same root as a fraction if it is rational, by the rule that its denominator divides the leading coefficient. It
+// returns the root unchanged if the root is irrational, or if the leading coefficient is too large.
 func (r Root) asFraction() Root {
 	leading := r.sturm.P[len(r.sturm.P)-1]
 	if leading.BitLen() > maxFractionBits {
@@ -339,7 +342,8 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots greater than root and less than high. high must be greater than root.
+// CountAfter returns the number of roots of the polynomial that are greater than root and less than high. It narrows the interval of root
+// until the interval contains no other root. high must be greater than root.
 func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
 		if root.High.Cmp(high) < 0 && chain.hasNoOtherRoot(root) {

@@ -81,7 +81,7 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 // after the other, up to a limit.
 func (form *bernsteinForm) notNegative() bool {
 	undecided := []*bernsteinForm{form}
-	for cut := 0; len(undecided) > 0; cut++ {
+	for round := 0; len(undecided) > 0; round++ {
 		var halves []*bernsteinForm
 		for _, box := range undecided {
 			if box.negativeAtCorner() {
@@ -90,7 +90,7 @@ func (form *bernsteinForm) notNegative() bool {
 			if box.noneOfSign(-1) { // the polynomial is not negative in this box
 				continue
 			}
-			left, right := box.subdivide(cut % len(form.degree))
+			left, right := box.subdivide(round % len(form.degree))
 			halves = append(halves, left, right)
 		}
 		undecided = halves
@@ -161,7 +161,8 @@ func (form *bernsteinForm) index(m monomial) int {
 	return index
 }
 
-// alongAxis calls handle for each row of coefficients along parameter i. handle may change the coefficients, but must not store the row.
+// alongAxis calls handle for each row of coefficients along parameter i: the coefficients that differ only in the exponent of this parameter.
+// handle may change the coefficients, but must not store the row.
 func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	stride := 1
 	for _, degree := range form.degree[i+1:] {
