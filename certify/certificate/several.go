@@ -26,12 +26,12 @@ type Several struct {
 // Objective is a number to be maximised or minimised: the probability of Left until Right, or the expected Reward
 // of the first Steps steps, or of all steps if Steps is -1.
 type Objective struct {
-	Left   int      `json:"left"`
-	Right  int      `json:"right"`
-	Reward int      `json:"reward"` // -1 for a probability
-	Steps  int      `json:"steps"`
-	Great  bool     `json:"great,omitempty"` // maximised; with a bound: at least Bound
-	Bound  *big.Rat `json:"bound,omitempty"` // nil for the query
+	Left      int      `json:"left"`
+	Right     int      `json:"right"`
+	Reward    int      `json:"reward"` // -1 for a probability
+	Steps     int      `json:"steps"`
+	Maximised bool     `json:"great,omitempty"` // maximised; with a bound: at least Bound
+	Bound     *big.Rat `json:"bound,omitempty"` // nil for the query
 }
 
 // Part is a scheduler that takes choice Choice[i] in product state i. The mixture draws it with probability Share.
@@ -130,9 +130,9 @@ func (several *Several) validate(model *Model) error {
 func (several *Several) text(file *File) string {
 	var out []string
 	for _, objective := range several.Objectives {
-		bound, path := map[bool]string{true: "max=?", false: "min=?"}[objective.Great], ""
+		bound, path := map[bool]string{true: "max=?", false: "min=?"}[objective.Maximised], ""
 		if objective.Bound != nil {
-			bound = map[bool]string{true: ">=", false: "<="}[objective.Great] + objective.Bound.RatString()
+			bound = map[bool]string{true: ">=", false: "<="}[objective.Maximised] + objective.Bound.RatString()
 		}
 		switch {
 		case objective.Reward < 0:

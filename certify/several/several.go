@@ -160,7 +160,7 @@ func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
 // MinimisedRewards returns r_L, the sum of the rewards of the minimised objectives.
 func (p *Product) MinimisedRewards() *certificate.Rewards {
 	rats := p.Sum(func(i int) *big.Rat {
-		if p.Objectives[i].Great {
+		if p.Objectives[i].Maximised {
 			return new(big.Rat)
 		}
 		return big.NewRat(1, 1)
@@ -192,7 +192,7 @@ func (p *Product) lemmas(vector *certificate.Vector) (out []Lemma, err error) {
 		}
 		for i, objective := range p.Objectives {
 			lemma := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.InducedRewards(i, choices)}
-			if objective.Great {
+			if objective.Maximised {
 				lemma.Vector.Lower, lemma.Vector.Upper, lemma.Vector.Rank = lemma.Vector.Upper, nil, part.Ranks[i]
 			}
 			out = append(out, lemma)
@@ -263,7 +263,7 @@ func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector)
 	if query != nil && !reached {
 		return nil, nil, errors.New("the parts do not prove that the bounds of the objectives can be satisfied")
 	}
-	if query != nil && query.Great {
+	if query != nil && query.Maximised {
 		lower = achieved
 	} else if query != nil {
 		upper = achieved
@@ -280,7 +280,7 @@ func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector)
 		switch {
 		case objective.Bound == nil:
 			weight = p.Several.Weights[i]
-		case objective.Great:
+		case objective.Maximised:
 			upperSum.Sub(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
 		default:
 			upperSum.Add(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
@@ -290,7 +290,7 @@ func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector)
 	case query == nil && upperSum.Sign() < 0:
 		upper = new(big.Rat)
 	case query == nil || weight.Sign() == 0:
-	case query.Great:
+	case query.Maximised:
 		upper = upperSum.Quo(upperSum, weight)
 	default:
 		if lower = upperSum.Neg(upperSum.Quo(upperSum, weight)); lower.Sign() < 0 {
@@ -326,7 +326,7 @@ func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 		switch {
 		case objective.Bound == nil:
 			value = sum
-		case objective.Great && sum.Cmp(objective.Bound) < 0, !objective.Great && sum.Cmp(objective.Bound) > 0:
+		case objective.Maximised && sum.Cmp(objective.Bound) < 0, !objective.Maximised && sum.Cmp(objective.Bound) > 0:
 			return nil, false, fmt.Errorf("the parts violate the bound of objective %d", i)
 		}
 	}
@@ -340,7 +340,7 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 		return nil, errors.New("the weights have no finite upper values, or a minimised objective is infinite for all schedulers")
 	}
 	earned := p.Sum(func(i int) *big.Rat {
-		if p.Objectives[i].Great {
+		if p.Objectives[i].Maximised {
 			return p.Several.Weights[i]
 		}
 		return new(big.Rat).Neg(p.Several.Weights[i])

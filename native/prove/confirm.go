@@ -195,7 +195,7 @@ func equalAutomata(certified, translated *certificate.Automaton, coSafe bool) (b
 
 // equalObjectives reports whether two objectives are equal in the fields that do not refer to sets.
 func equalObjectives(x, y certificate.Objective) bool {
-	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && equalRats(x.Bound, y.Bound)
+	return x.Reward == y.Reward && x.Steps == y.Steps && x.Maximised == y.Maximised && equalRats(x.Bound, y.Bound)
 }
 
 // equalShares reports whether two conditional vectors have equal shares.

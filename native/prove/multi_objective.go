@@ -112,7 +112,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	costless := sparse.FullSet(productGraph.NumChoices())
 	for i, objective := range proof.Several.Objectives {
 		reward := sparseReward(multiProduct.Rewards[i])
-		if objective.Great {
+		if objective.Maximised {
 			if search.maxValues[i], err = search.finiteMaxima(productGraph, reward); err != nil {
 				return nil, err
 			}
@@ -227,7 +227,7 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 func (search *weightSearch) greatestMinimisedWeight(weights []*big.Rat) *big.Rat {
 	greatest := new(big.Rat)
 	for i, objective := range search.Several.Objectives {
-		if !objective.Great && weights[i].Cmp(greatest) > 0 {
+		if !objective.Maximised && weights[i].Cmp(greatest) > 0 {
 			greatest = weights[i]
 		}
 	}

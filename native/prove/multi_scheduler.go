@@ -146,7 +146,7 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 		if value == nil {
 			return nil, nil, errors.New("several objectives with a reward that is infinite for the best scheduler")
 		}
-		if !objective.Great {
+		if !objective.Maximised {
 			value = new(big.Rat).Neg(value)
 		}
 		point = append(point, value)
@@ -158,7 +158,7 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 // earningRanks ranks the states by their distance to a positive reward of a maximised objective, under a known scheduler. A minimised
 // objective has no ranks.
 func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
-	if !search.Several.Objectives[objective].Great {
+	if !search.Several.Objectives[objective].Maximised {
 		return nil, nil
 	}
 	chain, choices, err := search.product.Chain(search.schedulers[scheduler])

@@ -55,7 +55,7 @@ func (t *translation) objective(expr sema.Expr) (objective certificate.Objective
 		return objective, isNegated, err
 	}
 	if isNegated {
-		objective.Great = !objective.Great
+		objective.Maximised = !objective.Maximised
 		if objective.Bound != nil {
 			objective.Bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.Bound)
 		}
@@ -85,13 +85,13 @@ func (t *translation) setBound(objective *certificate.Objective, formula *logic.
 		return t.unsupported(formula.X, "several objectives with a strict bound")
 	case threshold.Query():
 		least, _ := threshold.Least(false)
-		objective.Great = !least
+		objective.Maximised = !least
 		return nil
 	}
 	bound, err := sema.Enclose(threshold.Bound, nil)
 	if err != nil || !bound.Exact || bound.Rat == nil {
 		return t.unsupported(formula.X, "a bound that is not a fraction")
 	}
-	objective.Great, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
+	objective.Maximised, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
 	return nil
 }

@@ -86,7 +86,7 @@ func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasibl
 // lowerLimit returns the bound of an objective, negated for a minimised objective. So it always is a lower bound.
 func (search *weightSearch) lowerLimit(number int) *big.Rat {
 	objective := &search.Several.Objectives[number]
-	if objective.Great {
+	if objective.Maximised {
 		return objective.Bound
 	}
 	return new(big.Rat).Neg(objective.Bound)

@@ -232,7 +232,7 @@ func severalAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector
 				return false
 			}
 			i := rng.IntN(len(p.Values))
-			p.Values[i] = nudged(rng, p.Values[i], x.Objectives[i].Great)
+			p.Values[i] = nudged(rng, p.Values[i], x.Objectives[i].Maximised)
 			return true
 		},
 		"another choice": func(rng *rand.Rand, _ *certificate.Vector, x *certificate.Several) bool {
@@ -297,12 +297,12 @@ func severalAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector
 			return true
 		},
 		"min and max": func(_ *rand.Rand, _ *certificate.Vector, x *certificate.Several) bool {
-			x.Objectives[0].Great = !x.Objectives[0].Great
+			x.Objectives[0].Maximised = !x.Objectives[0].Maximised
 			return true
 		},
 		"a bound moved": func(rng *rand.Rand, _ *certificate.Vector, x *certificate.Several) bool {
 			o := &x.Objectives[len(x.Objectives)-1]
-			o.Bound = moved(o.Bound, o.Great)
+			o.Bound = moved(o.Bound, o.Maximised)
 			return rng != nil
 		},
 	}
@@ -366,7 +366,7 @@ func TestSeveral(t *testing.T) {
 			}
 			made++
 			c.made++
-			q, bound := aim{q.of, vector.Several.Objectives[0].Great}, vector.Several.Objectives[1].Bound
+			q, bound := aim{q.of, vector.Several.Objectives[0].Maximised}, vector.Several.Objectives[1].Bound
 			truth := best(points, q, other, bound)
 			results, err := certify.Check(t.Context(), &f)
 			ok := err == nil && results[0].Err == nil
