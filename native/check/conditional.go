@@ -313,13 +313,13 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := chain.weightedReward(target, lowerBound)
+	lower, err := chain.weightedReward(objective.Conditioned, target, lowerBound)
 	if err != nil {
 		return nil, err
 	}
 	upper := lower // equal for fractions
 	if !e.exact {
-		upper, err = chain.weightedReward(target, upperBound)
+		upper, err = chain.weightedReward(objective.Conditioned, target, upperBound)
 		if err != nil {
 			return nil, err
 		}
@@ -429,10 +429,10 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 }
 
 // targetStates returns the states of the product in which an objective F ends: the target states, and the states where the condition is
-// impossible. It returns nil for a total reward.
+// impossible. It returns nil for the other objectives.
 func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
 	switch objective.Form {
-	case logic.TotalReward:
+	case logic.TotalReward, logic.Cumulative, logic.Instantaneous:
 		return nil, nil
 	case logic.ReachReward:
 		inModel, err := c.satisfyingStates(objective.Target)
@@ -447,7 +447,7 @@ func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set
 		}
 		return target, nil
 	}
-	return nil, c.unsupported(objective.X, "found %s with a condition (||), want F or C", logic.Describe(objective.X))
+	return nil, c.unsupported(objective.X, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.X))
 }
 
 // The arguments of weightedReward.
@@ -456,18 +456,26 @@ const (
 	upperBound = true
 )
 
-// weightedReward returns the expected reward until the target, where paths without the condition earn nothing. It returns upper bounds if
-// upper is true, else lower bounds. If target is nil, rewards are earned forever.
-func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numbers, error) {
+// weightedReward returns the expected reward of an objective, where paths without the condition earn nothing. It returns upper bounds if upper is true,
+// else lower bounds. F counts until the target.
+func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lo
 	if upper {
 		probability = c.conditionProbability.hi
 	}
 	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.exact, probability, upper)
-	if target == nil {
+	switch objective.Form {
+	case logic.ReachReward:
+		return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
+	case logic.TotalReward:
 		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
 	}
-	return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
+	inProduct := *c.evaluation
+	inProduct.graph, inProduct.within = c.product.Graph, nil
+	if c.kind() == sparse.CTMC {
+		return inProduct.timedReward(objective, reward)
+	}
+	return inProduct.steppedReward(objective, reward, solve.Max)
 }
 
 // divideByCondition divides bounds of the weighted reward by the probability of the condition, for each state of the domain. In exact

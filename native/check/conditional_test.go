@@ -66,8 +66,11 @@ rewards true : 1; endrewards`
 		{chain, `R=? [ F s=3 || F s=1 ]`, "inf"},
 		{chain, `R=? [ F s=0 || F s=3 ]`, "0"},
 		{chain, `R=? [ F s=3 || false ]`, "?condition behind || has probability 0"},
-		{chain, `R=? [ S || F s=3 ]`, "?the reward objective S with a condition (||), want F or C"},
+		{chain, `R=? [ S || F s=3 ]`, "?the reward objective S with a condition (||), want F, C, C<=t or I=t"},
 		{chain, `R=? [ C || F s=3 ]`, "inf"},
+		{chain, `R=? [ C<=2 || F s=3 ]`, "2"},
+		{chain, `R=? [ I=1 || F s=3 ]`, "1"},
+		{chain, `R=? [ C<=-1 || F s=3 ]`, "?time bound -1 of the C operator"},
 		{ctmc, `P=? [ F s=3 || F s=1 ]`, "1/5"},
 		{ctmc, `P=? [ F<=2 s=3 || F s=1 ]`, "?time bound"},
 		{ctmc, `R=? [ F "end" || F s=1 ]`, "2"},
@@ -297,6 +300,22 @@ func TestConditionalRewards(t *testing.T) {
 				chain[i][i].SetInt64(1)
 			}
 		}
+		if given[0].Sign() > 0 {
+			conditioned := &conditionedText{kind: kind, chain: chain, initial: number(0, false)}
+			for i := range size {
+				rate, exit := int64(1), int64(1)
+				if kind == "ctmc" {
+					exit = total(i % (n + 1))
+				}
+				if s := i % (n + 1); s < n {
+					rate = exit
+				}
+				conditioned.exit = append(conditioned.exit, rate)
+				conditioned.earned = append(conditioned.earned, earned[i%(n+1)])
+				conditioned.gains = append(conditioned.gains, new(big.Rat).Mul(gains[i], big.NewRat(exit, 1)))
+			}
+			conditioned.compare(t, model, "F s=2", rng.IntN(6))
+		}
 		want := map[string]*big.Rat{
 			"R=? [ F s=1 || F s=2 ]": sparsetest.RewardUntil(chain, gains, target)[number(0, false)],
 			"R=? [ C || F s=2 ]":     sparsetest.RewardTotal(chain, gains)[number(0, false)],
@@ -317,6 +336,51 @@ func TestConditionalRewards(t *testing.T) {
 					t.Fatalf("seed %d: %s is %v in %v, %v, want %s, of\n%s", seed, property, v.Value, v.Bound, v.Err, text, model)
 				}
 			}
+		}
+	}
+}
+
+// conditionedText is a Markov chain whose paths have the conditional distribution of the paths of another chain. exit has the exit rates, gains the rewards
+// of states and transitions together, and earned the rewards of states.
+type conditionedText struct {
+	kind    string
+	chain   [][]*big.Rat
+	initial int
+	exit    []int64
+	gains   []*big.Rat
+	earned  []int64
+}
+
+// compare compares the conditional rewards C<=k and I=k of a model with the rewards of the chain without a condition.
+func (c *conditionedText) compare(t *testing.T, model, condition string, k int) {
+	t.Helper()
+	var text, gains, earned strings.Builder
+	fmt.Fprintf(&text, "%s\nmodule m x:[0..%d] init %d;\n", c.kind, len(c.chain)-1, c.initial)
+	for i, row := range c.chain {
+		var updates []string
+		for to, p := range row {
+			if p.Sign() > 0 {
+				updates = append(updates, fmt.Sprintf("%d*%s:(x'=%d)", c.exit[i], p.RatString(), to))
+			}
+		}
+		fmt.Fprintf(&text, "[] x=%d -> %s;\n", i, strings.Join(updates, " + "))
+		fmt.Fprintf(&gains, " x=%d : %s;\n", i, c.gains[i].RatString())
+		fmt.Fprintf(&earned, " x=%d : %d;\n", i, c.earned[i])
+	}
+	fmt.Fprintf(&text, "endmodule\nrewards \"gains\"\n%sendrewards\nrewards \"earned\"\n%sendrewards\n", &gains, &earned)
+	for objective, structure := range map[string]string{fmt.Sprintf("C<=%d", k): "gains", fmt.Sprintf("I=%d", k): "earned"} {
+		property := fmt.Sprintf("R=? [ %s || %s ]", objective, condition)
+		want := storm(t, text.String(), result.Bounded, fmt.Sprintf("R{%q}=? [ %s ]", structure, objective))[0]
+		got := storm(t, model, result.Bounded, property)[0]
+		if want.Err != nil || got.Err != nil || got.Bound == nil || got.Bound.Lo > want.Bound.Hi || got.Bound.Hi < want.Bound.Lo || got.Bound.Hi-got.Bound.Lo > 1e-5*max(1, got.Bound.Hi) {
+			t.Fatalf("%s is %v in %v, %v, want %v in %v, %v, of\n%s", property, got.Value, got.Bound, got.Err, want.Value, want.Bound, want.Err, model)
+		}
+		if c.kind == "ctmc" {
+			continue
+		}
+		exact := storm(t, text.String(), result.Exact, fmt.Sprintf("R{%q}=? [ %s ]", structure, objective))[0]
+		if got := storm(t, model, result.Exact, property)[0]; got.Err != nil || exact.Err != nil || !sameValue(got, exact.Value.Rat.RatString()) {
+			t.Fatalf("%s is %v, %v, want %v, of\n%s", property, got.Value, got.Err, exact.Value, model)
 		}
 	}
 }

@@ -225,7 +225,11 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 		builder.unsupported(formula.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
 	case logic.Discounted:
 		builder.setDiscounted(objective, formula)
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
+	case logic.ConditionalReward:
+		builder.setConditionalReward(objective, formula)
+	case logic.CostBoundedReward:
+		builder.setRewardWithinBounds(objective, formula)
+	case logic.UntilReached, logic.ZeroUnlessReached:
 		builder.unsupported(formula.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.X))
 	case logic.TotalReward:
 		builder.unsupported(formula.X, "found the total reward C without a time bound, simulation wants C<=t")

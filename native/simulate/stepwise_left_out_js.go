@@ -27,6 +27,14 @@ func (builder *objectiveBuilder) setDiscounted(_ *Objective, objective *logic.Ob
 	builder.leaveOut(objective.X)
 }
 
+func (builder *objectiveBuilder) setConditionalReward(_ *Objective, objective *logic.Objective) {
+	builder.leaveOut(objective.X)
+}
+
+func (builder *objectiveBuilder) setRewardWithinBounds(_ *Objective, objective *logic.Objective) {
+	builder.leaveOut(objective.X)
+}
+
 func (builder *objectiveBuilder) leaveOut(expr sema.Expr) {
 	builder.unsupported(expr, leftOut, logic.Describe(expr))
 }

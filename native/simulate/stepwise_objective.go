@@ -18,13 +18,16 @@ import (
 type Stepwise struct {
 	kind stepwiseKind
 
-	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition.
+	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition. Of a conditional reward, formula has the monitor
+	// of the reward.
 	formula, condition negatable
 	// Of a discounted reward: the factor, and the number of steps, or -1 for all.
 	discount float64
 	steps    int64
-	reward   int
-	// Of an until formula with bounds on rewards.
+	reward   int // the index of the structure, also of a reward that is earned while bounds hold
+	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are true
+	// and false.
+	isEarned    bool
 	left, right sema.Expr
 	budgets     []budget
 }
@@ -64,13 +67,35 @@ const noHigh = math.MaxInt64
 // maxUnitSum is a sum that is never exceeded: greater ones count as this one.
 const maxUnitSum = 1 << 62
 
-// setConditional sets the formula and the condition of a conditional probability of a Markov chain.
+// setConditional sets the formula and the condition of a conditional probability. The choices of an MDP are made at random.
 func (builder *objectiveBuilder) setConditional(objective *Objective, path *logic.Path) {
-	if kind := builder.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
-		builder.unsupported(path.X, "found %s in a model with choices, want a DTMC or a CTMC, or method states", logic.Describe(path.X))
+	if !builder.hasSampledConditions(path.X) {
 		return
 	}
 	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
+}
+
+// setConditionalReward sets the monitor and the condition of a conditional reward.
+func (builder *objectiveBuilder) setConditionalReward(sampled *Objective, objective *logic.Objective) {
+	if !builder.hasSampledConditions(objective.X) {
+		return
+	}
+	var part Objective
+	builder.setRewardMonitor(&part, objective.Conditioned)
+	if part.Stepwise != nil {
+		builder.unsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
+		return
+	}
+	sampled.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: part.Monitor}, condition: builder.negatable(objective.Condition)}
+}
+
+// hasSampledConditions reports whether conditions are sampled in models of this kind. Otherwise it records an error.
+func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
+	if kind := builder.property.Program.Type; kind == syntax.CTMC || builder.property.Program.IsDTMCOrMDP() {
+		return true
+	}
+	builder.unsupported(expr, "found %s, want a DTMC, a CTMC or an MDP, or method states", logic.Describe(expr))
+	return false
 }
 
 // negatable translates a formula of a conditional probability.
@@ -116,10 +141,26 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 		stepwise.left = builder.stateFormula(path.Left)
 	}
 	stepwise.right = builder.stateFormula(path.Right)
-	for _, cost := range path.Costs {
+	builder.setBudgets(stepwise, path.Costs)
+	objective.Stepwise = stepwise
+}
+
+// setRewardWithinBounds sets the bounds of a reward that is earned while they hold.
+func (builder *objectiveBuilder) setRewardWithinBounds(sampled *Objective, objective *logic.Objective) {
+	if !builder.property.Program.IsDTMCOrMDP() {
+		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		return
+	}
+	stepwise := &Stepwise{kind: rewardBounded, isEarned: true, reward: objective.Struct, left: truth(), right: logic.Not(truth())}
+	builder.setBudgets(stepwise, objective.Costs) // upper bounds only
+	sampled.Stepwise = stepwise
+}
+
+// setBudgets converts bounds on rewards.
+func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cost) {
+	for _, cost := range costs {
 		stepwise.budgets = append(stepwise.budgets, builder.budget(cost))
 	}
-	objective.Stepwise = stepwise
 }
 
 // budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy it.
@@ -173,5 +214,11 @@ func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole boo
 
 // needsRewards reports whether rewards are earned on the path.
 func (objective *Stepwise) needsRewards() bool {
-	return objective.kind == discounted || objective.kind == rewardBounded && slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.reward >= 0 })
+	switch objective.kind {
+	case conditional:
+		return objective.formula.Kind != compile.Until && objective.formula.Kind != compile.Next
+	case rewardBounded:
+		return objective.isEarned || slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.reward >= 0 })
+	}
+	return true
 }

@@ -3,6 +3,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -54,10 +55,13 @@ func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
 	return monitor
 }
 
-// stateFunctions compiles expressions to functions of states, and keeps the first error of an evaluation.
+// stateFunctions compiles expressions to functions of states, and keeps the first error of an evaluation. The functions of rewards use the drawer of the
+// path, and the rewards that the last step earned without those of its state.
 type stateFunctions struct {
-	model *compile.Model
-	err   error
+	model  *compile.Model
+	drawer *pathDrawer
+	earned []float64
+	err    error
 }
 
 // CompileBool implements compile.StateCompiler.
@@ -75,9 +79,17 @@ func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error)
 	}, nil
 }
 
-// CompileRewards implements compile.StateCompiler. No monitor of a stepwise objective has rewards.
-func (f *stateFunctions) CompileRewards(int) (func([]int32) float64, func([]int32, int) float64, error) {
-	return nil, nil, fmt.Errorf("the monitor of a stepwise objective has rewards")
+// CompileRewards implements compile.StateCompiler. The number of the move does not matter, because the last step is known.
+func (f *stateFunctions) CompileRewards(structure int) (ofState func([]int32) float64, ofMove func([]int32, int) float64, err error) {
+	ofState = func(state []int32) float64 {
+		rewards, err := f.drawer.stateRewards(state)
+		if err != nil {
+			f.err = cmp.Or(f.err, err)
+			return 0
+		}
+		return rewards[structure]
+	}
+	return ofState, func([]int32, int) float64 { return f.earned[structure] }, nil
 }
 
 // Close implements compile.Runner.
@@ -136,6 +148,7 @@ type stepwisePath struct {
 // sample draws one sample. The error is that of the context.
 func (runner *stepwiseRunner) sample(drawer *pathDrawer, rng *rand.Rand) (compile.Outcome, error) {
 	path := &stepwisePath{stepwiseRunner: runner, drawer: drawer, rng: rng}
+	path.functions.drawer = drawer
 	path.begin()
 	var err error
 	switch runner.objective.kind {
@@ -220,6 +233,7 @@ func (path *stepwisePath) step() (stepEnd, error) {
 		if err != nil {
 			return ended, path.fail(err)
 		}
+		path.functions.earned = append(path.functions.earned[:0], earned...)
 		for i := range path.rewards {
 			path.rewards[i] += earned[i]
 		}
@@ -292,7 +306,7 @@ func (path *stepwisePath) geometricSum(discount float64) float64 {
 	return sum
 }
 
-// rewardBounded draws a path for an until formula with bounds on rewards.
+// rewardBounded draws a path for an until formula with bounds on rewards, or for the reward of the steps after which the bounds hold.
 func (path *stepwisePath) rewardBounded() error {
 	budgets := path.objective.budgets
 	sums := make([]int64, len(budgets))
@@ -319,7 +333,7 @@ func (path *stepwisePath) rewardBounded() error {
 		if end == ended {
 			return err
 		}
-		changed := false
+		changed, isWithin := false, true
 		for k, bound := range budgets {
 			earned, err := path.unitsEarned(bound)
 			if err != nil {
@@ -331,9 +345,18 @@ func (path *stepwisePath) rewardBounded() error {
 			}
 			changed = changed || next != sums[k]
 			sums[k] = next
+			isWithin = isWithin && next <= bound.high
 		}
+		reward := 0.0
+		if path.objective.isEarned && isWithin {
+			reward = path.rewards[path.objective.reward]
+		}
+		path.outcome.Reward += reward
 		if (path.looping || end == inDeadlock) && !changed { // nothing changes any more, and the formula does not hold
 			path.outcome.Status = compile.False
+			if reward > 0 { // the sum is infinite
+				path.outcome.Status = compile.Undecided
+			}
 			return nil
 		}
 		path.outcome.Steps++
@@ -364,8 +387,8 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 // maxRejected is the greatest number of paths without the condition before one that satisfies it.
 const maxRejected = 1_000_000
 
-// conditional draws paths until one satisfies the condition. This path is the sample (rejection sampling). So the samples are independent, and each
-// of them satisfies the formula with the conditional probability.
+// conditional draws paths until one satisfies the condition. This path is the sample (rejection sampling). So the samples are independent. Each of
+// them satisfies the formula with the conditional probability, or has the conditional reward as its mean.
 func (path *stepwisePath) conditional() error {
 	for range maxRejected {
 		if err := path.drawer.ctx.Err(); err != nil {
@@ -375,7 +398,9 @@ func (path *stepwisePath) conditional() error {
 		if accepted || err != nil {
 			return err
 		}
+		nondet, overlap := path.outcome.Nondet, path.outcome.Overlap // the choices of rejected paths count, too
 		path.begin()
+		path.outcome.Nondet, path.outcome.Overlap = nondet, overlap
 	}
 	return path.fail(fmt.Errorf("no path of %d satisfies the condition behind ||, whose probability may be 0", maxRejected))
 }
@@ -444,8 +469,11 @@ func (path *stepwisePath) decided(outcomes *[2]compile.Outcome, isDecided [2]boo
 	case !isDecided[1]:
 		return false, false
 	}
-	path.outcome.Status = compile.False
-	if path.objective.formula.holds(&outcomes[1]) {
+	path.outcome.Status, path.outcome.Reward = compile.False, outcomes[1].Reward
+	switch {
+	case outcomes[1].Status == compile.Undecided: // a deadlock before the target of a reward
+		path.outcome.Status = compile.Undecided
+	case path.objective.formula.holds(&outcomes[1]):
 		path.outcome.Status = compile.True
 	}
 	return true, true

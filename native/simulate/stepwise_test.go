@@ -25,13 +25,20 @@ endmodule
 rewards "c" s=0 : 1; s=1 : 0.5; s=2 : 0.1; s=4 : 2; endrewards
 `
 
-// checkWalked samples a property, and checks that the valid interval contains the exact value.
+// checkWalked samples a property, and checks that the valid interval contains the value.
 func checkWalked(t *testing.T, model, property string, maxReward float64) {
 	t.Helper()
+	checkWalkedAs(t, model, property, model, property, maxReward)
+}
+
+// checkWalkedAs checks that the valid interval of a sampled property contains the value of another property of another model.
+func checkWalkedAs(t *testing.T, wantModel, wantProperty, model, property string, maxReward float64) {
+	t.Helper()
 	job := runner.Job{File: "m.prism", Model: []byte(model), Dialect: syntax.Storm, Props: []string{property}}
-	exact := job
-	exact.Numeric.Accuracy = result.Exact
-	want, err := runner.Check(t.Context(), native.New(), exact)
+	wanted := job
+	wanted.Model, wanted.Props = []byte(wantModel), []string{wantProperty}
+	wanted.Numeric.Accuracy = result.Bounded
+	want, err := runner.Check(t.Context(), native.New(), wanted)
 	if err != nil || want[0].Err != nil {
 		t.Fatal(err, want)
 	}
@@ -42,7 +49,7 @@ func checkWalked(t *testing.T, model, property string, maxReward float64) {
 	if err != nil || got[0].Err != nil {
 		t.Fatalf("%s: %v %v", property, err, got[0].Err)
 	}
-	value, _ := want[0].Value.Rat.Float64()
+	value := want[0].Value.Num
 	if bound := got[0].Bound; bound == nil || value < bound.Lo-1e-12 || value > bound.Hi+1e-12 || bound.Hi-bound.Lo > 0.3*math.Max(1, maxReward) {
 		t.Errorf("%s: estimate %v in %v, want %v", property, got[0].Value.Num, got[0].Bound, value)
 	}
@@ -73,6 +80,39 @@ func TestWalked(t *testing.T) {
 		`P=? [ F{"c"}<=2 s=3 ]`, `P=? [ F{"c"}<1.6 s=4 ]`, `P=? [ F{"c"}<=1.6 s=4 ]`, `P=? [ F{"c"}>1 s=2 ]`, `P=? [ F{"c"}>=1.1 s=2 ]`, `P=? [ s<2 U{"c"}<=3 s=3 ]`, `P=? [ F{"c"}>100 s=4 ]`,
 	} {
 		checkWalked(t, walkedChain, property, 0)
+	}
+	for property, most := range map[string]float64{`R{"c"}=? [ C{"c"}<=2 ]`: 2, `R{"c"}=? [ C{"c"}<=1.6,steps<=4 ]`: 2, `R{"d"}=? [ C{"c"}<=3 ]`: 60} {
+		checkWalked(t, walkedChain+"rewards \"d\" [] true : 2; endrewards\n", property, most)
+	}
+}
+
+// TestWalkedConditionalRewards samples conditional rewards of a DTMC and of a CTMC.
+func TestWalkedConditionalRewards(t *testing.T) {
+	chain := walkedChain + "rewards \"d\" s<2 : 0.5; [a] true : 2; endrewards\n"
+	chain = strings.ReplaceAll(strings.Replace(chain, "  [] s=4", "  [] s=3 -> true;\n  [] s=4", 1), "[] s=1", "[a] s=1")
+	for property, most := range map[string]float64{
+		`R{"d"}=? [ F s=3 || F s=3 ]`: 80, `R{"d"}=? [ F s>2 || F s=3 ]`: 80, `R{"d"}=? [ C<=3 || F s=3 ]`: 8, `R{"d"}=? [ I=2 || !(F s=3) ]`: 2, `R{"d"}=? [ F s=1 || s!=2 U s=1 ]`: 30,
+		`R{"d"}=? [ C<=0 || F s=3 ]`: 1,
+	} {
+		checkWalked(t, chain, property, most)
+	}
+	ctmc := strings.NewReplacer("dtmc", "ctmc", "  [] s=3 -> true;\n", "", "  [] s=4 -> true;\n", "", "0.2 : (s'=0)", "1.2 : (s'=1)").Replace(chain)
+	for property, most := range map[string]float64{`R{"d"}=? [ F s>2 || F s=3 ]`: 80, `R{"d"}=? [ F s=3 || F s=3 ]`: 80} {
+		checkWalked(t, ctmc, property, most)
+	}
+	for property, most := range map[string]float64{`R{"d"}=? [ C<=1.5 || F s=3 ]`: 40, `R{"d"}=? [ I=1.5 || F s=3 ]`: 1} {
+		checkWalked(t, ctmc, property, most)
+	}
+}
+
+// TestWalkedMDP: the choices of an MDP are made at random, so the estimate is that of the DTMC whose commands are chosen so.
+func TestWalkedMDP(t *testing.T) {
+	chain := strings.Replace(walkedChain, "  [] s=1", "  [] s=0 -> (s'=1);\n  [] s=1 -> 0.5 : (s'=3) + 0.5 : (s'=0);\n  [] s=1", 1)
+	chain = strings.Replace(chain, "  [] s=4", "  [] s=3 -> true;\n  [] s=4", 1)
+	for property, most := range map[string]float64{
+		`P%s=? [ F s=3 || F s=1 ]`: 0, `P%s=? [ G s!=2 || F<=4 s=3 ]`: 0, `R{"c"}%s=? [ F s>2 || F s=3 ]`: 40, `R{"c"}%s=? [ C{"c"}<=2 ]`: 2, `R{"c"}%s=? [ C<=3 || F s=3 ]`: 8,
+	} {
+		checkWalkedAs(t, chain, fmt.Sprintf(property, ""), strings.Replace(chain, "dtmc", "mdp", 1), fmt.Sprintf(property, "max"), most)
 	}
 }
 
@@ -111,13 +151,13 @@ rewards "c" n=N : pow(2.0, 70); endrewards
 
 // TestWalkedRefused checks what is refused by name.
 func TestWalkedRefused(t *testing.T) {
-	mdp := strings.Replace(walkedChain, "dtmc", "mdp", 1)
 	thirds := strings.Replace(walkedChain, "s=1 : 0.5", "s=1 : 1/3", 1)
 	impossible := strings.Replace(walkedChain, "0.2 : (s'=3) + 0.5 : (s'=2)", "0 : (s'=3) + 0.7 : (s'=2)", 1)
 	for _, tt := range []struct{ model, property, want string }{
-		{mdp, "Pmax=? [ F s=3 || F s=1 ]", "in a model with choices, want a DTMC or a CTMC, or method states"},
 		{walkedChain, "P=? [ F G s=3 || F s=1 ]", "simulation wants one temporal operator over states (no LTL)"},
-		{walkedChain, `R{"c"}=? [ F s=3 || F s=1 ]`, "simulation wants F, C<=t or I=t"},
+		{walkedChain, `R{"c"}=? [ C || F s=1 ]`, "found the total reward C without a time bound, simulation wants C<=t"},
+		{walkedChain, `R{"c"}=? [ Cdiscount=0.9 || F s=1 ]`, "with a condition (||), simulation wants F, C<=t or I=t"},
+		{walkedChain, `R{"c"}=? [ F s=3 || F s=4 ]`, "a path was not decided after 10000 steps"},
 		{strings.Replace(walkedChain, "dtmc", "ctmc", 1), `R{"c"}=? [ Cdiscount=0.5 ]`, "want a DTMC or an MDP"},
 		{thirds, `P=? [ F{"c"}<=2 s=3 ]`, "sampling of reward bounds wants rewards with at most nine decimal places"},
 		{impossible, "P=? [ F s=1 || F s=3 ]", "no path of 1000000 satisfies the condition behind ||, whose probability may be 0"},
