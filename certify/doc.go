@@ -84,8 +84,8 @@
 // that it satisfies the condition and not the formula. The value a/(a+b) increases with a and decreases with b, so bounds of both bound it. It is
 // undefined if a+b = 0: a claim about a state where lower bounds do not show that a+b > 0 is not proven, and neither is its membership in a set.
 //
-// Rule 11, maximal conditional probabilities of an MDP: bounds of the mean payoff of the product with what a path has seen; the comment of package
-// condition has the proof. "The choice" means the same there as above.
+// Rule 11, maximal conditional probabilities of an MDP: bounds of the mean payoff of the product with an automaton of two parts; the comment of package
+// omega has the proof.
 //
 // In a CTMC rules 1 to 3 are about the jump chain; a state reward is multiplied by the mean sojourn time.
 //

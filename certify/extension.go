@@ -7,7 +7,7 @@ import (
 
 	"tilecheck/certify/budget"
 	"tilecheck/certify/certificate"
-	"tilecheck/certify/condition"
+	"tilecheck/certify/omega"
 	"tilecheck/certify/steps"
 )
 
@@ -94,20 +94,26 @@ func (p *proof) maxConditional(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	given := p.v.Given
-	product, err := condition.New(p.ctx, p.Model.Model, given.States, sets[0], sets[1])
-	if err != nil {
-		return err
-	}
-	productProof, err := p.forProduct(product.Model, p.v)
-	if err != nil {
-		return err
-	}
-	ends, columns, ranks := [2]*big.Rat{given.Lower, given.Upper}, [2]*certificate.Values{p.v.Lower, p.v.Upper}, [2][]uint32{p.v.Rank, p.v.Layer}
-	for side := range 2 {
-		if err := productProof.payoffBound(product, side, columns[side], ranks[side], ends[side]); err != nil {
+	automaton, given := p.v.Automaton, p.v.Given
+	for _, part := range automaton.Parts() {
+		if err := omega.Agrees(p.ctx, part, false); err != nil {
 			return err
 		}
+	}
+	pairs, err := omega.Pairs(p.ctx, p.Model.Model, automaton, sets, false)
+	if err != nil {
+		return err
+	}
+	productProof, err := p.forProduct(pairs.Model, p.v)
+	if err != nil {
+		return err
+	}
+	_, winning, _, err := omega.CheckRuns(p.ctx, pairs, p.v, [2]*big.Rat{one, given.Upper})
+	if err != nil {
+		return err
+	}
+	if err := productProof.meanPayoffs(winning, given.Lower); err != nil {
+		return err
 	}
 	isAbove, isAboveUpper := p.v.Lower.Compare(given.Lower), p.v.Upper.Compare(given.Upper)
 	b.at = [2]*certificate.Values{{Rats: make([]*big.Rat, p.n)}, {Rats: make([]*big.Rat, p.n)}}
@@ -126,29 +132,32 @@ func (p *proof) maxConditional(b *bounds) error {
 	return p.ctx.Err()
 }
 
-// payoffBound checks that a column bounds the greatest mean payoff from one side. q is the payoff of a path that never satisfies the condition.
-func (p *proof) payoffBound(product *condition.Product, side int, values *certificate.Values, rank []uint32, q *big.Rat) error {
-	sign := 2*side - 1
-	difference := make([]func(s int) int, 4) // by what a path has seen: the sign of a value minus the payoff
-	for i := range p.n {
-		if seen := product.Seen[i]; difference[seen] == nil {
-			difference[seen] = values.Compare(product.Payoff(i, p.v.Given.Avoids, q))
-		}
+// meanPayoffs checks the steps of rule 11 in the product. In the winning states of a part, a scheduler can end the path with the payoff of the part; q is
+// the payoff of a path that violates the condition, for the lower values.
+func (p *proof) meanPayoffs(winning [2]certificate.Bits, q *big.Rat) error {
+	x, y, rank := p.v.Lower, p.v.Upper, p.v.Rank
+	above := func(values *certificate.Values, payoff *big.Rat) func(s int) bool {
+		compare := values.Compare(payoff)
+		return func(s int) bool { return compare(s) > 0 }
 	}
-	// A state that is not decided must make progress if a lower bound is above, or an upper bound below, the payoff of remaining in its part.
-	mustLeave := func(s int) bool { return !product.Decided(s) && sign*difference[product.Seen[s]](s) < 0 }
-	return p.everyState([]string{"lower", "upper"}[side], func(s int) string {
-		if product.Decided(s) {
-			if sign*difference[product.Seen[s]](s) < 0 {
-				return "the value contradicts the payoff of a decided path"
-			}
-			return ""
-		}
-		if !p.choice(s, side, func(c int) bool {
-			leads := !mustLeave(s) || p.Some(c, func(t int) bool { return !mustLeave(t) || rank != nil && rank[t] < rank[s] })
-			return leads && sign*p.Compare(values, values, s, c, nil) >= 0
+	above0, aboveQ, above1 := above(x, new(big.Rat)), above(x, q), above(x, one)
+	goesOn := func(s int) bool { // the value is above the payoff of a path that ends here
+		return above0(s) && !(winning[0].Has(s) && !above1(s)) && !(winning[1].Has(s) && !aboveQ(s))
+	}
+	if err := p.everyState("lower", func(s int) string {
+		if goesOn(s) && !p.choice(s, lower, func(c int) bool {
+			return p.Compare(x, x, s, c, nil) <= 0 && p.Some(c, func(t int) bool { return !goesOn(t) || rank != nil && rank[t] < rank[s] })
 		}) {
-			return "the value does not satisfy the inequality of rule 11, or nothing leads on"
+			return "the value is above that of a step, or nothing leads on"
+		}
+		return ""
+	}); err != nil {
+		return err
+	}
+	compareToOne := y.Compare(one)
+	return p.everyState("upper", func(s int) string {
+		if compareToOne(s) < 0 && !p.choice(s, upper, func(c int) bool { return p.Compare(y, y, s, c, nil) >= 0 }) {
+			return "the value is below that of a step"
 		}
 		return ""
 	})

@@ -222,11 +222,11 @@ func (p *proof) pathFormula(b *bounds) error {
 		productProof.right.at, productProof.r = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.v.Reward, nil))
 		return productProof.fixedPoint()
 	}
-	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v)
+	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v, [2]*big.Rat{one, one})
 	if err != nil {
 		return err
 	}
-	productProof.left.at, productProof.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won, sure}
+	productProof.left.at, productProof.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won[0], sure[0]}
 	return productProof.fixedPoint()
 }
 

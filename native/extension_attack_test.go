@@ -58,13 +58,26 @@ var changes = map[string]func(rng *rand.Rand, vector map[string]any) bool{
 		if !ok {
 			return false
 		}
-		switch key := []string{"lower", "upper", "avoids", "states"}[rng.IntN(4)]; key {
-		case "avoids":
-			given[key] = given[key] != true
-		case "states":
-			given[key] = given[key].(float64) + float64(rng.IntN(3)-1)
+		given[[]string{"lower", "upper"}[rng.IntN(2)]] = []string{"0", "1", "1/2", "1/3", "9/10", "1/100", "2"}[rng.IntN(7)]
+		return true
+	},
+	"condition": func(rng *rand.Rand, vector map[string]any) bool {
+		automaton, ok := vector["automaton"].(map[string]any)
+		if !ok || automaton["condition"] == nil {
+			return false
+		}
+		switch key := []string{"condition", "excluded", "jumps", "pairs", "accepting"}[rng.IntN(5)]; key {
+		case "condition":
+			automaton["condition"], automaton["formula"] = automaton["formula"], automaton["condition"]
+		case "pairs":
+			automaton[key] = automaton[key].(float64) + float64(rng.IntN(3)-1)
+		case "jumps":
+			jumps := automaton[key].([]any)
+			jumps[rng.IntN(len(jumps))] = nil
 		default:
-			given[key] = []string{"0", "1", "1/2", "1/3", "9/10", "1/100", "2"}[rng.IntN(7)]
+			marks := automaton[key].([]any)
+			k := rng.IntN(len(marks))
+			marks[k] = marks[k] != true
 		}
 		return true
 	},

@@ -63,11 +63,10 @@ func extensionProperties(rng *rand.Rand, kind string) []string {
 	}
 	out = append(out, fmt.Sprintf(`P>=%d/7 [ F{"c"}<=3 s=2 ]`, rng.IntN(8)), fmt.Sprintf(`R{"c"}<%d [ Cdiscount=0.5 ]`, rng.IntN(6)))
 	if kind == "mdp" {
-		formula := func() string { return fmt.Sprintf([]string{"F s=%d", "G s!=%d"}[rng.IntN(2)], 1+rng.IntN(3)) }
 		for _, opt := range opts {
-			out = append(out, fmt.Sprintf("P%s=? [ %s || F s=%d ]", opt, formula(), 1+rng.IntN(3)))
+			out = append(out, fmt.Sprintf("P%s=? [ %s || F s=%d ]", opt, operand(), 1+rng.IntN(3)), fmt.Sprintf("P%s=? [ %s || %s ]", opt, operand(), operand()))
 		}
-		out = append(out, fmt.Sprintf("P>%d/5 [ %s || F s=2 ]", rng.IntN(5), formula()))
+		out = append(out, fmt.Sprintf("P>%d/5 [ %s || F s=2 ]", rng.IntN(5), operand()))
 	}
 	if kind == "dtmc" {
 		out = append(out,

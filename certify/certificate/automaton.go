@@ -18,6 +18,10 @@ type Automaton struct {
 	Next      [][]uint32 `json:"next"`
 	Jumps     [][]uint32 `json:"jumps"`
 	Accepting []bool     `json:"accepting"`
+	// Condition and Excluded belong to MaxConditional. A run that has jumped stays in Excluded, or outside. If it accepts in Excluded, the path violates
+	// the Condition; if it accepts outside, the path satisfies the Formula and the Condition.
+	Condition *Formula `json:"condition,omitempty"`
+	Excluded  []bool   `json:"excluded,omitempty"`
 	// Pairs and Runs are the numbers of states of the two products.
 	Pairs int `json:"pairs"`
 	Runs  int `json:"runs"`
@@ -87,7 +91,7 @@ func (a *Automaton) validate(coSafe bool) error {
 	if coSafe && a.Runs != 0 {
 		return errors.New("found runs in a co-safe reward, which has none")
 	}
-	return nil
+	return a.validateCondition(size)
 }
 
 // Size returns the number of operators of a formula. An operator with a step bound counts once for each step.

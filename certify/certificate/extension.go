@@ -28,10 +28,37 @@ type Share struct {
 
 // Given has the bounds of a maximal conditional probability. They hold in the states where the columns prove them.
 type Given struct {
-	Avoids bool     `json:"avoids,omitempty"`
-	Lower  *big.Rat `json:"lower"`
-	Upper  *big.Rat `json:"upper"`
-	States int      `json:"states"` // the number of states of the product with what a path has seen
+	Lower *big.Rat `json:"lower"`
+	Upper *big.Rat `json:"upper"`
+}
+
+// Parts returns the two automata of a maximal conditional probability: of the paths that satisfy the formula and the condition, and of the paths that violate
+// the condition.
+func (a *Automaton) Parts() [2]*Automaton {
+	formulas := [2]*Formula{{Op: "&", X: a.Formula, Y: a.Condition}, {Op: "!", X: a.Condition}}
+	var parts [2]*Automaton
+	for k, formula := range formulas {
+		part := *a
+		part.Formula, part.Condition, part.Excluded = formula, nil, nil
+		part.Jumps = make([][]uint32, len(a.Jumps))
+		for q, jumps := range a.Jumps {
+			for _, target := range jumps {
+				if a.Part(target) == k {
+					part.Jumps[q] = append(part.Jumps[q], target)
+				}
+			}
+		}
+		parts[k] = &part
+	}
+	return parts
+}
+
+// Part returns 1 for a state in Excluded, and 0 for any other state.
+func (a *Automaton) Part(q uint32) int {
+	if a.Excluded != nil && a.Excluded[q] {
+		return 1
+	}
+	return 0
 }
 
 // SetsOf returns the sets that a vector depends on, also through other vectors.

@@ -91,6 +91,27 @@ func (file *File) validateBudgets(vector *Vector) error {
 	return nil
 }
 
+// validateCondition returns an error unless the condition is valid, and runs stay in Excluded or outside. size is the number of operators of the formula.
+func (a *Automaton) validateCondition(size int) error {
+	if a.Condition == nil {
+		if a.Excluded != nil {
+			return errors.New("found excluded states of an automaton without a condition")
+		}
+		return nil
+	}
+	if len(a.Excluded) != len(a.Next) {
+		return fmt.Errorf("found %d marks of excluded states, wanted %d", len(a.Excluded), len(a.Next))
+	}
+	for state, row := range a.Next {
+		for _, target := range row {
+			if a.Excluded[target] != a.Excluded[state] {
+				return fmt.Errorf("state %d of the automaton leads into the excluded states or out of them", state)
+			}
+		}
+	}
+	return a.Condition.validate(len(a.Sets), &size)
+}
+
 // validateShares returns an error unless the shares of vector i are two earlier vectors of probabilities in a Markov chain.
 func (file *File) validateShares(vector *Vector, i int) error {
 	if file.Model.Kind == MDP || len(vector.Shares) != 2 {
@@ -108,14 +129,14 @@ func (file *File) validateShares(vector *Vector, i int) error {
 	return nil
 }
 
-// validateGiven returns an error unless the vector is a maximum of an MDP with two bounds. The columns must be as long as the claimed size of the product.
+// validateGiven returns an error unless the vector is a maximum of an MDP with two bounds and a condition.
 func (file *File) validateGiven(vector *Vector) error {
 	given := vector.Given
 	if file.Model.Kind != MDP || !vector.Max {
 		return fmt.Errorf("found a minimum, or a %s, wanted the maximum of an mdp", file.Model.Kind)
 	}
-	if vector.Lower == nil || vector.Upper == nil || given.States < file.Model.NumStates() {
-		return errors.New("found fewer columns, or shorter ones, than the product with what a path has seen needs")
+	if vector.Automaton == nil || vector.Automaton.Condition == nil {
+		return errors.New("found no condition")
 	}
 	for _, number := range []*big.Rat{given.Lower, given.Upper} {
 		if number == nil || number.Sign() < 0 || number.Cmp(big.NewRat(1, 1)) > 0 || maxDigits(number) > maxTime {
@@ -140,11 +161,8 @@ func (file *File) shareText(vector *Vector) string {
 
 // givenText returns a maximal conditional probability.
 func (file *File) givenText(vector *Vector) string {
-	formula := "F " + file.setText(vector.Left)
-	if vector.Given.Avoids {
-		formula = "G !" + file.setText(vector.Left)
-	}
-	return "Pmax=? [ " + formula + " || F " + file.setText(vector.Right) + " ]"
+	automaton := vector.Automaton
+	return "Pmax=? [ " + file.pathText(automaton, automaton.Formula) + " || " + file.pathText(automaton, automaton.Condition) + " ]"
 }
 
 // discountText returns the objective of a discounted reward.

@@ -8,6 +8,13 @@ func (file *File) vectorSize(vector int, sets []int, name int) int {
 	return file.Vectors[vector].textSize(sets, name)
 }
 
+func (a *Automaton) validateCondition(int) error {
+	if a.Condition == nil && a.Excluded == nil {
+		return nil
+	}
+	return fmt.Errorf("found a condition, which is not in the program of the playground; use the command line")
+}
+
 func (file *File) validateExtension(vector *Vector, _ int) error {
 	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != Conditional && vector.Given == nil && vector.Kind != MaxConditional {
 		return nil

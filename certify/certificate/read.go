@@ -255,9 +255,6 @@ func (r *reader) readCertificates(member *umb.Member) error {
 		if budgets := f.Vectors[i].Budgets; budgets != nil && (budgets.States < 0 || budgets.States > math.MaxInt32) {
 			return fmt.Errorf("vector %d: found %d states of the product", i, budgets.States)
 		}
-		if given := f.Vectors[i].Given; given != nil && (given.States < 0 || given.States > math.MaxInt32) {
-			return fmt.Errorf("vector %d: found %d states of the product", i, given.States)
-		}
 		if several := f.Vectors[i].Several; several != nil {
 			if err := several.validateSizes(); err != nil {
 				return fmt.Errorf("vector %d: %w", i, err)

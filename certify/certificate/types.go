@@ -206,8 +206,8 @@ const (
 	// Conditional is the share a/(a+b) of two probabilities in a Markov chain, the vectors Shares: that a path satisfies a condition and a
 	// formula, and that it satisfies the condition and not the formula. It has no columns. The value is undefined where both are 0.
 	Conditional VectorKind = "conditional"
-	// MaxConditional is the maximal probability, over the schedulers that reach Right with a positive probability, of F Left given F Right, or with
-	// Given.Avoids of G !Left. All columns are about the states of the product with what a path has seen; Layer ranks the upper bound.
+	// MaxConditional is the maximal probability of the Automaton's Formula given its Condition, over the schedulers that give the Condition a positive
+	// probability. Lower, Upper and Rank are about the pairs of the product, Won and Layer about its runs.
 	MaxConditional VectorKind = "maximal conditional"
 )
 

@@ -16,7 +16,7 @@ const maxText = 1 << 20
 // Sets returns the sets that the vector depends on.
 func (v *Vector) Sets() []int {
 	switch v.Kind {
-	case RewardBounded, MaxConditional:
+	case RewardBounded:
 		return []int{v.Left, v.Right}
 	case Until, Steps:
 		if v.Maximizer != 0 {
@@ -29,7 +29,7 @@ func (v *Vector) Sets() []int {
 		if v.Reward < 0 {
 			return []int{v.Right}
 		}
-	case PathFormula, CoSafe:
+	case PathFormula, CoSafe, MaxConditional:
 		if v.Automaton != nil {
 			return v.Automaton.Sets
 		}
@@ -58,11 +58,13 @@ func (v *Vector) textSize(sets []int, name int) int {
 		}
 	}
 	if v.Automaton != nil {
-		v.Automaton.Formula.walk(func(formula *Formula) {
-			if size += 24; formula.Op == "p" {
-				size += sets[v.Automaton.Sets[formula.Prop]]
-			}
-		})
+		for _, formula := range []*Formula{v.Automaton.Formula, v.Automaton.Condition} {
+			formula.walk(func(formula *Formula) {
+				if size += 24; formula.Op == "p" {
+					size += sets[v.Automaton.Sets[formula.Prop]]
+				}
+			})
+		}
 		return size
 	}
 	for _, set := range v.Sets() {
@@ -242,14 +244,16 @@ func (file *File) validateVector(vector *Vector) error {
 // validateAutomaton checks the automaton of a vector. It also checks that the columns are as long as the claimed sizes of
 // the products, so that the length of the file bounds the work of building the products.
 func (vector *Vector) validateAutomaton(model *Model) error {
-	automaton, coSafe := vector.Automaton, vector.Kind == CoSafe
+	automaton, coSafe, isConditional := vector.Automaton, vector.Kind == CoSafe, vector.Kind == MaxConditional
 	switch {
-	case (automaton != nil) != (coSafe || vector.Kind == PathFormula):
+	case (automaton != nil) != (coSafe || isConditional || vector.Kind == PathFormula):
 		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", vector.Kind)
 	case vector.Paths && vector.Kind != PathFormula:
 		return fmt.Errorf("found E [...] in a vector of kind %s", vector.Kind)
 	case automaton == nil:
 		return nil
+	case (automaton.Condition != nil) != isConditional:
+		return fmt.Errorf("found a condition in a vector of kind %s, or none where it is wanted", vector.Kind)
 	case vector.Lower == nil || vector.Upper == nil || !coSafe && (len(vector.Won) != automaton.Runs || len(vector.Layer) != automaton.Runs) || automaton.Pairs < model.NumStates():
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
 	case !coSafe && (model.Kind == MDP || vector.Paths) && !vector.Max:

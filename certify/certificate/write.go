@@ -66,15 +66,12 @@ func (s *Set) columns(n int) []columnSlot {
 func (vector *Vector) columns(n int) []columnSlot {
 	layered := n
 	if automaton := vector.Automaton; automaton != nil {
-		if n, layered = automaton.Pairs, automaton.Pairs; vector.Kind == PathFormula {
+		if n, layered = automaton.Pairs, automaton.Pairs; vector.Kind != CoSafe {
 			layered = automaton.Runs
 		}
 	}
 	if vector.Several != nil {
 		n, layered = vector.Several.States, vector.Several.States
-	}
-	if vector.Given != nil {
-		n, layered = vector.Given.States, vector.Given.States
 	}
 	if vector.Budgets != nil {
 		n, layered = vector.Budgets.States, vector.Budgets.States
@@ -87,7 +84,7 @@ func (vector *Vector) columns(n int) []columnSlot {
 		{name: "rank", n: n, ranks: &vector.Rank},
 		{name: "layer", n: layered, ranks: &vector.Layer},
 	}
-	if vector.Kind == PathFormula {
+	if vector.Kind == PathFormula || vector.Kind == MaxConditional {
 		slots = append(slots, columnSlot{name: "won", n: layered, ranks: &vector.Won})
 	}
 	if vector.Several != nil {

@@ -127,6 +127,9 @@ func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards
 	return &result
 }
 
+// Part returns the part of the automaton that a state of it belongs to.
+func (p *Product) Part(q uint32) int { return p.automaton.Part(q) }
+
 // Accepts reports whether a state of the automaton is accepting.
 func (p *Product) Accepts(q uint32) bool { return p.automaton.Accepting[q] }
 
@@ -141,16 +144,19 @@ func (p *Product) Accepting() certificate.Bits {
 	return out
 }
 
-// CheckRuns checks the ranks and layers of the runs. It returns three sets of pairs: all, those with a jump to a run with a rank
-// (winning), and those with an upper bound of at least 1 (sure).
-func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector) (all, winning, sure certificate.Bits, err error) {
+// CheckRuns checks the ranks and layers of the runs. It returns sets of pairs: all; for each part of the automaton, those with a jump to a run with a rank
+// there (winning); and those whose upper bound is at least the payoff of an accepting run of the part (sure).
+func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (all certificate.Bits, winning, sure [2]certificate.Bits, err error) {
 	n := len(pairs.Of)
-	all, winning, sure = certificate.NewBits(n), certificate.NewBits(n), certificate.NewBits(n)
-	compareToOne := vector.Upper.Compare(big.NewRat(1, 1))
-	for i := range n {
-		all.Add(i)
-		if compareToOne(i) >= 0 {
-			sure.Add(i)
+	all = certificate.NewBits(n)
+	for part, payoff := range payoffs {
+		winning[part], sure[part] = certificate.NewBits(n), certificate.NewBits(n)
+		compare := vector.Upper.Compare(payoff)
+		for i := range n {
+			all.Add(i)
+			if compare(i) >= 0 {
+				sure[part].Add(i)
+			}
 		}
 	}
 	runs, err := pairs.Runs(ctx)
@@ -160,8 +166,9 @@ func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector) 
 	rank, layer, accepting := vector.Won, vector.Layer, runs.Accepting()
 	for i := range runs.Of {
 		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, nil, nil, ctx.Err()
+			return nil, winning, sure, ctx.Err()
 		}
+		isSure := sure[pairs.automaton.Part(runs.Auto[i])]
 		hasWinningChoice, inLostLayer := rank[i] == certificate.None, true
 		first, end := runs.Choices(i)
 		for c := first; c < end; c++ {
@@ -169,22 +176,22 @@ func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector) 
 			to := runs.Target[lo:hi]
 			allRanked := !slices.ContainsFunc(to, func(t uint32) bool { return rank[t] == certificate.None })
 			hasWinningChoice = hasWinningChoice || allRanked && (accepting.Has(i) || slices.ContainsFunc(to, func(t uint32) bool { return rank[t] < rank[i] }))
-			lower := slices.ContainsFunc(to, func(t uint32) bool { return sure.Has(int(runs.Of[t])) || layer[t] < layer[i] })
+			lower := slices.ContainsFunc(to, func(t uint32) bool { return isSure.Has(int(runs.Of[t])) || layer[t] < layer[i] })
 			same := !slices.ContainsFunc(to, func(t uint32) bool { return layer[t] != layer[i] })
 			inLostLayer = inLostLayer && (lower || same && !accepting.Has(i))
 		}
 		switch {
 		case !hasWinningChoice:
-			return nil, nil, nil, fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", i)
-		case !inLostLayer && !sure.Has(int(runs.Of[i])):
-			return nil, nil, nil, fmt.Errorf("run %d: its layer does not prove that it is lost", i)
+			return nil, winning, sure, fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", i)
+		case !inLostLayer && !isSure.Has(int(runs.Of[i])):
+			return nil, winning, sure, fmt.Errorf("run %d: its layer does not prove that it is lost", i)
 		}
 	}
 	next := 0 // the first runs are the jumps of the pairs, in order
 	for i, q := range pairs.Auto {
-		for range pairs.automaton.Jumps[q] {
+		for _, target := range pairs.automaton.Jumps[q] {
 			if rank[next] != certificate.None {
-				winning.Add(i)
+				winning[pairs.automaton.Part(target)].Add(i)
 			}
 			next++
 		}

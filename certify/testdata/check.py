@@ -80,11 +80,9 @@ class File:
         for group, things in ("sets", self.sets), ("vectors", self.vectors):
             for i, thing in enumerate(things):
                 thing["data"] = {}
-                a, path = thing.get("automaton"), thing.get("kind") == "path formula"
+                a, path = thing.get("automaton"), thing.get("kind") in ("path formula", "maximal conditional")
                 thing["sizes"] = {"bits": n} if a is None else dict.fromkeys(["layer", "won"], a["runs"] if path else a["pairs"])
                 thing["size"] = n if a is None else a["pairs"]
-                if thing.get("given"):
-                    thing["size"], thing["sizes"] = thing["given"]["states"], {}
                 if thing.get("budgets"):
                     thing["size"], thing["sizes"] = thing["budgets"]["states"], {}
                 if thing.get("several"):
@@ -389,48 +387,25 @@ class File:
             high.append(b / (b + c) if a + c > 0 else None)
         return low, high
 
-    # Maximal conditional probabilities: mean payoffs of a product, as in certify/condition.
+    # Maximal conditional probabilities: mean payoffs of the product with an automaton of two parts.
 
     def max_conditional(self, v, data):
-        a, b, given = self.decided(v["left"]), self.decided(v["right"]), v["given"]
+        a, given = v["automaton"], v["given"]
         ends = [Fraction(given["lower"]), Fraction(given["upper"])]
         want(self.mdp and v.get("max") and "lower" in data and "upper" in data and all(0 <= q <= 1 for q in ends), "given")
-        parts, number, rows, choices = [], {}, [], []
-
-        def state(s, had_a, had_b):
-            x = s, had_a or a[s], had_b or b[s]
-            if x not in number:
-                number[x] = len(parts)
-                parts.append(x)
-            return number[x]
-
-        for s in range(self.n):
-            state(s, False, False)
-        for j, (s, had_a, had_b) in enumerate(parts):  # which grow
-            first = len(rows)
-            if had_a and had_b:
-                rows.append([(j, Fraction(1))])
-            else:
-                for c in self.choices[s]:
-                    for t in sorted(t for t, _ in self.rows[c]):
-                        state(t, had_a, had_b)
-                    rows.append([(state(t, had_a, had_b), p) for t, p in self.rows[c]])
-            choices.append(range(first, len(rows)))
-        want(len(parts) <= given["states"], "states")
-        rank = [data.get(name, [NONE] * len(parts)) for name in ("rank", "layer")]
-        for side, (x, q) in enumerate(zip((data["lower"], data["upper"]), ends)):
-            want(INF not in x, "infinite")
-            sign = (-1, 1)[side]
-            payoff = [q if not had_b else Fraction(had_a != given.get("avoids", False)) for _, had_a, had_b in parts]
-            leaving = [not (had_a and had_b) and sign * (x[j] - payoff[j]) < 0 for j, (_, had_a, had_b) in enumerate(parts)]
-            for j, (_, had_a, had_b) in enumerate(parts):
-                if had_a and had_b:
-                    want(sign * (x[j] - payoff[j]) >= 0, "payoff")
-                    continue
-                on = lambda c: not leaving[j] or any(not leaving[t] or rank[side][t] < rank[side][j] for t, _ in rows[c])
-                fits = lambda c: on(c) and sign * (x[j] - sum(p * x[t] for t, p in rows[c])) >= 0
-                want((all if side else any)(fits(c) for c in choices[j]), "step")
-        low, high = data["lower"], data["upper"]
+        want(not v.get("paths") and not any(INF in data[side] for side in ("lower", "upper")), "infinite")
+        excluded = a["excluded"]
+        want(len(excluded) == len(a["next"]) and all(excluded[to] == excluded[q] for q, row in enumerate(a["next"]) for to in row), "excluded")
+        jumps, marks, letter, pairs, parts = self.pairs(v, False)
+        for part, formula in (False, {"op": "&", "x": a["formula"], "y": a["condition"]}), (True, {"op": "!", "x": a["condition"]}):
+            self.try_lassos(dict(a, formula=formula), a["next"], [[d for d in j if excluded[d] == part] for j in jumps], marks, False)
+        goals, _ = self.runs(a, data, jumps, marks, letter, pairs, parts, excluded, [1, ends[1]])
+        low, high, rank = data["lower"], data["upper"], data.get("rank", [NONE] * pairs.n)
+        payoff = [1 if goals[0][i] else ends[0] if goals[1][i] else 0 for i in range(pairs.n)]
+        leads = lambda i, c: any(low[t] <= payoff[t] or rank[t] < rank[i] for t, _ in pairs.rows[c])
+        for i in range(pairs.n):
+            want(low[i] <= payoff[i] or any(low[i] <= pairs.mean(c, low) and leads(i, c) for c in pairs.choices[i]), "lower")
+            want(high[i] >= 1 or all(high[i] >= pairs.mean(c, high) for c in pairs.choices[i]), "upper")
         lower = [ends[0] if low[s] > ends[0] else None for s in range(self.n)]
         return lower, [(ends[1] if high[s] <= ends[1] else Fraction(1)) if lower[s] is not None else None for s in range(self.n)]
 
@@ -539,25 +514,9 @@ class File:
 
     def path(self, v, co_safe):
         a, data = v["automaton"], v["data"]
-        paths = v.get("paths", False)
-        want(not paths or v.get("max", False) and not co_safe, "paths")
-        steps, jumps, marks, count = a["next"], a["jumps"], a["accepting"], len(a["next"])
-        jumps = [j or [] for j in jumps]
-        want(len(jumps) == len(marks) == count > 0 and len(set(a["letters"])) == len(a["letters"]) > 0, "automaton")
-        want(all(len(row) == len(a["letters"]) and all(0 <= q < count for q in row) for row in steps), "steps")
-        want(all(0 <= d < count for j in jumps for d in j) and not (co_safe and any(jumps)), "jumps")
-        want(co_safe or v.get("max", False) or not self.mdp, "minimum")
-        self.try_lassos(a, steps, jumps, marks, co_safe)
-        sets = [self.decided(j) for j in a["sets"] or []]
-        letter = []
-        for s in range(self.n):
-            word = sum(1 << i for i, x in enumerate(sets) if x[s])
-            want(word in a["letters"], "letter")
-            letter.append(a["letters"].index(word))
-        dead = lambda q: not marks[q] and all(to == q for to in steps[q])
-        starts = [(s, steps[0][letter[s]]) for s in range(self.n)]
-        pairs, parts = (self.transitions() if paths else self).multiply(a, letter, starts, lambda q: co_safe and (marks[q] or dead(q)))
-        want(pairs.n <= a["pairs"], "pairs")
+        want("condition" not in a and not a.get("excluded"), "condition")
+        jumps, marks, letter, pairs, parts = self.pairs(v, co_safe)
+        self.try_lassos(a, a["next"], jumps, marks, co_safe)
         everything, goal = [True] * pairs.n, [marks[q] for _, q in parts]
         inner = {"max": v.get("max", False), "data": data, "left": 0, "right": 1, "reward": 0, "kind": "reach reward"}
         if co_safe:
@@ -568,23 +527,55 @@ class File:
             pairs.known_sets = {0: (everything, everything), 1: (goal, goal)}
             lower, upper = pairs.make_vector(inner)
             return lower[: self.n], upper[: self.n]
-        runs, triples = pairs.multiply(a, [letter[s] for s, _ in parts], [(i, d) for i, (_, q) in enumerate(parts) for d in jumps[q]], dead)
-        want(runs.n <= a["runs"], "runs")
-        rank, layer = data.get("won", []), data.get("layer", [])
-        sure = [y >= 1 for y in data["upper"][: pairs.n]]
-        for k, (i, d) in enumerate(triples):
-            to = [[t for t, _ in runs.rows[c]] for c in runs.choices[k]]
-            if rank[k] != NONE:
-                want(any(NONE not in [rank[t] for t in x] and (marks[d] or any(rank[t] < rank[k] for t in x)) for x in to), "won")
-            if not sure[i]:
-                leaves = lambda x: any(sure[triples[t][0]] or layer[t] < layer[k] for t in x)
-                want(all(leaves(x) or not marks[d] and all(layer[t] == layer[k] for t in x) for x in to), "lost")
-        ranked = {x for k, x in enumerate(triples) if rank[k] != NONE}
-        goal = [any((i, d) in ranked for d in jumps[q]) for i, (_, q) in enumerate(parts)]
+        (goal, _), (sure, _) = self.runs(a, data, jumps, marks, letter, pairs, parts, [False] * len(marks), [1, 1])
         pairs.known_sets = {0: (everything, everything), 1: (goal, sure)}
         inner["kind"] = "until"
         lower, upper = pairs.make_vector(inner)
         return lower[: self.n], upper[: self.n]
+
+    def pairs(self, v, co_safe):
+        """The jumps and marks of an automaton, the letters of the states, and the product."""
+        a = v["automaton"]
+        paths = v.get("paths", False)
+        want(not paths or v.get("max", False) and not co_safe, "paths")
+        steps, jumps, marks, count = a["next"], a["jumps"], a["accepting"], len(a["next"])
+        jumps = [j or [] for j in jumps]
+        want(len(jumps) == len(marks) == count > 0 and len(set(a["letters"])) == len(a["letters"]) > 0, "automaton")
+        want(all(len(row) == len(a["letters"]) and all(0 <= q < count for q in row) for row in steps), "steps")
+        want(all(0 <= d < count for j in jumps for d in j) and not (co_safe and any(jumps)), "jumps")
+        want(co_safe or v.get("max", False) or not self.mdp, "minimum")
+        sets = [self.decided(j) for j in a["sets"] or []]
+        letter = []
+        for s in range(self.n):
+            word = sum(1 << i for i, x in enumerate(sets) if x[s])
+            want(word in a["letters"], "letter")
+            letter.append(a["letters"].index(word))
+        starts = [(s, steps[0][letter[s]]) for s in range(self.n)]
+        pairs, parts = (self.transitions() if paths else self).multiply(a, letter, starts, lambda q: co_safe and (marks[q] or self.dead(a, q)))
+        want(pairs.n <= a["pairs"], "pairs")
+        return jumps, marks, letter, pairs, parts
+
+    def dead(self, a, q):
+        return not a["accepting"][q] and all(to == q for to in a["next"][q])
+
+    def runs(self, a, data, jumps, marks, letter, pairs, parts, excluded, payoffs):
+        """For each part of an automaton, the pairs with a jump to a winning run, and those whose upper bound is not below the payoff."""
+        dead = lambda q: self.dead(a, q)
+        runs, triples = pairs.multiply(a, [letter[s] for s, _ in parts], [(i, d) for i, (_, q) in enumerate(parts) for d in jumps[q]], dead)
+        want(runs.n <= a["runs"], "runs")
+        rank, layer = data.get("won", []), data.get("layer", [])
+        sure = [[y >= payoff for y in data["upper"][: pairs.n]] for payoff in payoffs]
+        for k, (i, d) in enumerate(triples):
+            to = [[t for t, _ in runs.rows[c]] for c in runs.choices[k]]
+            if rank[k] != NONE:
+                want(any(NONE not in [rank[t] for t in x] and (marks[d] or any(rank[t] < rank[k] for t in x)) for x in to), "won")
+            inside = sure[excluded[d]]
+            if not inside[i]:
+                leaves = lambda x: any(inside[triples[t][0]] or layer[t] < layer[k] for t in x)
+                want(all(leaves(x) or not marks[d] and all(layer[t] == layer[k] for t in x) for x in to), "lost")
+        ranked = {x for k, x in enumerate(triples) if rank[k] != NONE}
+        goals = [[any((i, d) in ranked for d in jumps[q] if excluded[d] == part) for i, (_, q) in enumerate(parts)] for part in (False, True)]
+        return goals, sure
 
     # Several objectives: total rewards of a product, whose states are numbered breadth-first.
 

@@ -168,6 +168,9 @@ const maxAutomaton = 200_000
 // buildAutomaton builds the transitions, jumps and accepting states of an automaton from its formula and its letters. A co-safe automaton
 // accepts finite prefixes, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
+	if automaton.Condition != nil {
+		return buildConditional(automaton)
+	}
 	create := automata.New
 	if coSafe {
 		create = automata.NewPrefixes

@@ -81,11 +81,8 @@ func vectorKey(vector *certificate.Vector) string {
 		formula = string(text)
 	}
 	if vector.Automaton != nil { // the formula and the sets determine the automaton
-		text, _ := json.Marshal(vector.Automaton.Formula)
+		text, _ := json.Marshal([]any{vector.Automaton.Formula, vector.Automaton.Condition})
 		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
-	}
-	if vector.Given != nil {
-		formula = fmt.Sprint("avoids ", vector.Given.Avoids)
 	}
 	if vector.Budgets != nil {
 		text, _ := json.Marshal(vector.Budgets.Bounds)

@@ -4,60 +4,100 @@ package prove
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"math/big"
 
 	"tilecheck/certify/certificate"
-	"tilecheck/certify/condition"
 	"tilecheck/internal/interval"
+	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
+	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
-// conditionalOptimum translates the minimal or maximal conditional probability of an MDP to a vector. The formula must be F or G of a state
-// formula, and the condition F of a state formula or the negation of G. The minimum is 1 minus the maximum of the negated formula.
+// conditionalOptimum translates the minimal or maximal conditional probability of an MDP. The minimum is 1 minus the maximum of the negation.
 func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	formula, avoids, isFormulaSupported := reachedStates(path.Left)
-	given, avoidsGiven, isConditionSupported := reachedStates(path.Right)
-	isConditionSupported = isConditionSupported && !avoidsGiven
-	if t.property.Program.Type != syntax.MDP || !isFormulaSupported || !isConditionSupported {
-		return vectorValue{}, t.unsupported(path.X, "%s other than F or G || F in an MDP", logic.Describe(path.X))
+	if t.property.Program.Type != syntax.MDP {
+		return vectorValue{}, t.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(t.property.Program.Type.String()))
 	}
-	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Given: &certificate.Given{Avoids: avoids != (dir == solve.Min)}}
-	var err error
-	if vector.Left, err = t.stateFormula(formula); err != nil {
+	automaton := &certificate.Automaton{}
+	formula, err := t.pathFormula(automaton, path.Left)
+	if err != nil {
 		return vectorValue{}, err
 	}
-	if vector.Right, err = t.stateFormula(given); err != nil {
+	if automaton.Condition, err = t.pathFormula(automaton, path.Right); err != nil {
 		return vectorValue{}, err
 	}
+	automaton.Formula = formula
+	if dir == solve.Min {
+		automaton.Formula = negation(formula)
+	}
+	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Automaton: automaton, Given: &certificate.Given{}}
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// reachedStates returns the state formula a if a path formula is equivalent to F a, or to G !a, for which avoids is true. ok is false for other
-// formulas.
-func reachedStates(expr sema.Expr) (formula sema.Expr, avoids, ok bool) {
-	path := logic.PathOf(expr)
-	if path.Form != logic.Until || path.Bound != nil {
-		return nil, false, false
+// buildConditional builds the automaton of a conditional probability. Until it jumps, it reads the path with the automata of both parts; then it is in the
+// automaton of one part.
+func buildConditional(automaton *certificate.Automaton) error {
+	parts := automaton.Parts()
+	for _, part := range parts {
+		if err := buildAutomaton(part, false); err != nil {
+			return err
+		}
 	}
-	switch path.Op {
-	case syntax.Future:
-		return path.Right, path.Negated, true
-	case syntax.Globally:
-		return logic.Not(path.Right), !path.Negated, true
+	index := map[[2]uint32]uint32{{}: 0}
+	states := [][2]uint32{{}} // the states of both automata, before a jump
+	var next [][]uint32
+	for i := 0; i < len(states); i++ { // which grow
+		if len(states)*len(automaton.Letters) > maxAutomaton {
+			return automata.ErrTooLarge
+		}
+		row := make([]uint32, len(automaton.Letters))
+		for k := range row {
+			to := [2]uint32{parts[0].Next[states[i][0]][k], parts[1].Next[states[i][1]][k]}
+			if _, isKnown := index[to]; !isKnown {
+				index[to] = uint32(len(states))
+				states = append(states, to)
+			}
+			row[k] = index[to]
+		}
+		next = append(next, row)
 	}
-	return nil, false, false
+	n := len(states)
+	automaton.Next, automaton.Jumps = next, make([][]uint32, n)
+	automaton.Accepting, automaton.Excluded = make([]bool, n), make([]bool, n)
+	for k, part := range parts {
+		offset := uint32(len(automaton.Next))
+		for i, state := range states {
+			automaton.Jumps[i] = append(automaton.Jumps[i], shifted(part.Jumps[state[k]], offset)...)
+		}
+		for q, row := range part.Next {
+			automaton.Next = append(automaton.Next, shifted(row, offset))
+			automaton.Jumps = append(automaton.Jumps, nil)
+			automaton.Accepting = append(automaton.Accepting, part.Accepting[q])
+			automaton.Excluded = append(automaton.Excluded, k == 1)
+		}
+	}
+	return nil
 }
 
-// payoffProblem is the greatest mean payoff of a product, as package condition defines it.
+// shifted returns numbers increased by an offset.
+func shifted(numbers []uint32, offset uint32) []uint32 {
+	var result []uint32
+	for _, number := range numbers {
+		result = append(result, number+offset)
+	}
+	return result
+}
+
+// payoffProblem is the greatest mean payoff of the product with the automaton of a conditional probability (rule 11 of package certify).
 type payoffProblem struct {
 	*vectorProof
-	product *condition.Product
-	graph   *sparse.Graph // of the product
-	staying *sparse.Set   // the states in which a scheduler can remain in the part of the product for ever
+	product *product
+	graph   *sparse.Graph // of the pairs
 	start   int           // the initial state
 }
 
@@ -65,8 +105,8 @@ type payoffProblem struct {
 const maxPayoffStates = 5000
 
 // maxConditional computes the bounds and columns of a maximal conditional probability (rule 11 of package certify), for the single initial state.
-func (proof *vectorProof) maxConditional(goal, condition *sparse.Set) (*solve.Values, error) {
-	problem, err := proof.newPayoffProblem(goal, condition)
+func (proof *vectorProof) maxConditional() (*solve.Values, error) {
+	problem, err := proof.newPayoffProblem()
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +117,12 @@ func (proof *vectorProof) maxConditional(goal, condition *sparse.Set) (*solve.Va
 	if lower == nil {
 		return nil, errors.New("there is no certificate of a maximal conditional probability of 0")
 	}
-	proof.Given.Lower, proof.Given.Upper = lower, upper
-	if proof.Lower, proof.Rank, err = problem.column(lower, false); err != nil {
+	proof.Given = &certificate.Given{Lower: lower, Upper: upper}
+	if err = problem.setColumns(); err != nil {
 		return nil, err
 	}
-	if proof.Upper, proof.Layer, err = problem.column(upper, true); err != nil {
-		return nil, err
-	}
-	numStates, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
-	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
+	n, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
+	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
 	for k, s := range proof.orderedStates() {
 		result.Upper[s] = 1
 		if proof.Lower.Rats[k].Cmp(lower) > 0 {
@@ -98,103 +135,77 @@ func (proof *vectorProof) maxConditional(goal, condition *sparse.Set) (*solve.Va
 	return result, nil
 }
 
-// newPayoffProblem builds the product of the model with the sets that a path has seen, and finds the states in which a scheduler can remain for
-// ever. conditionStates are the states of the condition.
-func (proof *vectorProof) newPayoffProblem(goal, conditionStates *sparse.Set) (*payoffProblem, error) {
+// newPayoffProblem builds the product.
+func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
+	tooLarge := fmt.Errorf("there is no certificate of a conditional probability of an MDP whose product with its automaton has more than %d states", maxPayoffStates)
 	initial := proof.Prover.graph.Initial
-	if len(initial) != 1 {
+	switch {
+	case len(initial) != 1:
 		return nil, errors.New("there is no certificate of a conditional probability of an MDP with several initial states")
+	case proof.Model.NumStates() > maxPayoffStates:
+		return nil, tooLarge
 	}
-	product, err := condition.New(proof.ctx, proof.Model, maxPayoffStates, proof.bits(goal), proof.bits(conditionStates))
+	product, err := proof.automatonProduct()
 	if err != nil {
 		return nil, err
 	}
-	proof.Given.States = product.NumStates()
-	problem := &payoffProblem{
-		vectorProof: proof, product: product, graph: sparseGraph(product.Model),
-		staying: sparse.NewSet(product.NumStates()), start: int(proof.indexOf(initial[0])),
+	if len(product.pairs.Of) > maxPayoffStates {
+		return nil, tooLarge
 	}
-	for seen := range uint8(3) {
-		part := sparse.SelectStates(product.NumStates(), func(i int) bool { return product.Seen[i] == seen })
-		components, err := problem.graph.EndComponents(proof.ctx, part, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range components.States {
-			problem.staying.Add(int(s))
-		}
-	}
-	return problem, nil
+	return &payoffProblem{vectorProof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
-// payoffs returns the greatest mean payoff of each state of the product, for the payoff q of a path that never satisfies the condition. It is a reachability
-// probability in an MDP in which a scheduler can end a path where it can remain.
+// endPayoff returns the payoff of a path that ends in a pair, for the payoff q of a path that violates the condition. It is 0 if the path cannot end there.
+func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
+	switch {
+	case problem.product.targets.Has(pair):
+		return big.NewRat(1, 1)
+	case problem.product.excluded.Has(pair):
+		return q
+	}
+	return new(big.Rat)
+}
+
+// payoffs returns the greatest mean payoff of each pair, for the payoff q of a path that violates the condition. It is a reachability probability in an MDP in
+// which a scheduler can end a path.
 func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
-	model, err := problem.payoffModel(q)
-	if err != nil {
-		return nil, err
-	}
-	won := problem.product.NumStates()
-	target := sparse.NewSet(model.NumStates())
-	target.Add(won)
-	allStates := sparse.FullSet(model.NumStates())
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), allStates, target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
-	if err != nil {
-		return nil, err
-	}
-	return values.Exact[:won], nil
-}
-
-// payoffModel returns the product with two additional absorbing states, won and then lost. A path that ends goes to won with a probability equal
-// to its payoff, and else to lost. It ends in decided states, and it may end where a scheduler can remain.
-func (problem *payoffProblem) payoffModel(q *big.Rat) (*sparse.Model, error) {
-	numStates, one := problem.product.NumStates(), big.NewRat(1, 1)
-	won, lost := numStates, numStates+1
+	n, one := problem.graph.NumStates(), big.NewRat(1, 1)
+	won, lost := n, n+1
 	builder := sparse.NewBuilder(sparse.MDP)
-	addEnd := func(i int) { // a choice that ends the path in state i
-		builder.Choice(sparse.NoAction)
-		payoff := problem.product.Payoff(i, problem.Given.Avoids, q)
-		if payoff.Sign() > 0 {
+	for i := range n {
+		builder.State()
+		first, last := problem.graph.Choices(i)
+		for c := first; c < last; c++ {
+			builder.Choice(sparse.NoAction)
+			firstTransition, endTransition := problem.graph.Row(c)
+			for k := firstTransition; k < endTransition; k++ {
+				builder.AddRat(int(problem.graph.Target[k]), problem.graph.Rat(k), sparse.NoAction)
+			}
+		}
+		if payoff := problem.endPayoff(i, q); payoff.Sign() > 0 {
+			builder.Choice(sparse.NoAction)
 			builder.AddRat(won, payoff, sparse.NoAction)
-		}
-		if payoff.Cmp(one) < 0 {
-			builder.AddRat(lost, new(big.Rat).Sub(one, payoff), sparse.NoAction)
-		}
-	}
-	for i := range numStates {
-		builder.State()
-		if problem.product.Decided(i) {
-			addEnd(i)
-			continue
-		}
-		problem.copyChoices(builder, i)
-		if problem.staying.Has(i) {
-			addEnd(i)
+			if payoff.Cmp(one) < 0 {
+				builder.AddRat(lost, new(big.Rat).Sub(one, payoff), sparse.NoAction)
+			}
 		}
 	}
-	for _, absorbing := range []int{won, lost} {
+	for i := won; i <= lost; i++ {
 		builder.State()
 		builder.Choice(sparse.NoAction)
-		builder.AddRat(absorbing, one, sparse.NoAction)
+		builder.AddRat(i, one, sparse.NoAction)
 	}
 	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
 	model.Initial = []uint32{uint32(problem.start)}
-	return model, nil
-}
-
-// copyChoices appends the choices of state i of the product to a model.
-func (problem *payoffProblem) copyChoices(builder *sparse.Builder, i int) {
-	first, end := problem.graph.Choices(i)
-	for c := first; c < end; c++ {
-		builder.Choice(sparse.NoAction)
-		firstTransition, endTransition := problem.graph.Row(c)
-		for transition := firstTransition; transition < endTransition; transition++ {
-			builder.AddRat(int(problem.graph.Target[transition]), problem.graph.Rat(transition), sparse.NoAction)
-		}
+	target := sparse.SetOf(n+2, won)
+	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(n+2), target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
+	if err != nil {
+		return nil, err
 	}
+	return values.Exact[:n], nil
 }
 
 // isBelow reports whether q is below the maximal conditional probability: whether some scheduler has a mean payoff above q.
@@ -206,12 +217,12 @@ func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	return values[problem.start].Cmp(q) > 0, nil
 }
 
-// bracket finds bounds of the maximal conditional probability by bisection: it is greater than lower, and at most upper. Their relative distance
-// is half of the wanted width. lower is nil if the probability is at most upper, which is then below 2^-60.
+// bracket returns a number below the maximal conditional probability, and one that it does not exceed, with a relative distance of half the
+// wanted width. lower is nil if no number is below.
 func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	width := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
-	const leastUpper = 0x1p-60
+	least := math.Ldexp(1, -60)
 	for {
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
@@ -227,42 +238,31 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 		} else {
 			upper = middle
 		}
-		isNarrow := lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0
-		nearest, _ := upper.Float64()
-		if isNarrow || nearest < leastUpper {
+		if lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0 {
+			return lower, upper, nil
+		}
+		if float, _ := upper.Float64(); float < least {
 			return lower, upper, nil
 		}
 	}
 }
 
-// column returns the payoffs for q as a column, and the ranks of the states that must make progress.
-func (problem *payoffProblem) column(q *big.Rat, isUpper bool) (*certificate.Values, []uint32, error) {
-	values, err := problem.payoffs(q)
+// setColumns sets the columns: the payoffs for both bounds, the ranks of the pairs from which a path goes on, and the layers of the losing runs.
+func (problem *payoffProblem) setColumns() error {
+	lower, upper := problem.Given.Lower, problem.Given.Upper
+	x, err := problem.payoffs(lower)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	// From these states a path must go on: the payoff for staying is below the lower bound, or above the upper bound.
-	leaving := sparse.SelectStates(len(values), func(i int) bool {
-		if problem.product.Decided(i) {
-			return false
-		}
-		order := values[i].Cmp(problem.product.Payoff(i, problem.Given.Avoids, q))
-		if isUpper {
-			return order < 0
-		}
-		return order > 0
-	})
-	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(values)), exactBound: values}
-	var ranks []uint32
-	if isUpper {
-		ranks = rankAllChoices(problem.graph, leaving.Complement(), leaving, nil)
-	} else {
-		ranks = rankByDistance(problem.graph, leaving.Complement(), leaving, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	y, err := problem.payoffs(upper)
+	if err != nil {
+		return err
 	}
-	for i := range ranks {
-		if !leaving.Has(i) {
-			ranks[i] = certificate.None
-		}
-	}
-	return &certificate.Values{Rats: values}, ranks, nil
+	goesOn := sparse.SelectStates(len(x), func(i int) bool { return x[i].Cmp(problem.endPayoff(i, lower)) > 0 })
+	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(x)), exactBound: x}
+	proof := problem.vectorProof
+	proof.Rank = rankByDistance(problem.graph, goesOn.Complement(), goesOn, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	proof.Lower, proof.Upper = &certificate.Values{Rats: x}, &certificate.Values{Rats: y}
+	proof.Layer = problem.product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), upper})
+	return nil
 }

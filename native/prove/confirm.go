@@ -140,8 +140,6 @@ func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, 
 	switch {
 	case certified.Shares != nil || translated.Shares != nil:
 		return c.equalShares(certified.Shares, translated.Shares)
-	case certified.Given != nil || translated.Given != nil:
-		return equalConditions(certified.Given, translated.Given), nil
 	case certified.Budgets != nil || translated.Budgets != nil:
 		return equalBudgets(certified.Budgets, translated.Budgets), nil
 	case certified.Several != nil:
@@ -150,11 +148,6 @@ func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, 
 		return translated.Automaton == nil, nil
 	}
 	return equalAutomata(certified.Automaton, translated.Automaton, certified.Kind == certificate.CoSafe)
-}
-
-// equalConditions reports whether the conditions of two vectors are equal, apart from their sets. A nil condition differs from every other one.
-func equalConditions(certified, translated *certificate.Given) bool {
-	return certified != nil && translated != nil && certified.Avoids == translated.Avoids
 }
 
 // equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
@@ -186,7 +179,8 @@ func equalAutomata(certified, translated *certificate.Automaton, coSafe bool) (b
 	if err := buildAutomaton(&built, coSafe); err != nil {
 		return false, err
 	}
-	isEqual := reflect.DeepEqual(certified.Formula, built.Formula) &&
+	isEqual := reflect.DeepEqual(certified.Formula, built.Formula) && reflect.DeepEqual(certified.Condition, built.Condition) &&
+		slices.Equal(certified.Excluded, built.Excluded) &&
 		slices.EqualFunc(certified.Next, built.Next, slices.Equal) &&
 		slices.EqualFunc(certified.Jumps, built.Jumps, slices.Equal) &&
 		slices.Equal(certified.Accepting, built.Accepting)

@@ -33,6 +33,8 @@ func (*vectorProof) budgetColumns(_, _ *sparse.Set) (*solve.Values, error) { ret
 
 func (*vectorProof) conditionalBounds() (*solve.Values, error) { return nil, errLeftOut }
 
-func (*vectorProof) maxConditional(_, _ *sparse.Set) (*solve.Values, error) { return nil, errLeftOut }
+func (*vectorProof) maxConditional() (*solve.Values, error) { return nil, errLeftOut }
+
+func buildConditional(*certificate.Automaton) error { return errLeftOut }
 
 type budgetProduct struct{}

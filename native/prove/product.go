@@ -19,6 +19,8 @@ type product struct {
 	runs    *omega.Product
 	graph   *sparse.Graph // of the model of the runs
 	targets *sparse.Set   // pairs with a jump to a winning run; for a co-safe reward, accepting pairs
+	// excluded are the pairs with a jump to a winning run in the excluded states of the automaton; targets does not count these jumps.
+	excluded *sparse.Set
 }
 
 // pathColumns computes the columns of a path formula or a co-safe reward, on the product with an automaton. It returns the values of the
@@ -41,7 +43,7 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	proof.Layer = product.losingLayers(proof.Upper)
+	proof.Layer = product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)})
 	return proof.stateValues(values), nil
 }
 
@@ -123,7 +125,7 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}},
 		graph:     sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
 	}
-	built := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of))}
+	built := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of)), excluded: sparse.NewSet(len(pairs.Of))}
 	automaton.Pairs = len(pairs.Of)
 	if !coSafe {
 		return built, built.addRuns(proof)
@@ -153,9 +155,12 @@ func (p *product) addRuns(proof *vectorProof) error {
 	proof.Won = p.winningRanks()
 	run := 0 // the first runs are the targets of the jumps of the pairs, in order
 	for pair, automatonState := range p.pairs.Auto {
-		for range automaton.Jumps[automatonState] {
+		for _, target := range automaton.Jumps[automatonState] {
 			isWinning := proof.Won[run] != unranked
-			if isWinning {
+			switch {
+			case isWinning && automaton.Part(target) == 1:
+				p.excluded.Add(pair)
+			case isWinning:
 				p.targets.Add(pair)
 			}
 			run++
@@ -232,16 +237,17 @@ func rankedStates(rank []uint32) *sparse.Set {
 	return ranked
 }
 
-// losingLayers returns layers of the runs whose pair has an upper bound below 1. The layers prove that these runs are not winning.
-func (p *product) losingLayers(upper *certificate.Values) []uint32 {
+// losingLayers returns layers of the runs whose pair has an upper bound below the payoff of an accepting run in the same part of the automaton. The layers
+// prove that these runs are not winning.
+func (p *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
 	if p.graph == nil {
 		return nil
 	}
-	compareToOne := upper.Compare(big.NewRat(1, 1))
+	compare := [2]func(int) int{upper.Compare(payoffs[0]), upper.Compare(payoffs[1])}
 	attractor := newAttractor(p.graph, nil)
 	allRuns, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
 	for run, automatonState := range p.runs.Auto {
-		if compareToOne(int(p.runs.Of[run])) >= 0 {
+		if compare[p.pairs.Part(automatonState)](int(p.runs.Of[run])) >= 0 {
 			attractor.add(run, 0)
 		} else if !p.pairs.Accepts(automatonState) {
 			rejecting.Add(run)

@@ -149,6 +149,8 @@ func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	switch {
 	case proof.Timed != nil:
 		return proof.timedValues(left, right)
+	case proof.Kind == certificate.MaxConditional:
+		return proof.maxConditional()
 	case proof.Automaton != nil:
 		return proof.pathColumns()
 	}
@@ -187,8 +189,6 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 		return proof.discountedColumns()
 	case certificate.RewardBounded:
 		return proof.budgetColumns(left, right)
-	case certificate.MaxConditional:
-		return proof.maxConditional(left, right)
 	case certificate.Conditional:
 		return proof.conditionalBounds()
 	}
