@@ -47,7 +47,7 @@ const (
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
-	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || !isSmall || n <= denseMinSteps {
+	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || n <= denseMinSteps {
 		return 0, false
 	}
 	transitions := 0

@@ -252,6 +252,9 @@ func isOne(value *big.Rat) bool {
 // Unless sys.oneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	reward := sys.reward.OfChoiceRat(s, c)
+	if sys.nature != nil {
+		return sys.nature.choiceValue(c, reward, sys.nature.exactDistribution(c, sys.values.Exact), sys.values.Exact)
+	}
 	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
 		return sys.values.Exact[sys.graph.Target[sys.graph.Start[c]]]
 	}

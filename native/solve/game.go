@@ -295,6 +295,7 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 	if err != nil {
 		return nil, err
 	}
+	sys.stepSkipper = sys.newStepSkipper(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
 	sys.values.Steps = sys.stepScheduler.steps(nil)
 	return sys.values, err
@@ -310,6 +311,7 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 		return nil, err
 	}
 	sys.setStateRewards(reward)
+	sys.stepSkipper = sys.newStepSkipper(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
 	sys.values.Steps = sys.stepScheduler.steps(nil)
 	return sys.values, err

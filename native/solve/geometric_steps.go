@@ -46,7 +46,7 @@ const (
 // values are still 0.
 func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
+	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
 		return false
 	}
 	for _, s := range states {

@@ -1,11 +1,9 @@
 package solve
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"math"
-	"math/big"
 	"slices"
 
 	"tilecheck/native/space/sparse"
@@ -16,30 +14,19 @@ import (
 // depend on the distributions: qualitative results are the same as for the model without intervals. An end component in which the
 // scheduler could stay without reward is one unknown. So the equations have one solution, and inductive bounds enclose it.
 //
-// A distribution consists of the lower interval ends plus the free probability, which is 1 minus their sum. Nature gives
-// the free probability to targets in the order of their values, to each at most the width of its interval. The free probabilities
-// and the widths are computed from fractions and rounded once, so there is no cancellation.
-//
-// Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
-// Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
+// Source: Puggelli et al. (CAV 2013).
 type intervalSystem struct {
-	graph           *sparse.Graph
-	dir             Direction
-	reward          *sparse.Reward
-	isProbability   bool
-	maybe           *sparse.Set
-	choices         *sparse.Set         // the allowed choices; nil for all
-	representative  []uint32            // the state that represents the end component of each state; nil if there are no end components
-	endComponentOf  map[uint32][]uint32 // the states of each end component, by representative
-	intervalWidth   []float64           // of the interval of each transition
-	freeProbability []float64           // of each choice
-	values          *Values
-	adjustable      []adjustableTarget // scratch of choiceBound
-	meter           *meter
+	*nature
+	graph          *sparse.Graph
+	dir            Direction
+	reward         *sparse.Reward
+	isProbability  bool
+	maybe          *sparse.Set
+	choices        *sparse.Set         // the allowed choices; nil for all
+	endComponentOf map[uint32][]uint32 // the states of each end component, by representative
+	values         *Values
+	meter          *meter
 }
-
-// adjustableTarget is a target whose interval has a positive width, so it can get free probability.
-type adjustableTarget struct{ value, intervalWidth float64 }
 
 // newIntervalSystem returns the equations of an interval model: for expected rewards, or for probabilities if reward is nil.
 // The error is ErrNotExact if the weights or the rewards have no fractions.
@@ -48,57 +35,13 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	sys := &intervalSystem{graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: newMeter(ctx, opts, graph.NumStates())}
-	return sys, sys.computeFreeProbability()
-}
-
-// computeFreeProbability sets the width of each probability interval, and the free probability of each choice.
-func (sys *intervalSystem) computeFreeProbability() error {
-	model := sys.graph.Model
-	sys.intervalWidth = make([]float64, model.NumTransitions())
-	sys.freeProbability = make([]float64, model.NumChoices())
-	widthOf := map[[2]uint32]float64{}
-	free := new(big.Rat)
-	for c := range model.NumChoices() {
-		first, end := model.Row(c)
-		free.SetInt64(1)
-		for i := first; i < end; i++ {
-			free.Sub(free, model.Rat(i))
-			sys.intervalWidth[i] = intervalWidth(model, i, widthOf)
-		}
-		sys.freeProbability[c] = nonzeroFloat(free)
-		if err := sys.meter.addWork(1000); err != nil {
-			return err
-		}
+	meter := newMeter(ctx, opts, graph.NumStates())
+	nature, err := newNature(graph.Model, dir.nature() == Min, meter)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return &intervalSystem{nature: nature, graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: meter}, nil
 }
-
-// intervalWidth returns the width of the interval of transition i. It stores the width of each different interval in widthOf.
-func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) float64 {
-	ends := [2]uint32{model.Weight[i], model.High[i]}
-	if ends[0] == ends[1] {
-		return 0
-	}
-	width, found := widthOf[ends]
-	if !found {
-		width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
-		widthOf[ends] = width
-	}
-	return width
-}
-
-// nonzeroFloat rounds a nonnegative fraction to a float64. Only 0 gives 0.
-func nonzeroFloat(fraction *big.Rat) float64 {
-	if fraction.Sign() == 0 {
-		return 0
-	}
-	rounded, _ := sparse.NormalFloat(fraction)
-	return rounded
-}
-
-// robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
-const robustFloor = 0x1p-900
 
 // choiceBound returns a lower or an upper bound on the value of choice c of state s, if nature picks its optimal distribution. The bounds
 // of the targets must be known.
@@ -107,102 +50,15 @@ func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	if upper {
 		values = sys.values.Upper
 	}
-	reward := sys.reward.OfChoice(s, c)
-	sum, minimum, maximum := sys.addLowerEnds(reward, c, values)
-	if maximum == 0 && reward == 0 {
-		return 0
-	}
-	if reward > 0 {
-		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
-	}
-	if sys.freeProbability[c] > 0 {
-		sum += sys.distributeFreeProbability(sys.freeProbability[c], upper)
-	}
-	first, end := sys.graph.Row(c)
-	relErr := 1.05 * float64(4*(end-first)+24) * unit
+	rewardErr := 0.0
 	if sys.reward != nil {
-		relErr += 1.05 * sys.reward.Err
+		rewardErr = sys.reward.Err
 	}
-	if upper {
-		return sys.roundUp(sum, relErr, maximum)
-	}
-	return sys.roundDown(sum, relErr, minimum)
-}
-
-// addLowerEnds returns the reward plus the values of the targets of choice c, weighted by the lower ends of the intervals.
-// It also returns the least and the greatest value of a target, and stores the adjustable targets in sys.adjustable.
-func (sys *intervalSystem) addLowerEnds(reward float64, c int, values []float64) (sum, minimum, maximum float64) {
-	model := sys.graph.Model
-	sum, minimum = reward, math.Inf(1)
-	sys.adjustable = sys.adjustable[:0]
-	first, end := model.Row(c)
-	for i := first; i < end; i++ {
-		value := values[sys.representativeOf(model.Target[i])]
-		sum += model.Prob(i) * value
-		minimum, maximum = min(minimum, value), max(maximum, value)
-		if sys.intervalWidth[i] > 0 {
-			sys.adjustable = append(sys.adjustable, adjustableTarget{value, sys.intervalWidth[i]})
-		}
-	}
-	return sum, minimum, maximum
-}
-
-// roundUp returns an upper bound on a sum with the given relative error, at most maximum.
-func (sys *intervalSystem) roundUp(sum, relErr, maximum float64) float64 {
-	bound := min(max(sum+sum*relErr, robustFloor), maximum)
+	bound := sys.nature.choiceBound(c, sys.reward.OfChoice(s, c), rewardErr, values, upper)
 	if sys.isProbability {
 		return min(bound, 1)
 	}
 	return bound
-}
-
-// roundDown returns a lower bound on a sum with the given relative error, at least minimum.
-func (sys *intervalSystem) roundDown(sum, relErr, minimum float64) float64 {
-	sum = min(sum, math.MaxFloat64)
-	bound := sum - sum*relErr
-	if !(bound >= robustFloor) {
-		bound = 0
-	}
-	return max(bound, minimum)
-}
-
-// distributeFreeProbability returns the value that the free probability adds to a choice, as an upper or a lower bound.
-// Nature gives the free probability to the adjustable targets in its order of preference, to each at most the width of the interval.
-func (sys *intervalSystem) distributeFreeProbability(free float64, upper bool) float64 {
-	natureMinimizes := sys.dir.nature() == Min
-	slices.SortFunc(sys.adjustable, func(a, b adjustableTarget) int {
-		if natureMinimizes {
-			return cmp.Compare(a.value, b.value)
-		}
-		return cmp.Compare(b.value, a.value)
-	})
-	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-	freeFactor, widthFactor := 1-4*unit, 1-4*unit
-	if upper {
-		freeFactor = 1 + 4*unit
-	}
-	if upper != natureMinimizes {
-		widthFactor = 1 + 4*unit
-	}
-	remaining := free * freeFactor
-	sum := 0.0
-	for _, target := range sys.adjustable {
-		amount := min(target.intervalWidth*widthFactor, remaining)
-		sum += amount * target.value
-		remaining = (remaining - amount) * freeFactor
-		if remaining <= 0 {
-			break
-		}
-	}
-	return sum
-}
-
-// representativeOf returns the state whose equation state s shares: the representative of the end component of s, or s itself.
-func (sys *intervalSystem) representativeOf(s uint32) uint32 {
-	if sys.representative == nil {
-		return s
-	}
-	return sys.representative[s]
 }
 
 // mergeEndComponents replaces each end component without reward by one unknown. Only choices that leave the component remain.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/big"
-	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -183,59 +182,12 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 // distribution returns the distribution of nature over the targets of choice c that is optimal for the exact values: each target gets the
 // lower end of its interval, and the targets that nature prefers get the free probability.
 func (sys *intervalSystem) distribution(c int) []*big.Rat {
-	model := sys.graph.Model
-	first, end := model.Row(c)
-	probs := make([]*big.Rat, end-first)
-	for i := range probs {
-		probs[i] = model.Rat(first + i) // the lower end of the interval
-	}
-	if sys.freeProbability[c] == 0 {
-		return probs
-	}
-	free := big.NewRat(1, 1)
-	for _, prob := range probs {
-		free.Sub(free, prob)
-	}
-	for _, i := range sys.preferredTargets(c) {
-		amount := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
-		if amount.Cmp(free) > 0 {
-			amount.Set(free)
-		}
-		probs[i] = new(big.Rat).Add(probs[i], amount)
-		free.Sub(free, amount)
-		if free.Sign() == 0 {
-			break
-		}
-	}
-	return probs
-}
-
-// preferredTargets returns the indices of the targets of choice c in nature's order of preference.
-func (sys *intervalSystem) preferredTargets(c int) []int {
-	first, end := sys.graph.Row(c)
-	order := make([]int, end-first)
-	for i := range order {
-		order[i] = i
-	}
-	value := func(i int) *big.Rat { return sys.values.Exact[sys.representativeOf(sys.graph.Target[first+i])] }
-	slices.SortStableFunc(order, func(i, j int) int {
-		if sys.dir.nature() == Min {
-			return value(i).Cmp(value(j))
-		}
-		return value(j).Cmp(value(i))
-	})
-	return order
+	return sys.exactDistribution(c, sys.values.Exact)
 }
 
 // choiceValue returns the exact value of choice c of state s under a distribution over its targets.
 func (sys *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
-	sum := sys.reward.OfChoiceRat(s, c)
-	first, _ := sys.graph.Row(c)
-	term := new(big.Rat)
-	for i, prob := range distribution {
-		sum.Add(sum, term.Mul(prob, sys.values.Exact[sys.representativeOf(sys.graph.Target[first+i])]))
-	}
-	return sum
+	return sys.nature.choiceValue(c, sys.reward.OfChoiceRat(s, c), distribution, sys.values.Exact)
 }
 
 // errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.

@@ -34,7 +34,7 @@ type baseFractionSteps struct {
 // It returns nil if the numbers of the model have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
-	if sys.maximizer != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
+	if sys.maximizer != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
 	steps := &baseFractionSteps{

@@ -36,7 +36,7 @@ const (
 
 // rewardLimit returns a stepLimit for the reward of the given number of steps; nil if it cannot be used.
 func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
-	if opts.Classic || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
+	if opts.Classic || sys.nature != nil || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
 		return nil
 	}
 	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}

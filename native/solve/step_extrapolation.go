@@ -7,15 +7,17 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// stepExtrapolation takes many steps of a chain or an MDP at once. It does so when the values of one period of p
+// stepExtrapolation takes many steps at once, in models with discrete time. It does so when the values of one period of p
 // steps change by q times as much as in the previous period, in every state.
 //
 // Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Let s(0) = 0 and
 // s(m+1) = 1 + q s(m). Then the values after m periods are at most U + s(m) D, if T(U + s(m) D) is at most U + s(m+1) D
-// for each m. For a maximum, T is convex, and the right side is linear in s(m). So it suffices to compute T for
-// the least and the greatest s(m). This holds for any D and q, and the optimal choices need not stay the same.
-// For lower bounds of a maximum, and upper bounds of a minimum, one choice in each state is fixed. T is linear then,
-// and the same two computations suffice.
+// for each m. If T is convex, it suffices to compute T for the least and the greatest s(m), because the right side is linear in s(m).
+// This holds for any D and q, and the optimal choices need not stay the same. For lower bounds T must be concave.
+//
+// A maximum over choices, or over the distributions of an interval model, is convex, and a minimum is concave. So for upper bounds all
+// decisions to minimize are fixed: one choice in each state, and one distribution of each choice. For lower bounds all decisions to maximize
+// are fixed. Fixed decisions only make the bounds wider.
 //
 // A small error c w is allowed, where w is a positive vector. If every choice maps w to at most k w, the errors of
 // m periods add up to at most c (1 + k + ... + k^(m-1)) w.
@@ -40,8 +42,7 @@ const (
 // newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
 func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int) *stepExtrapolation {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	isChainOrMDP := sys.graph.Kind != sparse.CTMC && sys.maximizer == nil
-	if everyStepCounts || !isChainOrMDP || total < extrapolationFirst*2*(1+extrapolationMinFactor) {
+	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < extrapolationFirst*2*(1+extrapolationMinFactor) {
 		return nil
 	}
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
@@ -62,7 +63,10 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter)
 	if done != 2*extrapolation.referenceSteps || extrapolation.total-done < extrapolationMinFactor*done {
 		return 0, false, nil
 	}
-	attempt := extrapolation.newPeriodChange(done, meter)
+	attempt, err := extrapolation.newPeriodChange(done, meter)
+	if err != nil {
+		return 0, false, err
+	}
 	if attempt == nil { // take twice as many steps before the next attempt
 		extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
 		return 0, false, nil
@@ -80,19 +84,19 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// newPeriodChange returns the change of the values in the last period, or nil if the change or the optimal choices are not steady.
-func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
+// newPeriodChange returns the change of the values in the last period, or nil if the change or the optimal decisions are not steady.
+func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) (*periodChange, error) {
 	steps := done / 4
 	periods := (extrapolation.total - done + steps) / steps
 	delta, ratio, ok := extrapolation.lastChange(periods)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, delta: delta, ratio: ratio}
-	if !result.fixChoices() {
-		return nil
+	if isSteady, err := result.fixDecisions(); !isSteady || err != nil {
+		return nil, err
 	}
-	return result
+	return result, nil
 }
 
 // lastChange returns the change of each value in the last period, and the ratio to the change in the previous period.
@@ -141,7 +145,8 @@ type periodChange struct {
 	delta          []float64 // D, of each state
 	ratio          float64   // q
 	last, sum      float64   // s(m) before and after the last period
-	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
+	choices        []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions
+	nature         *nature   // with distributions that are optimal in all periods; nil without intervals
 }
 
 // extrapolate computes bounds on the values after all periods. If they are narrow enough, it writes them to the system and returns true.
@@ -153,23 +158,29 @@ func (change *periodChange) extrapolate() (ok bool, err error) {
 	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
-// fixChoices fixes a choice for each state that is optimal for values in the middle of all periods. It reports whether the choices
-// are also optimal, up to a small loss, for the first and for the last values.
-func (change *periodChange) fixChoices() bool {
+// fixDecisions fixes a choice for each state, and the distributions of nature, that are optimal for values in the middle of all periods.
+// It reports whether they are also optimal, up to a small loss, for the first and for the last values.
+func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 	sum := sumOfPowers(change.ratio, change.periods)
-	middle := change.equations(change.estimate(sum / 2))
+	middle := change.estimate(sum / 2)
+	equations := change.equations(middle)
 	choices := make([]uint32, change.system.graph.NumStates())
-	isChain := true
+	hasDecisions := equations.nature != nil
 	for _, s := range change.states {
 		first, end := change.system.graph.Choices(int(s))
-		isChain = isChain && end == first+1
-		choices[s] = middle.stepOptimum(int(s)).choice
+		hasDecisions = hasDecisions || end > first+1
+		choices[s] = equations.stepOptimum(int(s)).choice
 	}
-	if isChain {
-		return true
+	if !hasDecisions {
+		return true, nil
 	}
 	change.choices = choices
-	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
+	if equations.nature != nil {
+		if change.nature, err = equations.nature.fix(middle.Lower, change.meter); err != nil {
+			return false, err
+		}
+	}
+	return change.decisionsAreOptimal(0) && change.decisionsAreOptimal(sum), nil
 }
 
 // estimate returns an estimate of the values: the midpoints of the middle bounds plus factor times the change in one period.
@@ -182,13 +193,16 @@ func (change *periodChange) estimate(factor float64) *Values {
 	return values
 }
 
-// choicesAreOptimal reports whether the fixed choices are optimal, up to a small loss, for the estimate of the values with the given factor.
-func (change *periodChange) choicesAreOptimal(factor float64) bool {
+// decisionsAreOptimal reports whether the fixed decisions are optimal, up to a small loss, for the estimate of the values with the given factor.
+func (change *periodChange) decisionsAreOptimal(factor float64) bool {
 	allowed := change.epsilon/float64(change.total) + 64*unit
-	equations := change.equations(change.estimate(factor))
+	values := change.estimate(factor)
+	equations, forUpper, forLower := change.equations(values), change.fixedEquations(values, Min), change.fixedEquations(values, Max)
 	for _, s := range change.states {
-		best, fixed := equations.stepOptimum(int(s)), equations.evaluateChoice(int(s), int(change.choices[s]))
-		if max(fixed.upper-best.upper, best.lower-fixed.lower) > allowed*best.upper {
+		best := equations.stepOptimum(int(s))
+		_, upper := change.fixedOptimum(forUpper, s, Min)
+		lower, _ := change.fixedOptimum(forLower, s, Max)
+		if max(upper-best.upper, best.lower-lower) > allowed*best.upper {
 			return false
 		}
 	}
@@ -220,10 +234,41 @@ func (change *periodChange) smoothChange() error {
 // equations returns the equations of one step for other values. The values may exceed 1.
 func (change *periodChange) equations(values *Values) *system {
 	sys := change.system
-	return &system{graph: sys.graph, minimize: sys.minimize, reward: sys.reward, oneStep: true, rounding: sys.rounding, values: values}
+	return &system{
+		graph: sys.graph, minimize: sys.minimize, maximizer: sys.maximizer, nature: sys.nature, reward: sys.reward,
+		oneStep: true, rounding: sys.rounding, values: values,
+	}
 }
 
-// applyLinear multiplies a vector by the transition matrix of the fixed choices, for one period.
+// fixedEquations returns the equations of one step for other values. Nature has fixed distributions if its direction is fixed.
+func (change *periodChange) fixedEquations(values *Values, fixed Direction) *system {
+	equations := change.equations(values)
+	if equations.nature != nil && equations.nature.minimizes == (fixed == Min) {
+		equations.nature = change.nature
+	}
+	return equations
+}
+
+// fixedOptimum returns bounds on the value of state s after one step, if all decisions in one direction are fixed. The equations are
+// those that fixedEquations returns.
+func (change *periodChange) fixedOptimum(equations *system, s uint32, fixed Direction) (lower, upper float64) {
+	if change.choices != nil && equations.minimizes(int(s)) == (fixed == Min) {
+		bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
+		return bounds.lower, bounds.upper
+	}
+	bounds := equations.stepOptimum(int(s))
+	return bounds.lower, bounds.upper
+}
+
+// decides reports whether a decision is made in the given direction: by a choice in some state, or by nature.
+func (change *periodChange) decides(dir Direction) bool {
+	sys := change.system
+	byChoice := sys.maximizer != nil || sys.minimize == (dir == Min)
+	byNature := sys.nature != nil && sys.nature.minimizes == (dir == Min)
+	return change.choices != nil && (byChoice || byNature)
+}
+
+// applyLinear multiplies a vector by the transition matrix of the fixed decisions, for one period.
 func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	graph := change.system.graph
 	current, next := slices.Clone(vector), make([]float64, len(vector))
@@ -235,7 +280,11 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 		first, end := graph.Row(c)
 		sum := 0.0
 		for i := first; i < end; i++ {
-			sum += graph.Prob(i) * current[graph.Target[i]]
+			prob := graph.Prob(i)
+			if change.nature != nil {
+				prob = change.nature.fixed[i]
+			}
+			sum += prob * current[graph.Target[i]]
 		}
 		next[s] = sum
 		return end - first
@@ -243,19 +292,12 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	return current, err
 }
 
-// apply returns bounds on the values after one period: under the fixed choices if fixed is set, or under optimal choices.
-func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
-	equations, next := change.equations(values.copyBounds()), values.copyBounds()
+// apply returns bounds on the values after one period, if all decisions in one direction are fixed.
+func (change *periodChange) apply(values *Values, fixed Direction) (*Values, error) {
+	equations, next := change.fixedEquations(values.copyBounds(), fixed), values.copyBounds()
 	graph := change.system.graph
 	err := change.forEachStep(func(s uint32) (work int) {
-		if fixed {
-			bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
-			next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
-			first, end := graph.Row(int(change.choices[s]))
-			return end - first
-		}
-		bounds := equations.stepOptimum(int(s))
-		next.Lower[s], next.Upper[s] = bounds.lower, bounds.upper
+		next.Lower[s], next.Upper[s] = change.fixedOptimum(equations, s, fixed)
 		first, end := graph.Choices(int(s))
 		return int(graph.Start[end] - graph.Start[first])
 	}, func() { equations.values, next = next, equations.values })
@@ -292,26 +334,22 @@ func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err erro
 	if !ok {
 		return upper, lower, false, nil
 	}
-	afterLast, err := change.apply(last, false)
+	forUpper, err := change.periodEnds(last, Min)
 	if err != nil {
 		return upper, lower, false, err
 	}
-	optimal := periodEnds{first: change.system.values, last: afterLast}
-	fixed, err := change.fixedPeriodEnds(optimal, last)
-	if err != nil {
-		return upper, lower, false, err
+	forLower := forUpper
+	if change.choices != nil {
+		if forLower, err = change.periodEnds(last, Max); err != nil {
+			return upper, lower, false, err
+		}
 	}
-	forUpper, forLower := optimal, fixed
-	if change.system.minimize {
-		forUpper, forLower = fixed, optimal
-	}
-	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all choices of a maximum, and for
-	// the fixed choices of a minimum.
+	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all decisions to maximize.
 	growth := change.growth(forUpper.last.Upper, last.Upper)
 	upper.weights = last.Upper
 	upper.sum = change.sumOfErrors(1, change.middle.Upper, forUpper.first.Upper, forUpper.last.Upper, upper.weights, growth)
 	lower.weights = last.Upper
-	if change.system.minimize && change.choices != nil { // all choices count, but constant weights never grow
+	if change.decides(Min) { // all decisions to minimize count, but constant weights never grow
 		lower.weights, growth = constantVector(len(last.Upper), 1), 1
 	}
 	lower.sum = change.sumOfErrors(-1, change.middle.Lower, forLower.first.Lower, forLower.last.Lower, lower.weights, growth)
@@ -321,16 +359,17 @@ func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err erro
 // periodEnds has the values after the first and after the last period.
 type periodEnds struct{ first, last *Values }
 
-// fixedPeriodEnds returns the values after the first and the last period under the fixed choices. last has the values before the last period.
-func (change *periodChange) fixedPeriodEnds(optimal periodEnds, last *Values) (fixed periodEnds, err error) {
-	if change.choices == nil {
-		return optimal, nil
+// periodEnds returns the values after the first and the last period, if all decisions in one direction are fixed. last has the values before
+// the last period.
+func (change *periodChange) periodEnds(last *Values, fixed Direction) (ends periodEnds, err error) {
+	if ends.last, err = change.apply(last, fixed); err != nil {
+		return ends, err
 	}
-	if fixed.first, err = change.apply(change.middle, true); err != nil {
-		return fixed, err
+	ends.first = change.system.values
+	if change.decides(fixed) {
+		ends.first, err = change.apply(change.middle, fixed)
 	}
-	fixed.last, err = change.apply(last, true)
-	return fixed, err
+	return ends, err
 }
 
 // constantVector returns a vector of n equal numbers.

@@ -17,10 +17,7 @@ type Steps struct{ Low, High int }
 
 // Next returns bounds on the minimal or maximal probability that the first transition leads to the given states.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	if graph.Intervals() {
-		return robustNext(ctx, graph, states, dir, opts)
-	}
-	sys, err := newStepwise(graph, nil, dir, opts)
+	sys, err := newStepEquations(ctx, graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +31,10 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
 // in a DTMC or MDP. Schedulers may count steps; Values.Steps has an optimal scheduler.
 func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	if graph.Intervals() {
-		return robustBounded(ctx, graph, left, right, bound, dir, opts)
-	}
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := newStepwise(graph, nil, dir, opts)
+	sys, err := newStepEquations(ctx, graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +85,7 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps fu
 
 // CumulReward returns bounds on the minimal or maximal expected reward of the given number of steps of a DTMC or MDP.
 func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	if graph.Intervals() {
-		return robustCumul(ctx, graph, reward, steps, dir, opts)
-	}
-	sys, err := newStepwise(graph, reward, dir, opts)
+	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +98,7 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 
 // InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or MDP.
 func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	sys, err := newStepwise(graph, reward, dir, opts)
+	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +131,24 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	}
 	sys.oneStep, sys.stepScheduler = true, recorder
 	return sys, nil
+}
+
+// newStepEquations is newStepwise for models that may have intervals. With intervals, nature picks the probabilities in each step, no
+// scheduler is recorded, and the error is ErrNotExact if the weights or the rewards have no fractions.
+func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+	if !graph.Intervals() {
+		return newStepwise(graph, reward, dir, opts)
+	}
+	if !graph.Exact() || !hasFractions(reward) {
+		return nil, ErrNotExact
+	}
+	opts.Scheduler = false
+	sys, err := newStepwise(graph, reward, dir.Scheduler(), opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.nature, err = newNature(graph.Model, dir.nature() == Min, newMeter(ctx, opts, graph.NumStates()))
+	return sys, err
 }
 
 // steps applies the equations of all maybe states n times. The other states keep their values.

@@ -22,7 +22,8 @@ type system struct {
 	// maximizer has the states of a game in which the choice maximizes; in the other states it minimizes. It is nil
 	// for other models, for which minimize says this.
 	maximizer     *sparse.Set
-	isProbability bool // values are at most 1
+	nature        *nature // of an interval model; nil for other models. The equations then describe one step
+	isProbability bool    // values are at most 1
 	maybe         *sparse.Set
 	choices       *sparse.Set    // the allowed choices; nil for all
 	reward        *sparse.Reward // nil for none
@@ -95,6 +96,11 @@ func (sys *system) minimizes(s int) bool {
 // evaluateChoice returns bounds on the value of choice c of state s from the bounds of its successors, rounded outwards.
 // Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
 func (sys *system) evaluateChoice(s, c int) choiceBounds {
+	if sys.nature != nil {
+		reward, err := sys.reward.OfChoice(s, c), sys.rounding.err
+		lower := sys.nature.choiceBound(c, reward, err, sys.values.Lower, false)
+		return choiceBounds{lower, sys.nature.choiceBound(c, reward, err, sys.values.Upper, true), true}
+	}
 	model, endComponent := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)
 	lower, upper, weightSum := reward, reward, 0.0

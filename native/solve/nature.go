@@ -1,0 +1,233 @@
+package solve
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// nature picks the probabilities of an interval model: for each choice the distribution with the least or the greatest value.
+//
+// A distribution consists of the lower interval ends plus the free probability, which is 1 minus their sum. Nature gives
+// the free probability to targets in the order of their values, to each at most the width of its interval. The free probabilities
+// and the widths are computed from fractions and rounded once, so there is no cancellation.
+//
+// Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink, Leucker and Wolf (CAV 2007).
+type nature struct {
+	model           *sparse.Model
+	minimizes       bool
+	representative  []uint32  // the state whose value counts for each state; nil if each state has its own value
+	intervalWidth   []float64 // of the interval of each transition
+	freeProbability []float64 // of each choice
+	// fixed has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
+	fixed []float64
+}
+
+// newNature computes the width of each probability interval, and the free probability of each choice.
+func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, error) {
+	n := &nature{
+		model: model, minimizes: minimizes,
+		intervalWidth: make([]float64, model.NumTransitions()), freeProbability: make([]float64, model.NumChoices()),
+	}
+	widthOf := map[[2]uint32]float64{}
+	free := new(big.Rat)
+	for c := range model.NumChoices() {
+		first, end := model.Row(c)
+		free.SetInt64(1)
+		for i := first; i < end; i++ {
+			free.Sub(free, model.Rat(i))
+			n.intervalWidth[i] = intervalWidth(model, i, widthOf)
+		}
+		n.freeProbability[c] = nonzeroFloat(free)
+		if err := meter.addWork(1000); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// intervalWidth returns the width of the interval of transition i. It stores the width of each different interval in widthOf.
+func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) float64 {
+	ends := [2]uint32{model.Weight[i], model.High[i]}
+	if ends[0] == ends[1] {
+		return 0
+	}
+	width, found := widthOf[ends]
+	if !found {
+		width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+		widthOf[ends] = width
+	}
+	return width
+}
+
+// nonzeroFloat rounds a nonnegative fraction to a float64. Only 0 gives 0.
+func nonzeroFloat(fraction *big.Rat) float64 {
+	if fraction.Sign() == 0 {
+		return 0
+	}
+	rounded, _ := sparse.NormalFloat(fraction)
+	return rounded
+}
+
+// robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
+const robustFloor = 0x1p-900
+
+// adjustableTarget is a target whose interval has a positive width, so it can get free probability.
+type adjustableTarget struct{ value, intervalWidth float64 }
+
+// choiceBound returns a lower or upper bound on the reward of choice c plus its value under nature's distribution. values has bounds on
+// the values of the targets, and rewardErr bounds the relative error of the reward. Concurrent calls are safe.
+func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64, upper bool) float64 {
+	var buffer [16]adjustableTarget
+	adjustable := buffer[:0]
+	first, end := n.model.Row(c)
+	sum, minimum, maximum := reward, math.Inf(1), 0.0
+	for i := first; i < end; i++ {
+		value := values[n.representativeOf(n.model.Target[i])]
+		minimum, maximum = min(minimum, value), max(maximum, value)
+		if n.fixed != nil {
+			sum += n.fixed[i] * value
+			continue
+		}
+		sum += n.model.Prob(i) * value
+		if n.intervalWidth[i] > 0 {
+			adjustable = append(adjustable, adjustableTarget{value, n.intervalWidth[i]})
+		}
+	}
+	if maximum == 0 && reward == 0 {
+		return 0
+	}
+	if reward > 0 {
+		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
+	}
+	if n.freeProbability[c] > 0 {
+		sum += n.distributeFreeProbability(n.freeProbability[c], adjustable, upper)
+	}
+	relErr := 1.05 * (float64(4*(end-first)+24)*unit + rewardErr)
+	if upper {
+		return min(max(sum+sum*relErr, robustFloor), maximum)
+	}
+	sum = min(sum, math.MaxFloat64)
+	bound := sum - sum*relErr
+	if !(bound >= robustFloor) {
+		bound = 0
+	}
+	return max(bound, minimum)
+}
+
+// distributeFreeProbability returns the value that the free probability adds, rounded up or down.
+// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval. There are none if
+// its distributions are fixed.
+func (n *nature) distributeFreeProbability(remaining float64, adjustable []adjustableTarget, upper bool) float64 {
+	slices.SortFunc(adjustable, func(a, b adjustableTarget) int { return n.prefer(cmp.Compare(a.value, b.value)) })
+	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
+	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
+	if upper {
+		budgetFactor = 1 + 4*unit
+	}
+	if upper != n.minimizes {
+		widthFactor = 1 + 4*unit
+	}
+	remaining *= budgetFactor
+	sum := 0.0
+	for _, target := range adjustable {
+		amount := min(target.intervalWidth*widthFactor, remaining)
+		sum += amount * target.value
+		remaining = (remaining - amount) * budgetFactor
+		if remaining <= 0 {
+			break
+		}
+	}
+	return sum
+}
+
+// prefer returns the order in which nature gives free probability to two targets, from the order of their values.
+func (n *nature) prefer(order int) int {
+	if n.minimizes {
+		return order
+	}
+	return -order
+}
+
+// representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
+func (n *nature) representativeOf(s uint32) uint32 {
+	if n.representative == nil {
+		return s
+	}
+	return n.representative[s]
+}
+
+// distribution returns the optimal distribution of nature for choice c. compare compares the values of two states.
+func (n *nature) distribution(c int, compare func(s, t uint32) int) []*big.Rat {
+	first, end := n.model.Row(c)
+	probs := make([]*big.Rat, end-first)
+	for i := range probs {
+		probs[i] = n.model.Rat(first + i) // the lower end of the interval
+	}
+	if n.freeProbability[c] == 0 {
+		return probs
+	}
+	free := big.NewRat(1, 1)
+	for _, prob := range probs {
+		free.Sub(free, prob)
+	}
+	for _, i := range n.preferredTargets(c, compare) {
+		amount := new(big.Rat).Sub(n.model.HighRat(first+i), probs[i])
+		if amount.Cmp(free) > 0 {
+			amount.Set(free)
+		}
+		probs[i] = new(big.Rat).Add(probs[i], amount)
+		free.Sub(free, amount)
+		if free.Sign() == 0 {
+			break
+		}
+	}
+	return probs
+}
+
+// preferredTargets returns the indices of the targets of choice c in nature's order of preference.
+func (n *nature) preferredTargets(c int, compare func(s, t uint32) int) []int {
+	first, end := n.model.Row(c)
+	order := make([]int, end-first)
+	for i := range order {
+		order[i] = i
+	}
+	state := func(i int) uint32 { return n.representativeOf(n.model.Target[first+i]) }
+	slices.SortStableFunc(order, func(i, j int) int { return n.prefer(compare(state(i), state(j))) })
+	return order
+}
+
+// exactDistribution returns the optimal distribution of nature for choice c and the exact values of the states.
+func (n *nature) exactDistribution(c int, values []*big.Rat) []*big.Rat {
+	return n.distribution(c, func(s, t uint32) int { return values[s].Cmp(values[t]) })
+}
+
+// choiceValue returns the reward of choice c plus its exact value under a distribution over its targets.
+func (n *nature) choiceValue(c int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
+	sum := new(big.Rat).Set(reward)
+	first, _ := n.model.Row(c)
+	term := new(big.Rat)
+	for i, prob := range distribution {
+		sum.Add(sum, term.Mul(prob, values[n.representativeOf(n.model.Target[first+i])]))
+	}
+	return sum
+}
+
+// fix returns a copy with fixed distributions, which are optimal for the given values.
+func (n *nature) fix(values []float64, meter *meter) (*nature, error) {
+	fixed := *n
+	fixed.fixed = make([]float64, n.model.NumTransitions())
+	for c := range n.model.NumChoices() {
+		first, _ := n.model.Row(c)
+		for i, prob := range n.distribution(c, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
+			fixed.fixed[first+i] = nonzeroFloat(prob)
+		}
+		if err := meter.addWork(1000); err != nil {
+			return nil, err
+		}
+	}
+	return &fixed, nil
+}
