@@ -31,3 +31,30 @@ func TestMarkovAutomata(t *testing.T) {
 		t.Errorf("asked %q", asked)
 	}
 }
+
+// The operator T of a Markov automaton in JANI is printed as it was written. Storm gets it as an R operator, because one step of the embedded
+// MDP, which it is sent, is not one unit of time.
+func TestTimeOfMarkovAutomaton(t *testing.T) {
+	model := `{"jani-version": 1, "name": "race", "type": "ma",
+ "variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 1}, "initial-value": 0}],
+ "automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"],
+  "edges": [{"location": "l", "rate": {"exp": 2}, "guard": {"exp": {"op": "=", "left": "x", "right": 0}},
+   "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 1}]}]}]}],
+ "system": {"elements": [{"automaton": "a"}]}}`
+	job := runner.Job{File: "race.jani", Model: []byte(model), Dialect: syntax.Storm, Props: []string{"Tmax=? [ F x=1 ]"}}
+	s := &script{answers: []string{"", ""}}
+	verdicts, err := runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := verdicts[0].Property; got != "Tmax=? [ F x=1 ]" {
+		t.Errorf("the property is printed as %q", got)
+	}
+	if asked := strings.Join(s.commands[0].Args, " ") + s.file(0, "properties.props"); !strings.Contains(asked, `R{"`+syntax.TimeRewards+`"}max=? [ F (x=1) ]`) {
+		t.Errorf("asked %q", asked)
+	}
+	job.Props = append(job.Props, `R{"cost"}max=? [ F x=1 ]`)
+	if _, err := runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), job); err == nil || strings.Contains(err.Error(), syntax.TimeRewards) {
+		t.Errorf("found %v, want an unknown reward structure, without the one of the operator T", err)
+	}
+}

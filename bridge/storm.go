@@ -309,6 +309,7 @@ func (instance *instance) print(node syntax.Node, guarded bool) ([]byte, error) 
 	var text bytes.Buffer
 	err := syntax.Fprint(&text, node, syntax.Options{
 		Dialect: syntax.Storm, Guarded: guarded, NotNegative: func(name string) bool { return instance.notNegative[name] },
+		TimeAsReward: instance.tree != nil && instance.tree.Embedded, // one step of the embedded MDP is not one unit of time
 	})
 	return text.Bytes(), err
 }

@@ -109,8 +109,6 @@ func (p *Plan) timedErrors(source *Source) syntax.ErrorList {
 				isUnsupported = len(node.Costs) > 0 && !node.Costs[0].Timed || node.Bound != nil && !p.supportsTimeBound(node)
 			case *syntax.RewardPath:
 				isUnsupported = node.Kind != syntax.Cumulative && node.Kind != syntax.LongRun || node.Bound != nil || node.Discount != nil || len(node.Costs) > 0
-			case *syntax.Reward:
-				node.Time = node.Time && p.jani == nil // the embedded model of a JANI model only has time as a reward
 			}
 			if isUnsupported {
 				errs = append(errs, &syntax.Error{File: source.File, Pos: node.Pos(), Msg: "instants and this kind of bounds of a Markov automaton are not supported"})

@@ -304,7 +304,8 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	case operator.Time:
 		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
-		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, names))
+		declared := slices.DeleteFunc(names, func(name string) bool { return name == syntax.TimeRewards })
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, declared))
 	}
 	return -1
 }

@@ -29,6 +29,8 @@ type Options struct {
 	// NotNegative reports whether the caller knows that a variable, constant or formula never has
 	// a value below 0. A nil function knows nothing.
 	NotNegative func(name string) bool
+	// TimeAsReward writes Storm's operator T as the R operator that it stands for. The tool that reads the text must know the reward structure.
+	TimeAsReward bool
 }
 
 // DialectError says that a dialect cannot express a node.
@@ -55,7 +57,7 @@ func (e *DialectError) Error() string {
 //
 // Models, properties files and their items end with a line end, other nodes do not. If there is an error, Fprint writes nothing.
 func Fprint(w io.Writer, n Node, opt Options) error {
-	printer := &printer{dialect: opt.Dialect}
+	printer := &printer{dialect: opt.Dialect, timeAsReward: opt.TimeAsReward}
 	if opt.Dialect == Storm {
 		var err error
 		if n, err = toStorm(n, opt); err != nil {
