@@ -306,6 +306,12 @@ func TestEverySwitch(t *testing.T) {
 			if s.FitsAnyCommand {
 				args = append(args, "-exporttrans", "out.tra")
 			}
+			if s.Needs == "--time TIME" {
+				args = append(args, "-tr", "5")
+			}
+			if !strings.Contains(s.Explain(), " "+s.Needs) {
+				t.Errorf("%q lacks %q", s.Explain(), s.Needs)
+			}
 			if name == "version" || s.NumArguments == 0 && (name == "dtmc" || name == "mdp" || name == "ctmc") || name == "exact" || name == "fair" || name == "const" ||
 				name == "prop" || name == "epsilon" || name == "timeout" || name == "param" {
 				args[len(line)] = "-" + name // with two dashes it is ours
@@ -314,7 +320,7 @@ func TestEverySwitch(t *testing.T) {
 			if r.Words == nil {
 				t.Errorf("%q means nothing", args)
 			}
-			for _, part := range strings.Fields(s.Words) {
+			for _, part := range strings.Fields(s.Needs + " " + s.Words) {
 				if strings.HasPrefix(part, "-") && !slices.Contains(r.Words, part) {
 					t.Errorf("%q: %q lacks %s", args, r.Words, part)
 				}

@@ -72,7 +72,7 @@ type translation struct {
 	flags        []string           // the flags for tilecheck
 	commandFlags []string           // those of the flags that belong to command
 	outputFile   string             // the file to which the other program would write; empty for standard output
-	samples      bool               // a switch asks for sampling
+	needs        []string           // Switch.Needs of the switches
 }
 
 // translate translates the switches of PRISM and Storm in a command line. commands are the names of tilecheck's commands. If the
@@ -93,10 +93,7 @@ func translate(args, commands []string, onlyCommand bool) Reading {
 		}
 		args = args[numWords:]
 	}
-	if t.samples && !slices.Contains(t.flags, "--method") {
-		t.flags = append(t.flags, "--method", "sim")
-	}
-	if !t.addStateFiles() {
+	if !t.addNeeds() || !t.addStateFiles() {
 		return Reading{}
 	}
 	switch {
@@ -134,6 +131,22 @@ func (t *translation) addStateFiles() (ok bool) {
 		t.files = append([]string{stateSpace}, slices.DeleteFunc(t.files, isModelFile)...)
 	}
 	return ok
+}
+
+// addNeeds adds the words without which other words have no effect, unless they are there. It returns false if only the user can choose
+// them.
+func (t *translation) addNeeds() (ok bool) {
+	for _, need := range t.needs {
+		flag, value, _ := strings.Cut(need, " ")
+		switch {
+		case slices.Contains(t.flags, flag):
+		case value == strings.ToUpper(value):
+			return false
+		default:
+			t.flags = append(t.flags, flag, value)
+		}
+	}
+	return true
 }
 
 // read translates the first word of a command line, with the words that are its arguments. It returns the number of these words. ok is
@@ -196,8 +209,8 @@ func (t *translation) addSwitch(known *Switch, values, following []string) (numO
 	if known.Command != "" {
 		t.command = known.Command
 	}
-	if strings.HasPrefix(name, "sim") && !known.IsNeedless {
-		t.samples = true
+	if known.Needs != "" {
+		t.needs = append(t.needs, known.Needs)
 	}
 	t.addWords(known, values)
 	return numOptional, true

@@ -11,7 +11,9 @@ type Switch struct {
 	NumArguments int
 	Words        string // the translation; {1} and {2} stand for the arguments, {1-} for one minus the first argument
 	Command      string // the command of tilecheck that Words belongs to; empty for check
-	Reason       string // why there is no translation; empty if there is one
+	// Needs has words without which Words has no effect. If the last one is in upper case, as in "-o FILE", only the user can choose it.
+	Needs  string
+	Reason string // why there is no translation; empty if there is one
 	// IsNeedless is set if there is no translation because tilecheck always does what the switch asks for, or because the switch does not
 	// change the values.
 	IsNeedless     bool
@@ -25,17 +27,18 @@ type Switch struct {
 func (s *Switch) Explain() string {
 	name := "-" + s.Names[0]
 	command := cmp.Or(s.Command, "check")
+	if s.FitsAnyCommand {
+		command = "export"
+	}
 	switch {
 	case s.Reason != "" && s.IsNeedless:
 		return name + " is not needed: " + s.Reason
 	case s.Reason != "":
 		return name + " has no counterpart in tilecheck: " + s.Reason
-	case s.FitsAnyCommand:
-		return name + " means:" + arguments(s.Words)
 	case s.Words == "{1}": // the argument is the model
 		return name + " means: tilecheck " + command + " MODEL"
 	}
-	return name + " means: tilecheck " + command + " MODEL" + arguments(s.Words)
+	return name + " means: tilecheck " + command + " MODEL" + arguments(s.Needs) + arguments(s.Words)
 }
 
 // arguments returns the words of a translation for a message, with a space before them, and with names instead of the numbers of arguments.
