@@ -179,6 +179,48 @@ func TestRememberedChains(t *testing.T) {
 	}
 }
 
+// TestAccumulatedRewardChains: strategies of F0 are written, read back and resolved, and the chain has the value. Both players remember the reward. Let v(a)
+// be the value of the gambler's state with the reward a, and w(a) that of the bank's. Then v(a) = max(a, 3/4 w(a+1)) and w(a) = min(v(a), (a+3)/3), so
+// v(2) = 2, w(2) = 5/3, v(1) = 5/4 = w(1), and v(0) = 15/16: the bank ends the game with the reward 2, but not with 1.
+func TestAccumulatedRewardChains(t *testing.T) {
+	dir := t.TempDir()
+	model, chosen, chain := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
+	text := `smg
+player gambler [risk], [stop] endplayer
+player bank [fair], [end] endplayer
+module m
+  s : [0..3] init 0;
+  [risk] s=0 -> 3/4:(s'=1) + 1/4:(s'=3);
+  [stop] s=0 -> (s'=2);
+  [fair] s=1 -> (s'=0);
+  [end] s=1 -> 1/3:(s'=2) + 2/3:(s'=3);
+endmodule
+rewards [risk] true : 1; [end] true : 3; endrewards
+`
+	if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := big.NewRat(15, 16)
+	for _, property := range []string{"<<gambler>> Rmax=? [ F0 s=2 ]", "<<bank>> Rmin=? [ F0 s=2 ]"} {
+		got := fractions(t, model, "--prop", property, "--export-scheduler", chosen)[0]
+		if got == nil || got.Cmp(want) != 0 {
+			t.Errorf("%s is %v, want %v", property, got, want)
+		}
+		if code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "-o", chain, "--quiet"); code != 0 {
+			t.Fatal(stderr)
+		}
+		// The mean reward of the paths that reach the target, times their probability.
+		values := fractions(t, chain, "--dialect", "storm", "--prop", "R=? [ F s=2 || F s=2 ]", "--prop", "P=? [ F s=2 ]")
+		if product := values[0].Mul(values[0], values[1]); product.Cmp(want) != 0 {
+			t.Errorf("%s: the chain has %v, want %v", property, product, want)
+		}
+	}
+	code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "--player", "bank")
+	if code != 80 || !strings.Contains(stderr, "has a scheduler with a memory") {
+		t.Errorf("resolve --player with a memory: %d, %s", code, stderr)
+	}
+}
+
 // TestResolveNamesNoPlaces: an error about the model that is made has no place in it, since nobody sees that text.
 func TestResolveNamesNoPlaces(t *testing.T) {
 	dir := t.TempDir()

@@ -237,7 +237,11 @@ func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse
 	case logic.UntilReached:
 		return e.toNumbers(game.RewardUntilReached(e.ctx, reward, target, e.opts))
 	case logic.ZeroUnlessReached:
-		return e.toNumbers(game.ZeroUnlessReached(e.ctx, reward, target, e.opts))
+		values, err := game.ZeroUnlessReached(e.ctx, reward, target, e.opts)
+		if err == nil && e.opts.Scheduler {
+			e.schedulerRequest.controller = values.Controller
+		}
+		return e.toNumbers(values, err)
 	}
 	return e.toNumbers(game.ReachReward(e.ctx, reward, target, e.opts))
 }

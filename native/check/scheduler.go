@@ -45,6 +45,8 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
 	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
 		return nil, verdict, noSchedulerError(property, op.X, "found objectives that no scheduler meets together")
+	case request.choices == nil && op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached:
+		return nil, verdict, noSchedulerError(property, op.X, "found no strategies of both sides for F0; no strategy attains an infinite value")
 	case request.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
 		return nil, verdict, noSchedulerError(property, op.X, "found no memoryless strategies of both sides")
 	case request.choices == nil:
@@ -65,7 +67,6 @@ func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op
 // schedulers.
 func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula) error {
 	space := c.bounds.space
-	remembersReward := op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached
 	switch {
 	case c.opts.Fair:
 		return noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
@@ -73,8 +74,6 @@ func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula)
 		return noSchedulerError(property, property.X, "found a model with intervals, whose schedulers are not exported")
 	case space.Program().Type == syntax.POMDP:
 		return noSchedulerError(property, property.X, "found a partially observable model, whose strategies are automata")
-	case space.Program().Type == syntax.SMG && remembersReward:
-		return noSchedulerError(property, op.X, "found F0, whose strategies remember the reward so far and are not exported")
 	case space.Model().Kind != sparse.MDP:
 		return noSchedulerError(property, property.X, "found a model without nondeterminism, which has no schedulers")
 	}

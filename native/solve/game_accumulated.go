@@ -2,22 +2,28 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 
 	"tilecheck/native/space/sparse"
 )
 
+// ErrLaterRewards says that ZeroUnlessReached has no fractions: choices that are optimal for the probability of the target can collect infinite
+// rewards before it, so no accumulated reward is so large that memoryless strategies are optimal from there on.
+var ErrLaterRewards = errors.New("F0 has no fractions in this game, because optimal choices for the target can collect infinite rewards; want bounds")
+
 // maxAccumulated limits the states of the product with the accumulated reward when bounds are narrowed.
 const maxAccumulated = 1 << 19
 
 // ZeroUnlessReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
-// has reward 0. Strategies may depend on the accumulated reward.
+// has reward 0. Strategies may depend on the accumulated reward. With Options.Scheduler, Values.Controller has strategies of both sides,
+// unless an initial state has an infinite value, which no strategy attains.
 //
 // Source: PRISM-games' R[F0]; Chen, Forejt, Kwiatkowska, Parker and Simaitis, Automatic verification of competitive
 // stochastic systems (FMSD 2013), section 4.
 func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
-	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
+	opts.Within, opts.Classic = nil, false
 	n := game.graph.NumStates()
 	reachability, err := game.Until(ctx, sparse.FullSet(n), target, opts)
 	if err != nil {
@@ -29,15 +35,53 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	if err != nil {
 		return nil, err
 	}
-	infinite := sparse.SelectStates(n, acc.totalReward.isInfinite)
-	finite := infinite.Complement()
+	acc.infinite = sparse.SelectStates(n, acc.totalReward.isInfinite)
+	finite := acc.infinite.Complement()
 	acc.choices = game.graph.ChoicesWithin(finite)
+	kept := acc.choices.Union(game.graph.ChoicesOf(acc.infinite.Union(acc.endStates)))
+	if kept.Count() < game.graph.NumChoices() {
+		return acc.withoutInfiniteChoices(kept)
+	}
 	values := newValues(game.graph.Model, opts)
-	values.setAll(infinite, math.Inf(1))
+	values.Scheduler = nil
+	values.setAll(acc.infinite, math.Inf(1))
 	if opts.Exact {
 		return values, acc.solveExactly(values, finite)
 	}
 	return values, acc.narrowBounds(values, finite)
+}
+
+// withoutInfiniteChoices solves the game without the choices of states with finite values that may lead to infinite values. The minimizer does
+// not make them, so the probabilities p of reaching target are those of the other choices.
+func (acc *accumulation) withoutInfiniteChoices(kept *sparse.Set) (*Values, error) {
+	restricted, reward := acc.restrict(kept, acc.reward)
+	values, err := restricted.ZeroUnlessReached(acc.ctx, reward, acc.target, acc.opts)
+	if err != nil || values.Controller == nil {
+		return values, err
+	}
+	origin := choiceNumbers(kept)
+	for _, node := range values.Controller.Nodes {
+		for i := range node.Moves {
+			node.Moves[i].Choice = origin[node.Moves[i].Choice]
+		}
+	}
+	return values, nil
+}
+
+// choiceNumbers returns the choices of a set in ascending order: those that restrict keeps.
+func choiceNumbers(choices *sparse.Set) (numbers []uint32) {
+	for c := range choices.All() {
+		numbers = append(numbers, uint32(c))
+	}
+	return numbers
+}
+
+// restrict returns the game with some choices only, and a reward for it.
+func (acc *accumulation) restrict(choices *sparse.Set, reward *sparse.Reward) (*Game, *sparse.Reward) {
+	model := *acc.game.graph.Model
+	model.Rewards = []sparse.Reward{*reward}
+	restricted := model.Restrict(choices)
+	return NewGame(sparse.NewGraph(restricted), acc.game.maximizer), &restricted.Rewards[0]
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -71,6 +115,7 @@ type accumulation struct {
 	reachProbability *Values     // the probabilities p of reaching target
 	endStates        *sparse.Set // target, and the states where p is 0
 	totalReward      *Values     // the total rewards u until endStates are reached
+	infinite         *sparse.Set // the states where u is infinite
 	choices          *sparse.Set // the choices that lead to states with finite values only
 }
 
@@ -88,32 +133,31 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 		if err != nil {
 			return err
 		}
-		if err := product.tighten(values, finite); err != nil {
+		lowerSolution, upperSolution, err := product.tighten(values, finite)
+		if err != nil {
 			return err
 		}
 		values.Converged = !values.hasWideBounds(finite, acc.opts.epsilon())
 		if values.Converged || len(product.pairs) > maxAccumulated {
-			return nil
+			return product.addStrategies(values, lowerSolution, upperSolution)
 		}
 	}
 }
 
-// tighten tightens the bounds of the finite values by the bounds of the product.
-func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) error {
-	lowerSolution, err := product.solve(product.lowerPayoff)
-	if err != nil {
-		return err
+// tighten tightens the bounds of the finite values by the bounds of the product, and returns the solutions of both.
+func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) (lowerSolution, upperSolution *Values, err error) {
+	if lowerSolution, err = product.solve(product.lowerPayoff); err != nil {
+		return nil, nil, err
 	}
-	upperSolution, err := product.solve(product.upperPayoff)
-	if err != nil {
-		return err
+	if upperSolution, err = product.solve(product.upperPayoff); err != nil {
+		return nil, nil, err
 	}
 	for s := range finite.All() {
 		start := product.start[s]
 		values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
 		values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
 	}
-	return nil
+	return lowerSolution, upperSolution, nil
 }
 
 // lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability to reach target. The fraction is nil.
@@ -131,20 +175,20 @@ func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
 	return amount + acc.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. It ends the product at the limit of laterRewardAndLimit.
+// solveExactly computes the finite values as fractions. It ends the product at the limit of largeReward.
 func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
-	laterReward, limit, err := acc.laterRewardAndLimit(finite)
+	large, err := acc.largeReward(finite)
 	if err != nil {
 		return err
 	}
-	product, err := acc.product(finite, limit)
+	product, err := acc.product(finite, large.limit)
 	if err != nil {
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
 		// At a state s with accumulated reward a, the value is a*p(s) + q(s).
 		payoff := new(big.Rat).Mul(pair.amount, acc.reachProbability.Exact[pair.state])
-		payoff.Add(payoff, laterReward[pair.state])
+		payoff.Add(payoff, large.later.Exact[pair.state])
 		nearest, _ := payoff.Float64()
 		return nearest, payoff
 	})
@@ -154,23 +198,37 @@ func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error 
 	for s := range finite.All() {
 		result.assign(s, values.Exact[product.start[s]])
 	}
-	return nil
+	return product.addExactStrategies(result, values, large)
 }
 
-// laterRewardAndLimit returns the value q(s) of later rewards in each state s, if both sides only make choices that are optimal for the
-// probability p to reach target. If the accumulated reward a is at least the limit, then the value of s is a*p(s) + q(s): any other
-// choice loses at least as much of a*p as it can gain of q.
-func (acc *accumulation) laterRewardAndLimit(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
+// largeReward is the solution of the game where the accumulated reward is large: both sides only make choices that are optimal for the
+// probability p to reach target.
+type largeReward struct {
+	optimal *sparse.Set // the choices that preserve p
+	later   *Values     // the values q of later rewards; the scheduler has choices of the game
+	limit   *big.Rat
+}
+
+// largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state s is
+// a*p(s) + q(s): any other choice loses at least as much of a*p as it can gain of q.
+func (acc *accumulation) largeReward(finite *sparse.Set) (*largeReward, error) {
 	optimal := acc.optimalChoices()
-	model := *acc.game.graph.Model
 	// Optimal choices do not change the expected value of p, so a reward counts with the weight p of its state.
-	model.Rewards = []sparse.Reward{acc.weightedReward()}
-	restricted := model.Restrict(optimal)
-	total, err := NewGame(sparse.NewGraph(restricted), acc.game.maximizer).RewardUntilReached(acc.ctx, &restricted.Rewards[0], acc.endStates, acc.opts)
+	weighted := acc.weightedReward()
+	game, reward := acc.restrict(optimal, &weighted)
+	later, err := game.RewardUntilReached(acc.ctx, reward, acc.endStates.Union(acc.infinite), acc.opts)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return total.Exact, acc.greatestLimit(finite, optimal, total.Exact), nil
+	for s := range finite.All() {
+		if later.Exact[s] == nil {
+			return nil, ErrLaterRewards
+		}
+	}
+	if later.Scheduler != nil {
+		later.Scheduler = originalStrategy(later.Scheduler, choiceNumbers(optimal))
+	}
+	return &largeReward{optimal, later, acc.greatestLimit(finite, optimal, later.Exact)}, nil
 }
 
 // greatestLimit returns the greatest choiceLimit of all choices that are not optimal for p, or 0 if all limits are negative.
@@ -252,6 +310,7 @@ type rewardPair struct {
 type accumulatedProduct struct {
 	*accumulation
 	graph        *sparse.Graph
+	origin       []uint32 // of each choice of graph: the choice of the game
 	pairs        []rewardPair
 	stateOfPair  map[pairKey]uint32 // in graph
 	start        []uint32           // of each state with a finite value: the pair with reward 0
@@ -290,6 +349,7 @@ func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulat
 		product.addChoices(builder, pair)
 	}
 	product.graph = sparse.NewGraph(builder.Finish())
+	product.origin = builder.Origin
 	product.payoffStates = sparse.SetOf(product.graph.NumStates(), ended...)
 	return product, nil
 }

@@ -1,6 +1,7 @@
 package solve_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -415,6 +416,141 @@ func TestGameZeroUnlessReached(t *testing.T) {
 	if compared < 30 || infinite < 10 {
 		t.Errorf("%d finite and %d infinite values were compared, want more of both", compared, infinite)
 	}
+}
+
+// TestGameZeroUnlessReachedInfinite: the minimizer avoids infinite later rewards, although they make the target less probable.
+func TestGameZeroUnlessReachedInfinite(t *testing.T) {
+	for name, x := range map[string]struct {
+		back  int // the state to which the maximizer can return from state 1
+		exact error
+	}{
+		"the maximizer collects alone":    {1, nil},
+		"both sides can collect for ever": {0, solve.ErrLaterRewards},
+	} {
+		t.Run(name, func(t *testing.T) {
+			builder := sparse.NewBuilder(sparse.MDP)
+			builder.State() // of the minimizer: the target for certain, or state 1
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(2, big.NewRat(1, 1), sparse.NoAction)
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(1, big.NewRat(1, 1), sparse.NoAction)
+			builder.State() // of the maximizer: back, or the target with probability 1/2
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(x.back, big.NewRat(1, 1), sparse.NoAction)
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(2, big.NewRat(1, 2), sparse.NoAction)
+			builder.AddRat(3, big.NewRat(1, 2), sparse.NoAction)
+			for s := 2; s < 4; s++ {
+				builder.State()
+				builder.Choice(sparse.NoAction)
+				builder.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
+			}
+			model, err := builder.Finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			model.Initial = []uint32{0}
+			one, zero := big.NewRat(1, 1), new(big.Rat)
+			reward := &sparse.Reward{State: []float64{1, 1, 0, 0}, StateRat: []*big.Rat{one, one, zero, zero}}
+			game := solve.NewGame(sparse.NewGraph(model), sparse.SetOf(4, 1))
+			values, err := game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(4, 2), solve.Options{Scheduler: true})
+			if err != nil || values.Lower[0] > 1 || values.Upper[0] < 1 || values.Upper[0]-values.Lower[0] > 1e-6 {
+				t.Fatalf("the value is %v, %v, want 1", values, err)
+			}
+			if choice := values.Controller.Nodes[values.Controller.Start[0]].Moves[0].Choice; choice != 0 {
+				t.Errorf("the minimizer makes choice %d, want 0", choice)
+			}
+			_, err = game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(4, 2), solve.Options{Exact: true})
+			if !errors.Is(err, x.exact) {
+				t.Errorf("the error of fractions is %v, want %v", err, x.exact)
+			}
+		})
+	}
+}
+
+// TestGameZeroUnlessReachedStrategies: the Markov chain of the strategies of both sides has the value, exactly or within the bounds.
+func TestGameZeroUnlessReachedStrategies(t *testing.T) {
+	compared, remember := 0, 0
+	forRandom(t, sparse.MDP, func(in *instance) {
+		maximizer, r := in.randomGame(), in.integerReward()
+		values, err := solve.NewGame(in.g, maximizer).ZeroUnlessReached(in.Context(), r, in.right, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		model := *in.m
+		model.Initial = nil
+		for s, value := range values.Exact {
+			if value != nil {
+				model.Initial = append(model.Initial, uint32(s))
+			}
+		}
+		if len(model.Initial) == 0 {
+			return
+		}
+		for _, exact := range []bool{true, false} {
+			game := solve.NewGame(sparse.NewGraph(&model), maximizer)
+			values, err := game.ZeroUnlessReached(in.Context(), r, in.right, solve.Options{Exact: exact, Scheduler: true})
+			if err != nil {
+				in.Fatal(err)
+			}
+			controller := values.Controller
+			if controller == nil {
+				in.Fatalf("exact %v: there are no strategies", exact)
+			}
+			if len(controller.Nodes) > 60 {
+				continue // fractions of so many equations take long
+			}
+			got := in.chainReward(controller, r)
+			for i, s := range model.Initial {
+				value := got[controller.Start[i]]
+				compared++
+				if exact && value.Cmp(values.Exact[s]) != 0 {
+					in.Errorf("state %d: the chain has %v, want %v", s, value, values.Exact[s])
+				}
+				if float, _ := value.Float64(); !exact && (float < values.Lower[s]*(1-1e-12) || float > values.Upper[s]*(1+1e-12)) {
+					in.Errorf("state %d: the chain has %v, want %v to %v", s, float, values.Lower[s], values.Upper[s])
+				}
+			}
+			if len(controller.Nodes) > len(model.Initial) {
+				remember++
+			}
+		}
+	})
+	if compared < 300 || remember < 50 {
+		t.Errorf("%d values were compared, and %d strategies have more nodes than states, want more of both", compared, remember)
+	}
+}
+
+// chainReward returns the expected reward until right in the chain of a controller, by node. A path that never reaches right has reward 0.
+func (in *instance) chainReward(controller *sparse.Controller, r *sparse.Reward) []*big.Rat {
+	n := len(controller.Nodes)
+	matrix, right := make([][]*big.Rat, n), sparse.NewSet(n)
+	for i, node := range controller.Nodes {
+		matrix[i] = make([]*big.Rat, n)
+		for j := range matrix[i] {
+			matrix[i][j] = new(big.Rat)
+		}
+		if in.right.Has(int(node.State)) {
+			right.Add(i)
+			matrix[i][i].SetInt64(1)
+			continue
+		}
+		move := node.Moves[0]
+		first, end := in.m.Row(int(move.Choice))
+		for k := first; k < end; k++ {
+			to := matrix[i][move.Next[k-first]]
+			to.Add(to, in.m.Rat(k))
+		}
+	}
+	reach := sparsetest.UntilProb(matrix, sparse.FullSet(n), right)
+	earned := make([]*big.Rat, n)
+	for i, node := range controller.Nodes {
+		earned[i] = new(big.Rat)
+		if !right.Has(i) { // a reward counts if right is reached afterwards
+			earned[i].Mul(r.OfChoiceRat(int(node.State), int(node.Moves[0].Choice)), reach[i])
+		}
+	}
+	return sparsetest.RewardTotal(matrix, earned)
 }
 
 // integerReward returns the rewards with small integers instead of fractions.

@@ -121,6 +121,8 @@ type Values struct {
 	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
 	// large.
 	Steps [][]uint32
+	// Controller has strategies with memory of both sides of a game. It is nil unless Game.ZeroUnlessReached was asked for them.
+	Controller *sparse.Controller
 }
 
 // Value returns the midpoint of the bounds of a state.
