@@ -7,13 +7,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// grid is the board's variables.
+// grid has the names of the variables for the cells of a board.
 type grid struct {
 	rows, cols int
 	cells      []string // row-major
 }
 
-// newGrid returns the board with the variables v_0, v_1 and so on.
+// newGrid returns a board whose cells are the variables v_0, v_1 and so on, row by row.
 func newGrid(rows, cols int) *grid {
 	g := &grid{rows: rows, cols: cols, cells: make([]string, rows*cols)}
 	for i := range g.cells {
@@ -22,8 +22,10 @@ func newGrid(rows, cols int) *grid {
 	return g
 }
 
+// row returns the cells of row i from left to right.
 func (g *grid) row(i int) line { return g.cells[i*g.cols : (i+1)*g.cols] }
 
+// col returns the cells of column i from top to bottom.
 func (g *grid) col(i int) line {
 	l := make(line, g.rows)
 	for r := range l {
@@ -32,40 +34,39 @@ func (g *grid) col(i int) line {
 	return l
 }
 
-// lines returns the rows or columns that a move slides along, in order.
-func (g *grid) lines(m Move) []line {
-	n, at := g.rows, g.row
-	if m.vertical() {
-		n, at = g.cols, g.col
+// lines returns the rows, or for a vertical move the columns, each starting at the wall that the tiles move to.
+func (g *grid) lines(move Move) []line {
+	numLines, lineAt := g.rows, g.row
+	if move.vertical() {
+		numLines, lineAt = g.cols, g.col
 	}
-	ls := make([]line, n)
-	for i := range ls {
-		ls[i] = slices.Clone(at(i))
-		if m == Right || m == Down {
-			slices.Reverse(ls[i])
+	lines := make([]line, numLines)
+	for index := range lines {
+		lines[index] = slices.Clone(lineAt(index))
+		if move == Right || move == Down {
+			slices.Reverse(lines[index])
 		}
 	}
-	return ls
+	return lines
 }
 
-// count names the formula that counts the tiles in line i of a move.
-func (m Move) count(i int) string {
+// countFormula returns the name of the formula that counts the tiles in row i, or for a vertical move in column i.
+func (m Move) countFormula(i int) string {
 	if m.vertical() {
 		return fmt.Sprintf("tiles_col_%d", i)
 	}
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
-// columns returns the number of columns of a generated model's board, from the names of its
-// formulas, some of which count the tiles of a line; 0 if there is no board with this number of
-// cells.
-func columns(formulas []string, cells int) int {
-	count := func(m Move) int {
-		n := 0
-		for slices.Contains(formulas, m.count(n)) {
-			n++
+// boardColumns returns the number of columns of a generated model's board. It finds the number from the names of the model's formulas: there is one
+// for each row and each column that counts its tiles. It returns 0 if the formulas do not fit the number of cells.
+func boardColumns(formulas []string, cells int) int {
+	count := func(move Move) int {
+		lines := 0
+		for slices.Contains(formulas, move.countFormula(lines)) {
+			lines++
 		}
-		return n
+		return lines
 	}
 	cols, rows := count(Up), count(Left)
 	switch {
@@ -80,59 +81,61 @@ func columns(formulas []string, cells int) int {
 	return cols
 }
 
-// pair is two neighbours; near is the one closer to the wall that the tiles move to.
+// pair has two neighbouring cells; near is closer to the wall that the tiles move to.
 type pair struct{ near, far string }
 
-func (l line) pairs() []pair {
-	var ps []pair
-	for i := 1; i < len(l); i++ {
-		ps = append(ps, pair{l[i-1], l[i]})
+// neighbours returns the pairs of neighbouring cells of a line.
+func (l line) neighbours() []pair {
+	var pairs []pair
+	for index := 1; index < len(l); index++ {
+		pairs = append(pairs, pair{l[index-1], l[index]})
 	}
-	return ps
+	return pairs
 }
 
-func (g *grid) pairs(m Move) []pair {
-	var ps []pair
-	for _, l := range g.lines(m) {
-		ps = append(ps, l.pairs()...)
+// neighbours returns the pairs of neighbouring cells of all lines along a move.
+func (g *grid) neighbours(move Move) []pair {
+	var pairs []pair
+	for _, line := range g.lines(move) {
+		pairs = append(pairs, line.neighbours()...)
 	}
-	return ps
+	return pairs
 }
 
-// legal is true when the move changes the board.
+// legalMove returns the condition that a move is legal, that is, that it changes the board.
 //
 // Source: thesis section 3.6, movable and mergeable.
-func (g *grid) legal(m Move) syntax.Expr {
-	var ways []syntax.Expr
-	for _, p := range g.pairs(m) {
-		movable := and(isNot(p.far, 0), is(p.near, 0))
-		mergeable := and(isNot(p.near, 0), eq(ident(p.near), ident(p.far)))
-		ways = append(ways, paren(movable), paren(mergeable))
+func (g *grid) legalMove(move Move) syntax.Expr {
+	var alternatives []syntax.Expr
+	for _, pair := range g.neighbours(move) {
+		movable := and(isNot(pair.far, 0), is(pair.near, 0))
+		mergeable := and(isNot(pair.near, 0), eq(ident(pair.near), ident(pair.far)))
+		alternatives = append(alternatives, paren(movable), paren(mergeable))
 	}
-	return or(ways...)
+	return or(alternatives...)
 }
 
-// moved returns the assignments of a move, one for each cell in order. after returns the value of
-// place j of line i.
-func (g *grid) moved(m Move, after func(i int, l line, j int) syntax.Expr) []*syntax.Assign {
+// assignments returns the assignments of a move, one for each cell, in the order of the cells. valueAt returns the new value of the given place of
+// line i.
+func (g *grid) assignments(move Move, valueAt func(index int, line line, place int) syntax.Expr) []*syntax.Assign {
 	byCell := map[string]*syntax.Assign{}
-	for i, l := range g.lines(m) {
-		for j, cell := range l {
-			byCell[cell] = assign(cell, after(i, l, j))
+	for index, line := range g.lines(move) {
+		for place, cell := range line {
+			byCell[cell] = assign(cell, valueAt(index, line, place))
 		}
 	}
 	assigns := make([]*syntax.Assign, len(g.cells))
-	for i, cell := range g.cells {
-		assigns[i] = byCell[cell]
+	for index, cell := range g.cells {
+		assigns[index] = byCell[cell]
 	}
 	return assigns
 }
 
-// stuck is true when no two neighbours are equal.
-func (g *grid) stuck() []syntax.Expr {
-	var xs []syntax.Expr
-	for _, p := range slices.Concat(g.pairs(Left), g.pairs(Up)) {
-		xs = append(xs, ne(ident(p.near), ident(p.far)))
+// unequalNeighbours returns a condition for each pair of neighbouring cells: the tiles differ.
+func (g *grid) unequalNeighbours() []syntax.Expr {
+	var conditions []syntax.Expr
+	for _, pair := range slices.Concat(g.neighbours(Left), g.neighbours(Up)) {
+		conditions = append(conditions, ne(ident(pair.near), ident(pair.far)))
 	}
-	return xs
+	return conditions
 }

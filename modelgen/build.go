@@ -6,36 +6,35 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Build returns the model that a configuration asks for, as a tree without positions. syntax.Fprint prints it.
-// The error is that of cfg.Validate.
-func Build(cfg Config) (*syntax.Model, error) {
-	if err := cfg.Validate(); err != nil {
+// Build returns the model of a configuration as a syntax tree without positions, which syntax.Fprint prints. The error is that of Config.Validate.
+func Build(config Config) (*syntax.Model, error) {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	b := &builder{cfg: cfg, grid: newGrid(cfg.Rows, cfg.Cols)}
-	kind := cfg.modelType()
-	items := []syntax.Item{&syntax.TypeDecl{Doc: cfg.header(), Type: kind, Word: strings.ToLower(kind.String())}}
-	if cfg.Kind == SMG {
+	b := &builder{cfg: config, grid: newGrid(config.Rows, config.Cols)}
+	kind := config.modelType()
+	items := []syntax.Item{&syntax.TypeDecl{Doc: config.header(), Type: kind, Word: strings.ToLower(kind.String())}}
+	if config.Kind == SMG {
 		items = append(items, b.players()...)
 	}
-	items = append(items, b.constants()...)
-	switch cfg.Kind {
+	items = append(items, b.constantItems()...)
+	switch config.Kind {
 	case Prototype:
-		items = append(items, b.prototype()...)
+		items = append(items, b.prototypeItems()...)
 	case Combined:
-		items = append(items, b.game(b.combinedMoves())...)
+		items = append(items, b.gameItems(b.combinedMoves())...)
 	case DTMC:
-		items = append(items, b.game(b.chainMoves())...)
+		items = append(items, b.gameItems(b.chainMoves())...)
 	case POMDP:
 		items = append(items, b.observables()...)
-		items = append(items, b.game(b.blindMoves())...)
+		items = append(items, b.gameItems(b.blindMoves())...)
 	default:
-		items = append(items, b.game(b.finalMoves())...)
+		items = append(items, b.gameItems(b.finalMoves())...)
 	}
 	return &syntax.Model{Items: items}, nil
 }
 
-// modelType returns the type of the model.
+// modelType returns the model type in PRISM's language.
 func (c Config) modelType() syntax.ModelType {
 	switch c.Kind {
 	case DTMC:
@@ -77,11 +76,12 @@ const (
 // onlyTwos reports whether every new tile is a 2. The branch for a 4 is then omitted, because
 // engines treat a branch of probability 0 differently.
 func (b *builder) onlyTwos() bool {
-	p, err := parseP2(b.cfg.p2())
-	return err == nil && p.IsInt()
+	probability, err := parseP2(b.cfg.p2())
+	return err == nil && probability.IsInt()
 }
 
-func (b *builder) constants() []syntax.Item {
+// constantItems returns the declarations of the constants: the tile that wins, and the probabilities of new tiles.
+func (b *builder) constantItems() []syntax.Item {
 	text := b.cfg.p2()
 	var value syntax.Expr = &syntax.DoubleLit{Text: text}
 	if text == "1" {
@@ -112,23 +112,24 @@ func (b *builder) constants() []syntax.Item {
 	return items
 }
 
-// newTile returns the updates that put a tile into cell, together with further assignments. scale
-// adjusts the probabilities of the two values.
-func (b *builder) newTile(cell string, scale func(p syntax.Expr) syntax.Expr, then ...*syntax.Assign) []*syntax.Update {
-	put := func(p string, value int) *syntax.Update {
-		return update(scale(ident(p)), append([]*syntax.Assign{assign(cell, intLit(value))}, then...)...)
+// newTile returns the updates that put a random tile into a cell and make further assignments. scale changes the probability of a tile into the
+// probability of the update.
+func (b *builder) newTile(cell string, scale func(probability syntax.Expr) syntax.Expr, further ...*syntax.Assign) []*syntax.Update {
+	updateFor := func(probability string, value int) *syntax.Update {
+		return update(scale(ident(probability)), append([]*syntax.Assign{assign(cell, intLit(value))}, further...)...)
 	}
-	updates := []*syntax.Update{put(constTwo, 2)}
+	updates := []*syntax.Update{updateFor(constTwo, 2)}
 	if !b.onlyTwos() {
-		updates = append(updates, put(constFour, 4))
+		updates = append(updates, updateFor(constFour, 4))
 	}
 	return updates
 }
 
-func asItIs(p syntax.Expr) syntax.Expr { return p }
+// unscaled returns the probability itself.
+func unscaled(probability syntax.Expr) syntax.Expr { return probability }
 
-// game returns everything that the combined and the final model share around their moves.
-func (b *builder) game(moves []*syntax.Command) []syntax.Item {
+// gameItems returns the modules, formulas and labels of a model whose board is one module. moves has the commands of the move-merge phase.
+func (b *builder) gameItems(moves []*syntax.Command) []syntax.Item {
 	grid := &syntax.Module{Doc: syntax.Doc{"The board, row by row; 0 is an empty cell."}, Name: ident("game_grid")}
 	for _, cell := range b.grid.cells {
 		grid.Vars = append(grid.Vars, rangeVar(cell, ident(constMax), 0))
@@ -142,10 +143,10 @@ func (b *builder) game(moves []*syntax.Command) []syntax.Item {
 	if b.cfg.Spawn == SpawnModule {
 		items = append(items, b.spawnManager())
 	}
-	return append(items, b.formulas()...)
+	return append(items, b.formulaItems()...)
 }
 
-// policy returns the module that chooses the moves; nothing if a scheduler chooses.
+// policy returns the module that chooses the moves, and its formula if it has one. It returns nil if a scheduler chooses.
 func (b *builder) policy() []syntax.Item {
 	switch {
 	case b.cfg.Table != nil:
@@ -158,7 +159,7 @@ func (b *builder) policy() []syntax.Item {
 	return nil
 }
 
-// endCommands returns the self-loops that prevent a deadlock at the end of the game.
+// endCommands returns the self-loops of the states in which the game has ended. They prevent deadlocks.
 func endCommands() []*syntax.Command {
 	return []*syntax.Command{
 		documented(command(actLoss, ident(fail), update(nil)), "The end of the game."),
@@ -166,16 +167,16 @@ func endCommands() []*syntax.Command {
 	}
 }
 
-// finalMoves has one command for each move.
+// finalMoves returns the moves of the final model: one command for each move.
 //
 // Source: thesis section 3.5.
 func (b *builder) finalMoves() []*syntax.Command {
 	var commands []*syntax.Command
-	for _, m := range allMoves() {
-		assigns := b.moveAssigns(m)
-		guard := and(ident(noMax), ident(m.canMove()), is(phase, moveMerge))
-		moved := command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
-		commands = append(commands, documented(moved, b.faultsDoc(m)...))
+	for _, move := range allMoves() {
+		assigns := b.moveAssigns(move)
+		guard := and(ident(noMax), ident(move.canMove()), is(phase, moveMerge))
+		moveCommand := command(move.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
+		commands = append(commands, documented(moveCommand, b.faultsDoc(move)...))
 	}
 	commands[0].Doc = append(syntax.Doc{
 		"The move-merge phase: the tiles of each line slide to the wall and equal ones",
@@ -185,28 +186,29 @@ func (b *builder) finalMoves() []*syntax.Command {
 	return commands
 }
 
-func (b *builder) formulas() []syntax.Item {
-	cells, g := b.grid.cells, b.grid
+// formulaItems returns the formulas and labels of the model, and its reward structures if the configuration wants them.
+func (b *builder) formulaItems() []syntax.Item {
+	cells, grid := b.grid.cells, b.grid
 	items := []syntax.Item{
-		formula(fieldEmpty, and(each(cells, func(c string) syntax.Expr { return is(c, 0) })...), "No cell has a tile."),
-		formula(fieldFull, and(each(cells, func(c string) syntax.Expr { return isNot(c, 0) })...), "Every cell has a tile."),
+		formula(fieldEmpty, and(each(cells, func(cell string) syntax.Expr { return is(cell, 0) })...), "No cell has a tile."),
+		formula(fieldFull, and(each(cells, func(cell string) syntax.Expr { return isNot(cell, 0) })...), "Every cell has a tile."),
 		formula(noMax, and(each(cells, belowMax)...), "The game is not won."),
-		formula(success, or(each(cells, func(c string) syntax.Expr { return eq(ident(c), ident(constMax)) })...), "The game is won."),
-		formula(fail, and(append([]syntax.Expr{ident(fieldFull), ident(noMax)}, g.stuck()...)...),
+		formula(success, or(each(cells, func(cell string) syntax.Expr { return eq(ident(cell), ident(constMax)) })...), "The game is won."),
+		formula(fail, and(append([]syntax.Expr{ident(fieldFull), ident(noMax)}, grid.unequalNeighbours()...)...),
 			"The game is lost: the board is full, no neighbours are equal, MAX is not there."),
 	}
-	if b.cfg.slides() {
-		items = append(items, b.counts()...)
+	if b.cfg.hasFinalMoves() {
+		items = append(items, b.countFormulas()...)
 	}
-	if b.cfg.slides() || b.cfg.managed() {
-		items = append(items, b.legalMoves()...)
+	if b.cfg.hasFinalMoves() || b.cfg.hasManager() {
+		items = append(items, b.legalMoveFormulas()...)
 	}
 	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
 		items = append(items, countLegalMoves())
 	}
 	if b.cfg.Spawn == SpawnUniform || b.cfg.Spawn == SpawnWorstTile {
-		items = append(items, formula(emptyCells, sum(each(cells, func(c string) syntax.Expr {
-			return paren(&syntax.Cond{C: is(c, 0), T: intLit(1), E: intLit(0)})
+		items = append(items, formula(emptyCells, sum(each(cells, func(cell string) syntax.Expr {
+			return paren(&syntax.Cond{C: is(cell, 0), T: intLit(1), E: intLit(0)})
 		})...), "How many cells have no tile."))
 	}
 	if b.cfg.Rewards {
@@ -215,20 +217,20 @@ func (b *builder) formulas() []syntax.Item {
 	return append(items, label(fail, ident(fail)), label(success, ident(success)))
 }
 
-// belowMax holds for tiles that cannot become larger than MAX by merging. It also covers values
-// that the game cannot produce, because symbolic engines consider every valuation.
+// belowMax returns the condition that a cell has at most MAX/2, so that merging gives at most MAX. It also excludes values that the game cannot
+// produce, because symbolic engines consider every valuation.
 func belowMax(cell string) syntax.Expr {
 	return binary(syntax.OpLe, ident(cell), binary(syntax.OpDiv, ident(constMax), intLit(2)))
 }
 
-// counts is the formulas for the number of tiles in each row and column of two cells or more.
-func (b *builder) counts() []syntax.Item {
+// countFormulas returns the formulas for the number of tiles in each row and column of two cells or more.
+func (b *builder) countFormulas() []syntax.Item {
 	var items []syntax.Item
-	for _, m := range []Move{Left, Up} {
-		for i, l := range b.grid.lines(m) {
-			if len(l) > 1 {
-				items = append(items, formula(m.count(i), sum(each(l, func(c string) syntax.Expr {
-					return call("min", ident(c), intLit(1))
+	for _, move := range []Move{Left, Up} {
+		for index, line := range b.grid.lines(move) {
+			if len(line) > 1 {
+				items = append(items, formula(move.countFormula(index), sum(each(line, func(cell string) syntax.Expr {
+					return call("min", ident(cell), intLit(1))
 				})...)))
 			}
 		}
@@ -237,10 +239,11 @@ func (b *builder) counts() []syntax.Item {
 	return items
 }
 
-func (b *builder) legalMoves() []syntax.Item {
+// legalMoveFormulas returns a formula for each move that says whether the move is legal.
+func (b *builder) legalMoveFormulas() []syntax.Item {
 	var items []syntax.Item
-	for _, m := range allMoves() {
-		items = append(items, formula(m.canMove(), b.grid.legal(m)))
+	for _, move := range allMoves() {
+		items = append(items, formula(move.canMove(), b.grid.legalMove(move)))
 	}
 	items[0].(*syntax.FormulaDecl).Doc = syntax.Doc{
 		"A move is legal when a tile has an empty cell before it (movable)",

@@ -4,17 +4,16 @@ import "tilecheck/prism/syntax"
 
 // Markov chains: the game with a policy, without a choice anywhere.
 
-// chainMoves returns the commands of a chain in the move-merge phase: the commands of the moves if
-// a policy manager chooses among them, otherwise one command that makes each legal move with the
-// same probability.
+// chainMoves returns the commands of a Markov chain in the move-merge phase. If a policy manager chooses, there is one command for each move.
+// Otherwise one command makes each legal move with the same probability.
 func (b *builder) chainMoves() []*syntax.Command {
 	if b.cfg.Policy.Kind != RandomMoves {
 		return b.finalMoves()
 	}
 	var updates []*syntax.Update
-	for _, m := range allMoves() {
-		p := paren(&syntax.Cond{C: ident(m.canMove()), T: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), E: intLit(0)})
-		updates = append(updates, update(p, append(b.moveAssigns(m), assign(phase, intLit(randomPhase)))...))
+	for _, move := range allMoves() {
+		probability := paren(&syntax.Cond{C: ident(move.canMove()), T: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), E: intLit(0)})
+		updates = append(updates, update(probability, append(b.moveAssigns(move), assign(phase, intLit(randomPhase)))...))
 	}
 	guard := and(ident(noMax), not(ident(fail)), binary(syntax.OpGt, ident(legalMoves), intLit(0)), is(phase, moveMerge))
 	doc := append(syntax.Doc{
@@ -27,23 +26,25 @@ func (b *builder) chainMoves() []*syntax.Command {
 // randomMove is the action of a random move.
 const randomMove = "move"
 
-// legalMoves names the formula that counts them.
+// legalMoves is the name of the formula that counts the legal moves.
 const legalMoves = "legal_moves"
 
-// moveAssigns returns the assignments of a move.
-func (b *builder) moveAssigns(m Move) []*syntax.Assign {
-	tiles := line.movedTiles
+// moveAssigns returns the assignments of a move to all cells.
+func (b *builder) moveAssigns(move Move) []*syntax.Assign {
+	valueForTiles := line.valueForTiles
 	if b.cfg.Updates == UpdatesPublished {
-		tiles = line.publishedTiles
+		valueForTiles = line.publishedValueForTiles
 	}
-	return b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i), tiles) })
+	return b.grid.assignments(move, func(index int, line line, place int) syntax.Expr {
+		return line.movedValue(place, move.countFormula(index), valueForTiles)
+	})
 }
 
-// countLegalMoves returns the formula legalMoves.
+// countLegalMoves returns the formula that counts the legal moves.
 func countLegalMoves() syntax.Item {
-	var xs []syntax.Expr
-	for _, m := range allMoves() {
-		xs = append(xs, paren(&syntax.Cond{C: ident(m.canMove()), T: intLit(1), E: intLit(0)}))
+	var terms []syntax.Expr
+	for _, move := range allMoves() {
+		terms = append(terms, paren(&syntax.Cond{C: ident(move.canMove()), T: intLit(1), E: intLit(0)}))
 	}
-	return formula(legalMoves, sum(xs...), "How many moves are legal.")
+	return formula(legalMoves, sum(terms...), "How many moves are legal.")
 }

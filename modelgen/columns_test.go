@@ -18,15 +18,15 @@ func TestColumns(t *testing.T) {
 				t.Fatal(err)
 			}
 			names := formulasOf(model)
-			if got := columns(names, rows*cols); got != cols {
+			if got := boardColumns(names, rows*cols); got != cols {
 				t.Errorf("%dx%d: found %d columns", rows, cols, got)
 			}
-			if got := columns(names, rows*cols+1); got != 0 && rows > 1 && cols > 1 {
+			if got := boardColumns(names, rows*cols+1); got != 0 && rows > 1 && cols > 1 {
 				t.Errorf("%dx%d: found %d columns of another number of cells", rows, cols, got)
 			}
 		}
 	}
-	if got := columns(nil, 4); got != 0 {
+	if got := boardColumns(nil, 4); got != 0 {
 		t.Errorf("found %d columns of no board", got)
 	}
 }

@@ -8,120 +8,124 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// filled is the set of the cells that hold a tile, bit i for cell i.
+// filled is the set of the cells that have a tile: bit i stands for cell i.
 type filled uint
 
-// String writes a digit for each of four cells, cell 0 first: 1 when it is filled.
+// String returns four digits for a board of four cells, cell 0 first: 1 for a cell with a tile, otherwise 0.
 func (f filled) String() string {
-	s := []byte("0000")
-	for i := range s {
-		s[i] += byte(f >> i & 1)
+	digits := []byte("0000")
+	for i := range digits {
+		digits[i] += byte(f >> i & 1)
 	}
-	return string(s)
+	return string(digits)
 }
 
-func (f filled) has(i int) bool { return f>>i&1 == 1 }
+// contains reports whether cell i has a tile.
+func (f filled) contains(i int) bool { return f>>i&1 == 1 }
 
+// len returns the number of tiles.
 func (f filled) len() int { return bits.OnesCount(uint(f)) }
 
-// arrangements returns the sets of filled cells on a board of four, those with fewer tiles first, then those that have the first filled
-// cell further to the front.
+// arrangements returns all sets of filled cells of a board of four cells. The sets are ordered by the number of tiles, then by the first filled cell.
 func arrangements() []filled {
 	all := make([]filled, 16)
 	for i := range all {
 		all[i] = filled(i)
 	}
-	slices.SortStableFunc(all, func(a, b filled) int {
-		if a.len() != b.len() {
-			return a.len() - b.len()
+	slices.SortStableFunc(all, func(first, second filled) int {
+		if first.len() != second.len() {
+			return first.len() - second.len()
 		}
-		return int(bits.Reverse8(uint8(b))) - int(bits.Reverse8(uint8(a)))
+		return int(bits.Reverse8(uint8(second))) - int(bits.Reverse8(uint8(first)))
 	})
 	return all
 }
 
-// tiles returns the cells of a line that hold a tile.
-func (g *grid) tiles(f filled, l line) line {
-	var tiles line
-	for _, cell := range l {
-		if f.has(slices.Index(g.cells, cell)) {
-			tiles = append(tiles, cell)
+// filledCells returns the cells of a line that have a tile.
+func (g *grid) filledCells(occupied filled, cells line) line {
+	var inLine line
+	for _, cell := range cells {
+		if occupied.contains(slices.Index(g.cells, cell)) {
+			inLine = append(inLine, cell)
 		}
 	}
-	return tiles
+	return inLine
 }
 
-// slides reports whether some tile has an empty cell before it.
-func (g *grid) slides(m Move, f filled) bool {
-	for _, p := range g.pairs(m) {
-		if f.has(slices.Index(g.cells, p.far)) && !f.has(slices.Index(g.cells, p.near)) {
+// canSlide reports whether a move slides a tile into an empty neighbouring cell if exactly the occupied cells have tiles.
+func (g *grid) canSlide(move Move, occupied filled) bool {
+	for _, pair := range g.neighbours(move) {
+		if occupied.contains(slices.Index(g.cells, pair.far)) && !occupied.contains(slices.Index(g.cells, pair.near)) {
 			return true
 		}
 	}
 	return false
 }
 
-// merges returns the pairs of neighbours of which one pair must be equal for the move to be legal.
-func (g *grid) merges(m Move, f filled) []pair {
-	var ps []pair
-	for _, p := range g.pairs(m) {
-		if f.has(slices.Index(g.cells, p.far)) && f.has(slices.Index(g.cells, p.near)) {
-			ps = append(ps, p)
+// mergeablePairs returns the pairs of neighbouring occupied cells along a move. If the tiles of such a pair are equal, the move merges them.
+func (g *grid) mergeablePairs(move Move, occupied filled) []pair {
+	var pairs []pair
+	for _, pair := range g.neighbours(move) {
+		if occupied.contains(slices.Index(g.cells, pair.far)) && occupied.contains(slices.Index(g.cells, pair.near)) {
+			pairs = append(pairs, pair)
 		}
 	}
-	return ps
+	return pairs
 }
 
-// possible reports whether a move can be legal for these filled cells.
-func (g *grid) possible(m Move, f filled) bool { return g.slides(m, f) || len(g.merges(m, f)) > 0 }
+// canBeLegal reports whether a move can be legal if exactly the occupied cells have tiles.
+func (g *grid) canBeLegal(move Move, occupied filled) bool {
+	return g.canSlide(move, occupied) || len(g.mergeablePairs(move, occupied)) > 0
+}
 
-// anyEqual is true when one of the pairs is equal.
-func anyEqual(ps []pair) syntax.Expr {
-	var xs []syntax.Expr
-	for _, p := range ps {
-		xs = append(xs, eq(ident(p.near), ident(p.far)))
+// anyEqual returns the condition that the tiles of at least one pair are equal.
+func anyEqual(pairs []pair) syntax.Expr {
+	var conditions []syntax.Expr
+	for _, pair := range pairs {
+		conditions = append(conditions, eq(ident(pair.near), ident(pair.far)))
 	}
-	return or(xs...)
+	return or(conditions...)
 }
 
-// exactly is true when these cells hold a tile and no other does.
-func (g *grid) exactly(f filled) syntax.Expr {
-	var xs []syntax.Expr
+// exactlyFilled returns the condition that exactly the occupied cells have tiles.
+func (g *grid) exactlyFilled(occupied filled) syntax.Expr {
+	var conditions []syntax.Expr
 	for i, cell := range g.cells {
-		if f.has(i) {
-			xs = append(xs, isNot(cell, 0))
+		if occupied.contains(i) {
+			conditions = append(conditions, isNot(cell, 0))
 		} else {
-			xs = append(xs, is(cell, 0))
+			conditions = append(conditions, is(cell, 0))
 		}
 	}
-	return and(xs...)
+	return and(conditions...)
 }
 
-// combinedMoves has one command for each move and set of filled cells for which it can be legal.
+// combinedMoves returns the moves of the combined model: one command for each move and each set of filled cells for which the move can be legal.
 //
 // Source: thesis section 3.4.
 func (b *builder) combinedMoves() []*syntax.Command {
 	var commands []*syntax.Command
-	for _, m := range allMoves() {
+	for _, move := range allMoves() {
 		first := len(commands)
-		for _, f := range arrangements() {
-			if b.grid.possible(m, f) {
-				commands = append(commands, b.combinedMove(m, f))
+		for _, occupied := range arrangements() {
+			if b.grid.canBeLegal(move, occupied) {
+				commands = append(commands, b.combinedMove(move, occupied))
 			}
 		}
-		commands[first].Doc = syntax.Doc{fmt.Sprintf("The move-merge phase, %s.", m)}
+		commands[first].Doc = syntax.Doc{fmt.Sprintf("The move-merge phase, %s.", move)}
 	}
 	return commands
 }
 
-func (b *builder) combinedMove(m Move, f filled) *syntax.Command {
-	guards := []syntax.Expr{paren(b.grid.exactly(f))}
-	if !b.grid.slides(m, f) {
-		guards = append(guards, paren(anyEqual(b.grid.merges(m, f))))
+// combinedMove returns the command of a move for the states in which exactly the occupied cells have tiles.
+func (b *builder) combinedMove(move Move, occupied filled) *syntax.Command {
+	guards := []syntax.Expr{paren(b.grid.exactlyFilled(occupied))}
+	if !b.grid.canSlide(move, occupied) {
+		guards = append(guards, paren(anyEqual(b.grid.mergeablePairs(move, occupied))))
 	}
 	guards = append(guards, ident(noMax), is(phase, moveMerge))
-	assigns := b.grid.moved(m, func(_ int, l line, j int) syntax.Expr {
-		return l.movedTiles(j, max(1, len(b.grid.tiles(f, l))))
+	assigns := b.grid.assignments(move, func(_ int, line line, place int) syntax.Expr {
+		return line.valueForTiles(place, max(1, len(b.grid.filledCells(occupied, line))))
 	})
-	return command(m.String(), and(guards...), update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
+	return command(move.String(), and(guards...), update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
 }

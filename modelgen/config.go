@@ -21,10 +21,10 @@ type Config struct {
 	// is, so that exact engines read the number that was written. Empty is DefaultP2.
 	P2     string
 	Policy Policy
-	// Table is a policy that Policy has no words for; Policy is then no policy. Nil is none.
+	// Table is a policy that Policy cannot express; Policy must then be NoPolicy. Nil means no table.
 	Table *Table
 	Spawn Spawn
-	// Updates are those of the moves.
+	// Updates are the updates of the moves.
 	Updates Updates
 	// Observe is what the player of a POMDP sees.
 	Observe Observe
@@ -72,8 +72,8 @@ type Spawn uint8
 
 // The spawn modes. They give the same simulations and different extremal probabilities: see docs/models.md.
 const (
-	// SpawnCell is the thesis's: one command for each empty cell, a nondeterministic choice. A scheduler that is asked for an extremal
-	// probability chooses the cells too.
+	// SpawnCell has one command for each empty cell, as in the thesis: a nondeterministic choice. The scheduler of an extremal
+	// probability chooses the cells, too.
 	SpawnCell Spawn = iota
 	// SpawnModule draws the cell in a second module, and draws again while the cell drawn is not empty: a uniform choice.
 	//
@@ -89,8 +89,10 @@ const (
 	SpawnWorst
 )
 
+// kindNames returns the names of the kinds, in the order of the constants.
 func kindNames() []string { return []string{"final", "combined", "prototype", "dtmc", "pomdp", "smg"} }
 
+// spawnNames returns the names of the spawn modes, in the order of the constants.
 func spawnNames() []string {
 	return []string{"cell", "module", "uniform", "worst-cell", "worst-tile", "worst"}
 }
@@ -113,19 +115,21 @@ func ParseSpawn(text string) (Spawn, error) {
 	return Spawn(i), err
 }
 
-func nameOf(names []string, i int, kind string) string {
-	if i < len(names) {
-		return names[i]
+// nameOf returns the name with an index. For an invalid index it returns the index with the name of the type.
+func nameOf(names []string, index int, kind string) string {
+	if index < len(names) {
+		return names[index]
 	}
-	return fmt.Sprintf("%s(%d)", kind, i)
+	return fmt.Sprintf("%s(%d)", kind, index)
 }
 
+// parseName returns the index of a name. The error is a *FieldError about the field.
 func parseName(names []string, field, text string) (int, error) {
-	i := slices.Index(names, text)
-	if i < 0 {
+	index := slices.Index(names, text)
+	if index < 0 {
 		return 0, &FieldError{field, strconv.Quote(text), strings.Join(names, ", ")}
 	}
-	return i, nil
+	return index, nil
 }
 
 // FieldError says what is wrong with one field of a Config.
@@ -140,25 +144,25 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s is %s, want %s", e.Field, e.Found, e.Want)
 }
 
-// Validate returns everything that is wrong with the configuration, as *FieldErrors joined by errors.Join, or nil.
+// Validate returns all errors of the configuration, each a *FieldError, joined by errors.Join; nil if there is none.
 func (c Config) Validate() error {
 	var errs []error
-	complain := func(field, found, format string, args ...any) {
+	addError := func(field, found, format string, args ...any) {
 		errs = append(errs, &FieldError{field, found, fmt.Sprintf(format, args...)})
 	}
 	if int(c.Kind) >= len(kindNames()) {
-		complain("kind", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
+		addError("kind", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
 	}
 	if int(c.Spawn) >= len(spawnNames()) {
-		complain("spawn", c.Spawn.String(), "%s", strings.Join(spawnNames(), ", "))
+		addError("spawn", c.Spawn.String(), "%s", strings.Join(spawnNames(), ", "))
 	}
 	if c.Rows < 1 || c.Rows > maxSide || c.Cols < 1 || c.Cols > maxSide || c.Rows*c.Cols < 2 {
-		complain("board", c.board(), "1 to %d rows and columns and at least 2 cells", maxSide)
+		addError("board", c.board(), "1 to %d rows and columns and at least 2 cells", maxSide)
 	} else if (c.Kind == Combined || c.Kind == Prototype) && (c.Rows != 2 || c.Cols != 2) {
-		complain("board", c.board(), "2x2 for the %s model", c.Kind)
+		addError("board", c.board(), "2x2 for the %s model", c.Kind)
 	}
-	if low := c.minTile(); c.Max < low || c.Max > maxTile || c.Max&(c.Max-1) != 0 {
-		complain("max", strconv.Itoa(c.Max), "a power of two from %d to %d", low, maxTile)
+	if minTile := c.minTile(); c.Max < minTile || c.Max > maxTile || c.Max&(c.Max-1) != 0 {
+		addError("max", strconv.Itoa(c.Max), "a power of two from %d to %d", minTile, maxTile)
 	}
 	if _, err := parseP2(c.p2()); err != nil {
 		errs = append(errs, err)
@@ -168,41 +172,41 @@ func (c Config) Validate() error {
 	}
 	if c.Table != nil {
 		if c.Policy.Kind != NoPolicy {
-			complain("policy", c.Policy.String(), "none beside a table")
+			addError("policy", c.Policy.String(), "none beside a table")
 		}
 		if err := c.Table.validate(c.Rows * c.Cols); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if c.Kind == Prototype && c.managed() {
-		complain("policy", c.policyName(), "none for the prototype, which has no policy manager")
+	if c.Kind == Prototype && c.hasManager() {
+		addError("policy", c.policyName(), "none for the prototype, which has no policy manager")
 	}
 	if c.Kind == Prototype && c.Spawn != SpawnCell {
-		complain("spawn", c.Spawn.String(), "cell for the prototype")
+		addError("spawn", c.Spawn.String(), "cell for the prototype")
 	}
 	return errors.Join(slices.Concat(errs, c.validateKind(), c.validateUpdates())...)
 }
 
-// validateKind returns the errors in a configuration of a kind that is not from the thesis.
+// validateKind returns the errors that concern the kinds and spawn modes beyond the thesis: dtmc, pomdp and smg, and the rewards.
 func (c Config) validateKind() []error {
 	var errs []error
 	if (c.Kind == DTMC || c.Kind == POMDP) && c.Spawn != SpawnUniform {
 		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), "uniform for a " + c.Kind.String()})
 	}
-	if worst := c.Spawn == SpawnWorstCell || c.Spawn == SpawnWorstTile || c.Spawn == SpawnWorst; worst != (c.Kind == SMG) {
+	if isWorst := c.Spawn == SpawnWorstCell || c.Spawn == SpawnWorstTile || c.Spawn == SpawnWorst; isWorst != (c.Kind == SMG) {
 		want := "cell, module or uniform for a model other than smg"
 		if c.Kind == SMG {
 			want = "worst-cell, worst-tile or worst for an smg"
 		}
 		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), want})
 	}
-	if c.Rewards && (!c.slides() || c.Updates != UpdatesRules) {
+	if c.Rewards && (!c.hasFinalMoves() || c.Updates != UpdatesRules) {
 		errs = append(errs, &FieldError{"rewards", "given", "none with the combined model, the prototype or the published updates"})
 	}
-	if c.Kind == DTMC && !c.managed() {
+	if c.Kind == DTMC && !c.hasManager() {
 		errs = append(errs, &FieldError{"policy", c.policyName(), "a policy for a dtmc, which has no choices"})
 	}
-	if c.Kind == POMDP && c.managed() {
+	if c.Kind == POMDP && c.hasManager() {
 		errs = append(errs, &FieldError{"policy", c.policyName(), "none for a pomdp, whose player does not see what policies need"})
 	}
 	switch {
@@ -216,11 +220,10 @@ func (c Config) validateKind() []error {
 	return errs
 }
 
-// slides reports whether the moves are those of the final model.
-func (c Config) slides() bool { return c.Kind != Combined && c.Kind != Prototype }
+// hasFinalMoves reports whether the model has the moves of the final model: one command for each move.
+func (c Config) hasFinalMoves() bool { return c.Kind != Combined && c.Kind != Prototype }
 
-// minTile is the smallest Max. The prototype looks for a success after moves only (its formula success asks for phase 1), so a new tile
-// must not be one.
+// minTile returns the smallest valid Max. In the prototype a new tile must not win: its formula success asks for phase 1, which follows a move.
 func (c Config) minTile() int {
 	if c.Kind == Prototype {
 		return 8
@@ -228,7 +231,7 @@ func (c Config) minTile() int {
 	return 4
 }
 
-// Cells returns the names of the variables of the cells, row by row, of all models but the prototype.
+// Cells returns the names of the variables of the cells, row by row. The prototype has other names.
 func (c Config) Cells() []string { return newGrid(c.Rows, c.Cols).cells }
 
 func (c Config) board() string { return fmt.Sprintf("%dx%d", c.Rows, c.Cols) }
@@ -240,8 +243,8 @@ func (c Config) p2() string {
 	return c.P2
 }
 
-// managed reports whether there is a policy manager.
-func (c Config) managed() bool { return c.Policy.Kind != NoPolicy || c.Table != nil }
+// hasManager reports whether the model has a policy manager, the module that chooses the moves.
+func (c Config) hasManager() bool { return c.Policy.Kind != NoPolicy || c.Table != nil }
 
 func (c Config) policyName() string {
 	if c.Table != nil {
@@ -250,8 +253,7 @@ func (c Config) policyName() string {
 	return c.Policy.String()
 }
 
-// Args returns the command line that builds the model, without the program's name: "gen", "--kind=final" and so on. A Table has no
-// place in it.
+// Args returns the arguments of the command line that generates the model: "gen", "--kind=final" and so on. They do not contain the Table.
 func (c Config) Args() []string {
 	args := []string{
 		"gen",
@@ -275,19 +277,19 @@ func (c Config) Args() []string {
 	return args
 }
 
-// parseP2 returns the exact value of a probability of a 2 written as a literal of the PRISM language.
+// parseP2 returns the exact value of the probability of a 2, which is written as a literal of PRISM's language.
 func parseP2(text string) (*big.Rat, error) {
-	// Whatever a float64 can tell from 0 has an exponent that big.Rat copes with.
-	if f, err := strconv.ParseFloat(text, 64); err == nil && f > 0 && len(text) <= 40 && isPrismNumber(text) {
-		if p, ok := new(big.Rat).SetString(text); ok && p.Cmp(big.NewRat(1, 1)) <= 0 {
-			return p, nil
+	// A number that a float64 distinguishes from 0 has a small exponent, which big.Rat supports.
+	if float, err := strconv.ParseFloat(text, 64); err == nil && float > 0 && len(text) <= 40 && isPrismNumber(text) {
+		if probability, ok := new(big.Rat).SetString(text); ok && probability.Cmp(big.NewRat(1, 1)) <= 0 {
+			return probability, nil
 		}
 	}
 	return nil, &FieldError{"p2", strconv.Quote(text), "a decimal number above 0 and up to 1, such as 0.9"}
 }
 
-// isPrismNumber reports whether a number that strconv.ParseFloat accepts is one of the PRISM language too, which knows no hexadecimal
-// numbers, no names, no signs and no "1.".
+// isPrismNumber reports whether a number that strconv.ParseFloat accepts is also a number in PRISM's language. The language has no hexadecimal
+// numbers, no names such as inf, no signs and no "1.".
 func isPrismNumber(text string) bool {
 	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
 	return strings.Trim(text, "0123456789.eE+-") == "" && !strings.HasSuffix(mantissa, ".") && text[0] != '+' && text[0] != '-'

@@ -18,21 +18,22 @@ func eq(x, y syntax.Expr) syntax.Expr { return binary(syntax.OpEq, x, y) }
 
 func ne(x, y syntax.Expr) syntax.Expr { return binary(syntax.OpNe, x, y) }
 
-// is is `name=n`, isNot is `name!=n`.
+// is returns the expression name=n.
 func is(name string, n int) syntax.Expr { return eq(ident(name), intLit(n)) }
 
+// isNot returns the expression name!=n.
 func isNot(name string, n int) syntax.Expr { return ne(ident(name), intLit(n)) }
 
-// chain joins xs from left to right; empty is the value of no operand.
-func chain(op syntax.Op, empty syntax.Expr, xs []syntax.Expr) syntax.Expr {
-	if len(xs) == 0 {
+// chain joins operands by an operator, from left to right. It returns empty if there is no operand.
+func chain(op syntax.Op, empty syntax.Expr, operands []syntax.Expr) syntax.Expr {
+	if len(operands) == 0 {
 		return empty
 	}
-	x := xs[0]
-	for _, y := range xs[1:] {
-		x = binary(op, x, y)
+	joined := operands[0]
+	for _, operand := range operands[1:] {
+		joined = binary(op, joined, operand)
 	}
-	return x
+	return joined
 }
 
 func and(xs ...syntax.Expr) syntax.Expr { return chain(syntax.OpAnd, boolLit(true), xs) }
@@ -45,19 +46,19 @@ func call(name string, args ...syntax.Expr) syntax.Expr {
 	return &syntax.Call{Func: ident(name), Args: args}
 }
 
-// paren keeps parentheses that precedence does not demand where they help a reader.
+// paren returns an expression in parentheses that make the model easier to read, even if precedence does not require them.
 func paren(x syntax.Expr) syntax.Expr { return &syntax.Paren{X: x} }
 
-// each maps names to expressions.
-func each(names []string, f func(name string) syntax.Expr) []syntax.Expr {
-	xs := make([]syntax.Expr, len(names))
+// each returns the expressions that a function makes of names, in the same order.
+func each(names []string, exprFor func(name string) syntax.Expr) []syntax.Expr {
+	exprs := make([]syntax.Expr, len(names))
 	for i, name := range names {
-		xs[i] = f(name)
+		exprs[i] = exprFor(name)
 	}
-	return xs
+	return exprs
 }
 
-// assign is `(name'=value)`, with a conditional value in parentheses of its own.
+// assign returns the assignment (name'=value). It adds parentheses around a conditional value.
 func assign(name string, value syntax.Expr) *syntax.Assign {
 	if _, ok := value.(*syntax.Cond); ok {
 		value = paren(value)
@@ -73,10 +74,10 @@ func command(action string, guard syntax.Expr, updates ...*syntax.Update) *synta
 	return &syntax.Command{Action: ident(action), Guard: guard, Updates: updates}
 }
 
-// documented puts a comment above a command.
-func documented(c *syntax.Command, lines ...string) *syntax.Command {
-	c.Doc = lines
-	return c
+// documented adds a comment above a command and returns the command.
+func documented(command *syntax.Command, lines ...string) *syntax.Command {
+	command.Doc = lines
+	return command
 }
 
 func formula(name string, x syntax.Expr, doc ...string) *syntax.FormulaDecl {
@@ -87,7 +88,7 @@ func label(name string, x syntax.Expr) *syntax.LabelDecl {
 	return &syntax.LabelDecl{Name: ident(name), X: x}
 }
 
-// rangeVar is `name : [0..high] init n;` with high as an expression.
+// rangeVar returns the declaration name : [0..high] init n; high may be any expression.
 func rangeVar(name string, high syntax.Expr, init int, doc ...string) *syntax.VarDecl {
 	return &syntax.VarDecl{
 		Doc: doc, Name: ident(name), Type: syntax.RangeVar,

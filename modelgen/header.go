@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// header returns the comment at the top of a model: what the model is, how it was generated, and
-// the meaning of its spawn mode and policy.
+// header returns the comment at the top of a model. It says which model it is, how it was generated, and what its spawn mode and policy mean.
 func (c Config) header() syntax.Doc {
 	doc := syntax.Doc{
 		fmt.Sprintf("2048 on %d rows and %d columns until there is a tile of %d.", c.Rows, c.Cols, c.Max),
@@ -28,7 +27,7 @@ func (c Config) header() syntax.Doc {
 	return append(doc, c.updatesMeaning()...)
 }
 
-// madeBy returns the command line without the program's name.
+// madeBy returns the command line that generates the model, without the program's name.
 func (c Config) madeBy() string {
 	if c.Table != nil {
 		return c.Table.Command
@@ -36,6 +35,7 @@ func (c Config) madeBy() string {
 	return strings.Join(c.Args(), " ")
 }
 
+// meaning returns a line that describes the kind of model.
 func (k Kind) meaning() string {
 	return fmt.Sprintf("Model %q: ", k) + [...]string{
 		"one module, one command for each move (sections 3.5 and 3.6).",
@@ -47,12 +47,12 @@ func (k Kind) meaning() string {
 	}[k]
 }
 
-// spawnMeaning says what the scheduler chooses.
+// spawnMeaning returns lines that describe the spawn mode and the choices of the scheduler.
 func (c Config) spawnMeaning() []string {
 	scope := "  Pmin and Pmax range over the moves only."
 	if c.Kind == DTMC {
 		scope = "  Nothing is left to a scheduler."
-	} else if c.managed() {
+	} else if c.hasManager() {
 		scope = "  Nothing is left to a scheduler: Pmin and Pmax are equal."
 	}
 	switch c.Spawn {
@@ -74,14 +74,15 @@ func (c Config) spawnMeaning() []string {
 	}
 }
 
-// worstMeaning says what the spawner of a game chooses, and what it does not.
-func worstMeaning(spawn Spawn, chosen, rest string) []string {
+// worstMeaning returns lines that describe what the spawner of an SMG chooses, and what remains random.
+func worstMeaning(spawn Spawn, chosen, remaining string) []string {
 	return []string{
-		fmt.Sprintf("Spawn %q: the spawner chooses %s; %s.", spawn, chosen, rest),
+		fmt.Sprintf("Spawn %q: the spawner chooses %s; %s.", spawn, chosen, remaining),
 		fmt.Sprintf("  <<%s>> Pmax=? [ F success ] is what the mover can guarantee, whatever the spawner does.", playerMover),
 	}
 }
 
+// policyMeaning returns lines that describe the policy of the model.
 func (c Config) policyMeaning() []string {
 	if c.Kind == DTMC && c.Policy.Kind == RandomMoves {
 		return []string{`Policy "random": each legal move with the same probability, in one command.`}
@@ -89,6 +90,7 @@ func (c Config) policyMeaning() []string {
 	return c.Policy.meaning()
 }
 
+// meaning returns lines that describe the policy manager.
 func (p Policy) meaning() []string {
 	name := fmt.Sprintf("Policy %q: the module policy_manager", p)
 	switch p.Kind {

@@ -12,9 +12,9 @@ import (
 // phase, the start and the end of the game are always visible. The zero value is the whole board.
 type Observe struct {
 	Kind ObserveKind
-	// Row is that of ObserveRow, from 0.
+	// Row is the row of ObserveRow, from 0.
 	Row int
-	// Cells are those of ObserveCells, in increasing order.
+	// Cells are the cells of ObserveCells, in increasing order.
 	Cells string // the numbers as text, so that an Observe is comparable: "0,3"
 }
 
@@ -37,47 +37,49 @@ const (
 
 const observeWant = "all, none, max, row:R, cells:0,3 (row by row from 0) or mask:10/01 (1 is a cell that is seen)"
 
-// ParseObserve reads "all", "none", "max", "row:1", "cells:0,3" and, for the same cells of a 2x2 board, "mask:10/01" or "mask:1001". The
-// error is a *FieldError.
+// ParseObserve parses the text of an Observe: "all", "none", "max", "row:1", "cells:0,3" or, for the same cells of a 2x2 board, "mask:10/01" or
+// "mask:1001". The error is a *FieldError.
 func ParseObserve(text string) (Observe, error) {
-	wrong := &FieldError{"observe", strconv.Quote(text), observeWant}
-	kind, rest, simplifyIf := strings.Cut(text, ":")
+	fieldError := &FieldError{"observe", strconv.Quote(text), observeWant}
+	kind, argument, hasArgument := strings.Cut(text, ":")
 	switch {
-	case !simplifyIf && kind == "all":
+	case !hasArgument && kind == "all":
 		return Observe{}, nil
-	case !simplifyIf && kind == "none":
+	case !hasArgument && kind == "none":
 		return Observe{Kind: ObserveNone}, nil
-	case !simplifyIf && kind == "max":
+	case !hasArgument && kind == "max":
 		return Observe{Kind: ObserveMax}, nil
 	case kind == "row":
-		r, err := strconv.Atoi(rest)
-		if err != nil || r < 0 || r >= maxSide || strconv.Itoa(r) != rest {
-			return Observe{}, wrong
+		row, err := strconv.Atoi(argument)
+		if err != nil || row < 0 || row >= maxSide || strconv.Itoa(row) != argument {
+			return Observe{}, fieldError
 		}
-		return Observe{Kind: ObserveRow, Row: r}, nil
+		return Observe{Kind: ObserveRow, Row: row}, nil
 	case kind == "cells":
-		before := -1
-		for word := range strings.SplitSeq(rest, ",") {
-			n, err := strconv.Atoi(word)
-			if err != nil || n <= before || n >= maxSide*maxSide || strconv.Itoa(n) != word {
-				return Observe{}, wrong
+		previous := -1
+		for word := range strings.SplitSeq(argument, ",") {
+			cell, err := strconv.Atoi(word)
+			if err != nil || cell <= previous || cell >= maxSide*maxSide || strconv.Itoa(cell) != word {
+				return Observe{}, fieldError
 			}
-			before = n
+			previous = cell
 		}
-		return Observe{Kind: ObserveCells, Cells: rest}, nil
+		return Observe{Kind: ObserveCells, Cells: argument}, nil
 	case kind == "mask":
-		return parseMask(strings.ReplaceAll(rest, "/", ""), wrong)
+		return parseMask(strings.ReplaceAll(argument, "/", ""), fieldError)
 	}
-	return Observe{}, wrong
+	return Observe{}, fieldError
 }
 
-func parseMask(mask string, wrong error) (Observe, error) {
+// parseMask parses a mask without slashes: the digit 1 stands for a cell that the player sees, 0 for another cell. It returns fieldError for any
+// other text.
+func parseMask(mask string, fieldError error) (Observe, error) {
 	if mask == "" || len(mask) > maxSide*maxSide || strings.Trim(mask, "01") != "" {
-		return Observe{}, wrong
+		return Observe{}, fieldError
 	}
 	var cells []string
-	for i, c := range mask {
-		if c == '1' {
+	for i, digit := range mask {
+		if digit == '1' {
 			cells = append(cells, strconv.Itoa(i))
 		}
 	}
@@ -87,7 +89,7 @@ func parseMask(mask string, wrong error) (Observe, error) {
 	return Observe{Kind: ObserveCells, Cells: strings.Join(cells, ",")}, nil
 }
 
-// String returns a text that ParseObserve reads; a mask as cells.
+// String returns a text that ParseObserve parses. It writes a mask as cells.
 func (o Observe) String() string {
 	switch o.Kind {
 	case ObserveAll:
@@ -104,7 +106,7 @@ func (o Observe) String() string {
 	return fmt.Sprintf("ObserveKind(%d)", o.Kind)
 }
 
-// validate returns an error for cells or rows outside the board.
+// validate returns an error if the kind is invalid, or if a row or a cell is not on the board.
 func (o Observe) validate(rows, cols int) error {
 	parsed, err := ParseObserve(o.String())
 	if err != nil || parsed != o {
@@ -113,35 +115,36 @@ func (o Observe) validate(rows, cols int) error {
 	if o.Kind == ObserveRow && o.Row >= rows {
 		return &FieldError{"observe", o.String(), fmt.Sprintf("a row from 0 to %d", rows-1)}
 	}
-	for _, i := range o.cells(rows, cols) {
-		if i >= rows*cols {
+	for _, cell := range o.cells(rows, cols) {
+		if cell >= rows*cols {
 			return &FieldError{"observe", o.String(), fmt.Sprintf("cells from 0 to %d", rows*cols-1)}
 		}
 	}
 	return nil
 }
 
-// cells returns the numbers of the cells that are observed individually.
+// cells returns the indices of the cells that the player sees, row by row.
 func (o Observe) cells(rows, cols int) []int {
-	var out []int
+	var cells []int
 	switch o.Kind {
 	case ObserveAll:
-		for i := range rows * cols {
-			out = append(out, i)
+		for cell := range rows * cols {
+			cells = append(cells, cell)
 		}
 	case ObserveRow:
-		for c := range cols {
-			out = append(out, o.Row*cols+c)
+		for col := range cols {
+			cells = append(cells, o.Row*cols+col)
 		}
 	case ObserveCells:
 		for word := range strings.SplitSeq(o.Cells, ",") {
-			i, _ := strconv.Atoi(word)
-			out = append(out, i)
+			cell, _ := strconv.Atoi(word)
+			cells = append(cells, cell)
 		}
 	}
-	return out
+	return cells
 }
 
+// meaning returns lines that describe what the player sees.
 func (o Observe) meaning() []string {
 	what := map[ObserveKind]string{
 		ObserveAll: "every cell", ObserveNone: "no cell", ObserveMax: "the greatest tile, not where it is",
@@ -154,30 +157,30 @@ func (o Observe) meaning() []string {
 	}
 }
 
-// observables declares the observables.
+// observables returns the declarations of the observables of a POMDP.
 func (b *builder) observables() []syntax.Item {
-	see := func(name string, x syntax.Expr) syntax.Item {
+	observable := func(name string, x syntax.Expr) syntax.Item {
 		return &syntax.ObservableDecl{Name: &syntax.Ident{Name: name}, X: x}
 	}
-	seen := &syntax.Observables{Doc: syntax.Doc{"What the player sees."}, Names: []*syntax.Ident{ident(phase)}}
-	for _, i := range b.cfg.Observe.cells(b.cfg.Rows, b.cfg.Cols) {
-		seen.Names = append(seen.Names, ident(b.grid.cells[i]))
+	visible := &syntax.Observables{Doc: syntax.Doc{"What the player sees."}, Names: []*syntax.Ident{ident(phase)}}
+	for _, cell := range b.cfg.Observe.cells(b.cfg.Rows, b.cfg.Cols) {
+		visible.Names = append(visible.Names, ident(b.grid.cells[cell]))
 	}
-	items := []syntax.Item{seen}
+	items := []syntax.Item{visible}
 	if b.cfg.Observe.Kind == ObserveMax {
-		items = append(items, see("greatest", call("max", each(b.grid.cells, func(c string) syntax.Expr { return ident(c) })...)))
+		items = append(items, observable("greatest", call("max", each(b.grid.cells, func(cell string) syntax.Expr { return ident(cell) })...)))
 	}
-	return append(items, see("begins", ident(fieldEmpty)), see("won", ident(success)), see("lost", ident(fail)))
+	return append(items, observable("begins", ident(fieldEmpty)), observable("won", ident(success)), observable("lost", ident(fail)))
 }
 
-// blindMoves returns the moves of a player who does not know which moves are legal.
+// blindMoves returns the moves of a player who does not know which moves are legal: an illegal move does nothing.
 func (b *builder) blindMoves() []*syntax.Command {
 	commands := b.finalMoves()
-	var refused []*syntax.Command
-	for _, m := range allMoves() {
-		guard := and(ident(noMax), not(ident(fail)), not(ident(m.canMove())), is(phase, moveMerge))
-		refused = append(refused, command(m.String(), guard, update(nil)))
+	var illegal []*syntax.Command
+	for _, move := range allMoves() {
+		guard := and(ident(noMax), not(ident(fail)), not(ident(move.canMove())), is(phase, moveMerge))
+		illegal = append(illegal, command(move.String(), guard, update(nil)))
 	}
-	documented(refused[0], "Moves that are illegal can be tried.")
-	return append(commands, refused...)
+	documented(illegal[0], "Moves that are illegal can be tried.")
+	return append(commands, illegal...)
 }

@@ -19,6 +19,7 @@ const (
 	numMoves = 4
 )
 
+// moveNames returns the names of the moves, in the order of the constants.
 func moveNames() []string { return []string{"left", "up", "right", "down"} }
 
 // String returns the action of the move: "left", "up", "right" or "down".
@@ -27,9 +28,10 @@ func (m Move) String() string { return nameOf(moveNames(), int(m), "Move") }
 // vertical reports whether the move slides along columns.
 func (m Move) vertical() bool { return m == Up || m == Down }
 
-// canMove names the formula that says whether a move is legal.
+// canMove returns the name of the formula that says whether the move is legal.
 func (m Move) canMove() string { return "can_" + m.String() }
 
+// allMoves returns the moves in the order of the constants.
 func allMoves() []Move { return []Move{Left, Up, Right, Down} }
 
 // Order is a preference list: every move once, the most wanted first.
@@ -38,8 +40,8 @@ type Order [numMoves]Move
 // String returns the moves separated by commas.
 func (o Order) String() string {
 	names := make([]string, len(o))
-	for i, m := range o {
-		names[i] = m.String()
+	for i, move := range o {
+		names[i] = move.String()
 	}
 	return strings.Join(names, ",")
 }
@@ -76,7 +78,7 @@ type NamedPolicy struct {
 	Policy Policy
 }
 
-// ThesisPolicies returns the strategies of the thesis's experiment, in the order of the columns of Table 3.6.
+// ThesisPolicies returns the policies of the thesis's experiment, in the order of the columns of Table 3.6.
 //
 // Source: thesis section 3.8.1.
 func ThesisPolicies() []NamedPolicy {
@@ -90,8 +92,8 @@ func ThesisPolicies() []NamedPolicy {
 	}
 }
 
-// ParsePolicy reads "none", "random", "pref:" and an order, "alt:" and two orders separated by a slash, or the name of a policy of the
-// thesis. An order names every move once, separated by commas. The error is a *FieldError.
+// ParsePolicy parses the text of a policy: "none", "random", "pref:" and an order, "alt:" and two orders separated by a slash, or the name of a
+// policy of the thesis. An order names every move once, separated by commas. The error is a *FieldError.
 func ParsePolicy(text string) (Policy, error) {
 	if text == "none" {
 		return Policy{}, nil
@@ -113,19 +115,21 @@ func ParsePolicy(text string) (Policy, error) {
 		"pref:left,up,down,right (in any order) or alt: with two such lists separated by a slash"}
 }
 
+// parseAlternating parses two orders separated by a slash. text is the whole policy, for the error.
 func parseAlternating(text, lists string) (Policy, error) {
-	a, b, ok := strings.Cut(lists, "/")
+	firstText, secondText, ok := strings.Cut(lists, "/")
 	if !ok {
 		return Policy{}, &FieldError{"policy", strconv.Quote(text), "two lists separated by a slash after alt:"}
 	}
-	first, err := parseOrder(a)
+	first, err := parseOrder(firstText)
 	if err != nil {
 		return Policy{}, err
 	}
-	second, err := parseOrder(b)
+	second, err := parseOrder(secondText)
 	return Policy{Kind: AlternateMoves, First: first, Second: second}.orZero(err)
 }
 
+// orZero returns the policy, or the zero policy if there is an error.
 func (p Policy) orZero(err error) (Policy, error) {
 	if err != nil {
 		return Policy{}, err
@@ -133,35 +137,34 @@ func (p Policy) orZero(err error) (Policy, error) {
 	return p, nil
 }
 
-// parseOrder reads a preference list. A list that lacks a move is refused: the game would be stuck, neither won nor lost, whenever that
-// move is the only legal one.
+// parseOrder parses a preference list. It refuses a list that lacks a move: if only that move were legal, the game would neither continue nor end.
 func parseOrder(text string) (Order, error) {
-	var o Order
-	wrong := func(found string) (Order, error) {
+	var order Order
+	fieldError := func(found string) (Order, error) {
 		return Order{}, &FieldError{"policy", found, "each of left, up, right, down once, separated by commas"}
 	}
 	words := strings.Split(text, ",")
 	var seen []Move
 	for _, word := range words {
-		i := slices.Index(moveNames(), word)
-		if i < 0 {
-			return wrong(fmt.Sprintf("a list with the move %q", word))
+		number := slices.Index(moveNames(), word)
+		if number < 0 {
+			return fieldError(fmt.Sprintf("a list with the move %q", word))
 		}
-		if slices.Contains(seen, Move(i)) {
-			return wrong(fmt.Sprintf("a list with %s twice", word))
+		if slices.Contains(seen, Move(number)) {
+			return fieldError(fmt.Sprintf("a list with %s twice", word))
 		}
-		seen = append(seen, Move(i))
+		seen = append(seen, Move(number))
 	}
-	for _, m := range allMoves() {
-		if !slices.Contains(seen, m) {
-			return wrong("a list without " + m.String())
+	for _, move := range allMoves() {
+		if !slices.Contains(seen, move) {
+			return fieldError("a list without " + move.String())
 		}
 	}
-	copy(o[:], seen)
-	return o, nil
+	copy(order[:], seen)
+	return order, nil
 }
 
-// String returns the text that ParsePolicy reads: "none", "random", "pref:left,up,down,right" and so on.
+// String returns a text that ParsePolicy parses: "none", "random", "pref:left,up,down,right" and so on.
 func (p Policy) String() string {
 	switch p.Kind {
 	case NoPolicy:
@@ -176,7 +179,7 @@ func (p Policy) String() string {
 	return fmt.Sprintf("PolicyKind(%d)", p.Kind)
 }
 
-// validate returns an error for a Policy that ParsePolicy cannot return.
+// validate returns an error for a policy that ParsePolicy cannot return.
 func (p Policy) validate() error {
 	parsed, err := ParsePolicy(p.String())
 	if err == nil && parsed != p {

@@ -8,37 +8,38 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// protoCell is one of the four modules.
-type protoCell struct{ at, value, phase string }
+// protoCell has the names of one of the four modules of the prototype: the suffix of the module's name, and its variables for the tile and the phase.
+type protoCell struct{ suffix, value, phase string }
 
+// protoCells returns the names of the four modules, row by row.
 func protoCells() []protoCell {
 	cells := make([]protoCell, 4)
-	for i, at := range []string{"00", "01", "10", "11"} {
-		cells[i] = protoCell{at, "v_" + at, "phase_" + at}
+	for i, suffix := range []string{"00", "01", "10", "11"} {
+		cells[i] = protoCell{suffix, "v_" + suffix, "phase_" + suffix}
 	}
 	return cells
 }
 
-// prototype is one module for each cell; the actions keep them in step.
+// prototypeItems returns the items of the prototype: one module for each cell, which synchronise on all actions, and the formulas.
 //
 // Source: thesis section 3.3.
-func (b *builder) prototype() []syntax.Item {
+func (b *builder) prototypeItems() []syntax.Item {
 	cells := protoCells()
-	for i, c := range cells {
-		b.grid.cells[i] = c.value
+	for i, cell := range cells {
+		b.grid.cells[i] = cell.value
 	}
 	var items []syntax.Item
-	for i, c := range cells {
+	for i, cell := range cells {
 		module := &syntax.Module{
-			Name: ident("cell_" + c.at),
+			Name: ident("cell_" + cell.suffix),
 			Vars: []*syntax.VarDecl{
-				rangeVar(c.value, ident(constMax), 0, "0 is an empty cell."),
-				rangeVar(c.phase, intLit(1), randomPhase, "0 is the move-merge phase, 1 the random phase."),
+				rangeVar(cell.value, ident(constMax), 0, "0 is an empty cell."),
+				rangeVar(cell.phase, intLit(1), randomPhase, "0 is the move-merge phase, 1 the random phase."),
 			},
 		}
 		module.Commands = slices.Concat(
-			byTiles("The random phase", func(f filled) []*syntax.Command { return b.protoRandom(i, c, f) }),
-			byTiles("The move-merge phase", func(f filled) []*syntax.Command { return b.protoMoves(c, f) }),
+			byTiles("The random phase", func(occupied filled) []*syntax.Command { return b.protoRandom(i, cell, occupied) }),
+			byTiles("The move-merge phase", func(occupied filled) []*syntax.Command { return b.protoMoves(cell, occupied) }),
 			endCommands(),
 		)
 		items = append(items, module)
@@ -46,102 +47,105 @@ func (b *builder) prototype() []syntax.Item {
 	return append(items, b.protoFormulas()...)
 }
 
-// byTiles joins the commands for every set of filled cells, with a heading where the number of tiles changes.
+// byTiles returns the commands for all sets of filled cells, in the order of arrangements. It adds a comment above the first command for each number
+// of tiles.
 func byTiles(heading string, commandsFor func(filled) []*syntax.Command) []*syntax.Command {
 	var all []*syntax.Command
-	tiles := -1
-	for _, f := range arrangements() {
-		commands := commandsFor(f)
-		if len(commands) > 0 && f.len() != tiles {
-			tiles = f.len()
-			documented(commands[0], fmt.Sprintf("%s, %d filled.", heading, tiles))
+	numTiles := -1
+	for _, occupied := range arrangements() {
+		commands := commandsFor(occupied)
+		if len(commands) > 0 && occupied.len() != numTiles {
+			numTiles = occupied.len()
+			documented(commands[0], fmt.Sprintf("%s, %d filled.", heading, numTiles))
 		}
 		all = append(all, commands...)
 	}
 	return all
 }
 
-func protoField(f filled) string { return "field_" + f.String() }
+// protoField returns the name of the formula that holds if exactly the occupied cells have tiles.
+func protoField(occupied filled) string { return "field_" + occupied.String() }
 
-// protoRandom returns the commands of cell i in the random phase when the cells f are filled. The
-// name of an action says which cells are filled afterwards. On an empty board two tiles are added.
-func (b *builder) protoRandom(i int, c protoCell, f filled) []*syntax.Command {
+// protoRandom returns the commands of cell i in the random phase if exactly the occupied cells have tiles. The name of an action says which cells
+// have tiles before and after it. On an empty board, two tiles are added.
+func (b *builder) protoRandom(i int, cell protoCell, occupied filled) []*syntax.Command {
 	added := 1
-	guards := []syntax.Expr{ident(noMax), ident(protoField(f)), is(c.phase, randomPhase)}
-	if f.len() == 0 {
+	guards := []syntax.Expr{ident(noMax), ident(protoField(occupied)), is(cell.phase, randomPhase)}
+	if occupied.len() == 0 {
 		added, guards = 2, guards[1:]
 	}
 	var commands []*syntax.Command
-	for _, to := range arrangements() {
-		if to&f != f || to.len() != f.len()+added {
+	for _, after := range arrangements() {
+		if after&occupied != occupied || after.len() != occupied.len()+added {
 			continue
 		}
-		next := assign(c.phase, intLit(moveMerge))
-		updates := []*syntax.Update{update(nil, next)}
-		if to.has(i) && !f.has(i) {
-			updates = b.newTile(c.value, asItIs, next)
+		toMove := assign(cell.phase, intLit(moveMerge))
+		updates := []*syntax.Update{update(nil, toMove)}
+		if after.contains(i) && !occupied.contains(i) {
+			updates = b.newTile(cell.value, unscaled, toMove)
 		}
-		commands = append(commands, command(fmt.Sprintf("f%s_%s", f, to), and(guards...), updates...))
+		commands = append(commands, command(fmt.Sprintf("f%s_%s", occupied, after), and(guards...), updates...))
 	}
 	return commands
 }
 
-// protoMoves is one cell's part of the moves when the cells f are filled.
-func (b *builder) protoMoves(c protoCell, f filled) []*syntax.Command {
+// protoMoves returns the commands of a cell in the move-merge phase if exactly the occupied cells have tiles.
+func (b *builder) protoMoves(cell protoCell, occupied filled) []*syntax.Command {
 	var commands []*syntax.Command
-	for _, m := range allMoves() {
-		if !b.grid.possible(m, f) {
+	for _, move := range allMoves() {
+		if !b.grid.canBeLegal(move, occupied) {
 			continue
 		}
-		merges := b.grid.merges(m, f)
-		guards := []syntax.Expr{ident(protoField(f)), is(c.phase, moveMerge)}
+		merges := b.grid.mergeablePairs(move, occupied)
+		guards := []syntax.Expr{ident(protoField(occupied)), is(cell.phase, moveMerge)}
 		if len(merges) > 0 {
 			guards = slices.Insert(guards, 0, syntax.Expr(ident(noMax)))
 		}
-		value := b.protoMoved(m, f, c.value)
-		if !b.grid.slides(m, f) {
+		value := b.protoMoved(move, occupied, cell.value)
+		if !b.grid.canSlide(move, occupied) {
 			equal := anyEqual(merges)
 			value = simplifyIf(equal, value)
 			guards = append(guards, paren(equal))
 		}
 		var assigns []*syntax.Assign
-		if !reflect.DeepEqual(value, syntax.Expr(ident(c.value))) {
-			assigns = append(assigns, assign(c.value, value))
+		if !reflect.DeepEqual(value, syntax.Expr(ident(cell.value))) {
+			assigns = append(assigns, assign(cell.value, value))
 		}
-		assigns = append(assigns, assign(c.phase, intLit(randomPhase)))
-		commands = append(commands, command(m.String(), and(guards...), update(nil, assigns...)))
+		assigns = append(assigns, assign(cell.phase, intLit(randomPhase)))
+		commands = append(commands, command(move.String(), and(guards...), update(nil, assigns...)))
 	}
 	return commands
 }
 
-// protoMoved is the value of a cell after a move when the cells f are filled.
-func (b *builder) protoMoved(m Move, f filled, cell string) syntax.Expr {
-	lines := b.grid.lines(m)
-	l := lines[slices.IndexFunc(lines, func(l line) bool { return slices.Contains(l, cell) })]
-	tiles := b.grid.tiles(f, l)
-	return tiles.from(slices.Index(l, cell), 0, len(tiles))
+// protoMoved returns the value of a cell after a move if exactly the occupied cells have tiles.
+func (b *builder) protoMoved(move Move, occupied filled, cell string) syntax.Expr {
+	lines := b.grid.lines(move)
+	line := lines[slices.IndexFunc(lines, func(line line) bool { return slices.Contains(line, cell) })]
+	tiles := b.grid.filledCells(occupied, line)
+	return tiles.placeValue(slices.Index(line, cell), 0, len(tiles))
 }
 
-// simplifyIf simplifies a conditional whose condition is known to hold.
-func simplifyIf(known, x syntax.Expr) syntax.Expr {
-	if cond, ok := x.(*syntax.Cond); ok && reflect.DeepEqual(cond.C, known) {
+// simplifyIf returns an expression under the assumption that a known condition holds: the first branch of a conditional with this condition.
+func simplifyIf(known, expr syntax.Expr) syntax.Expr {
+	if cond, ok := expr.(*syntax.Cond); ok && reflect.DeepEqual(cond.C, known) {
 		return cond.T
 	}
-	return x
+	return expr
 }
 
+// protoFormulas returns the formulas and labels of the prototype.
 func (b *builder) protoFormulas() []syntax.Item {
-	first := protoCells()[0].phase
-	over := []syntax.Expr{ident(protoField(15)), is(first, moveMerge)}
+	firstPhase := protoCells()[0].phase
+	lost := []syntax.Expr{ident(protoField(15)), is(firstPhase, moveMerge)}
 	items := []syntax.Item{
 		formula(noMax, and(each(b.grid.cells, belowMax)...), "The game is not won."),
-		formula(success, and(paren(or(each(b.grid.cells, func(c string) syntax.Expr {
-			return eq(ident(c), ident(constMax))
-		})...)), is(first, randomPhase)), "The game is won: MAX is there after a move."),
-		formula(fail, and(append(over, b.grid.stuck()...)...), "The game is lost: the board is full and no neighbours are equal."),
+		formula(success, and(paren(or(each(b.grid.cells, func(cell string) syntax.Expr {
+			return eq(ident(cell), ident(constMax))
+		})...)), is(firstPhase, randomPhase)), "The game is won: MAX is there after a move."),
+		formula(fail, and(append(lost, b.grid.unequalNeighbours()...)...), "The game is lost: the board is full and no neighbours are equal."),
 	}
-	for i, f := range arrangements() {
-		decl := formula(protoField(f), b.grid.exactly(f))
+	for i, occupied := range arrangements() {
+		decl := formula(protoField(occupied), b.grid.exactlyFilled(occupied))
 		if i == 0 {
 			decl.Doc = syntax.Doc{"The filled cells: top left, top right, bottom left, bottom right."}
 		}

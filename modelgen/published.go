@@ -23,7 +23,7 @@ const (
 		"A model with two wrong updates, one of them printed in Table 3.5, gives all four: tilecheck gen --updates published."
 )
 
-// PublishedTable returns Table 3.6, column by column, Max growing.
+// PublishedTable returns Table 3.6, column by column, by increasing Max.
 //
 // Source: thesis section 3.9, Table 3.6. Reproducible: 400,000 games for each cell on an independent implementation of the rules, and PRISM's
 // simulator, reported in 2048-numbers.md.
@@ -37,10 +37,10 @@ func PublishedTable() []Published {
 	}
 	var table []Published
 	for i, named := range ThesisPolicies() {
-		for row, c := range columns[i] {
+		for row, cell := range columns[i] {
 			table = append(table, Published{
 				Strategy: named.Name, Policy: named.Policy, Max: 128 << row,
-				Loss: c.loss, HalfWidth: c.halfWidth, Reproducible: named.Name == "opposite",
+				Loss: cell.loss, HalfWidth: cell.halfWidth, Reproducible: named.Name == "opposite",
 			})
 		}
 	}

@@ -40,7 +40,7 @@ func ParseUpdates(text string) (Updates, error) {
 	return Updates(i), err
 }
 
-// validateUpdates returns the errors in a configuration with the published updates.
+// validateUpdates returns the errors in a configuration with the published updates; nil for the updates of the rules.
 func (c Config) validateUpdates() []error {
 	if c.Updates == UpdatesRules {
 		return nil
@@ -65,38 +65,38 @@ func (c Config) validateUpdates() []error {
 // PublishedBoards says which boards the published updates are for.
 const PublishedBoards = "lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4"
 
-// PublishedBoard reports whether the published updates are for a board. A line of less than four cells cannot meet a fault.
+// PublishedBoard reports whether a board can have the published updates: its longer side has four cells. Shorter lines have no faults.
 func PublishedBoard(rows, cols int) bool {
 	return max(rows, cols) == publishedLine && min(rows, cols) >= 1
 }
 
-// publishedTiles is movedTiles with the faults of UpdatesPublished.
-func (l line) publishedTiles(j, tiles int) syntax.Expr {
-	x := l.movedTiles(j, tiles)
-	if len(l) != publishedLine || j != 2 {
-		return x
+// publishedValueForTiles returns the value of valueForTiles with the faults of UpdatesPublished, which are in the third cell of a line.
+func (l line) publishedValueForTiles(place, tiles int) syntax.Expr {
+	value := l.valueForTiles(place, tiles)
+	if len(l) != publishedLine || place != 2 {
+		return value
 	}
 	switch tiles {
 	case 3: // fault A: the last branch, for four cells of which only the last is empty, is that cell and not the one before it
-		last := x.(*syntax.Cond)
+		last := value.(*syntax.Cond)
 		for next, ok := last, true; ok; next, ok = last.E.(*syntax.Cond) {
 			last = next
 		}
 		last.E = ident(l[3])
 	case 4: // fault B: the branch for a first pair that merges and a second one that does not doubles the last tile
-		merged := x.(*syntax.Cond).T.(*syntax.Cond)
+		merged := value.(*syntax.Cond).T.(*syntax.Cond)
 		merged.E = binary(syntax.OpMul, intLit(2), merged.E)
 	}
-	return x
+	return value
 }
 
-// faultsDoc says which assignments of a move have faults; nothing if none has.
+// faultsDoc returns a comment that names the cells whose assignments in the given moves have faults; nil if no assignment has a fault.
 func (b *builder) faultsDoc(moves ...Move) syntax.Doc {
 	var cells []string
-	for _, m := range moves {
-		for _, l := range b.grid.lines(m) {
-			if len(l) == publishedLine && !slices.Contains(cells, l[2]) {
-				cells = append(cells, l[2])
+	for _, move := range moves {
+		for _, line := range b.grid.lines(move) {
+			if len(line) == publishedLine && !slices.Contains(cells, line[2]) {
+				cells = append(cells, line[2])
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (b *builder) faultsDoc(moves ...Move) syntax.Doc {
 	}
 }
 
-// updatesMeaning is what the header of a model says about its moves.
+// updatesMeaning returns the lines of a model's header about its moves.
 func (c Config) updatesMeaning() []string {
 	if c.Updates != UpdatesPublished {
 		return []string{"Moves follow the rules of the game (section 3.1); Tables 3.4 and 3.5 as printed do not."}

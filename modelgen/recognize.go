@@ -12,8 +12,8 @@ import (
 type Recognizer struct{}
 
 // Warning says what is computed of a model in which [SchedulerSpawns]; it is empty for other models.
-func (Recognizer) Warning(m *syntax.Model) string {
-	if !SchedulerSpawns(m) {
+func (Recognizer) Warning(model *syntax.Model) string {
+	if !SchedulerSpawns(model) {
 		return ""
 	}
 	return "the scheduler of this model of 2048 also places the new tiles, so that minima and maxima are not those of the game; " +
@@ -21,14 +21,14 @@ func (Recognizer) Warning(m *syntax.Model) string {
 }
 
 // Columns returns the number of columns of the board whose cells are the variables v_0, v_1, … of a program; 0 if there is no board.
-func (Recognizer) Columns(p *sema.Program) int {
-	m := p.Model()
-	if m == nil {
+func (Recognizer) Columns(program *sema.Program) int {
+	model := program.Model()
+	if model == nil {
 		return 0
 	}
 	cells := 0
-	for slices.ContainsFunc(p.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(cells) }) {
+	for slices.ContainsFunc(program.Vars, func(variable sema.Variable) bool { return variable.Name == "v_"+strconv.Itoa(cells) }) {
 		cells++
 	}
-	return columns(m.Formulas(), cells)
+	return boardColumns(model.Formulas(), cells)
 }

@@ -23,9 +23,9 @@ func (b *builder) rewards() []syntax.Item {
 	if len(items) > 0 {
 		items[0].(*syntax.FormulaDecl).Doc = syntax.Doc{"The sum of the tiles that a move makes in each row or column, in either direction."}
 	}
-	for _, m := range allMoves() {
-		moves.Items = append(moves.Items, actionReward(m.String(), intLit(1)))
-		score.Items = append(score.Items, actionReward(m.String(), mergedBy(m, rows, cols)))
+	for _, move := range allMoves() {
+		moves.Items = append(moves.Items, actionReward(move.String(), intLit(1)))
+		score.Items = append(score.Items, actionReward(move.String(), mergedBy(move, rows, cols)))
 	}
 	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
 		moves.Items, score.Items = []*syntax.RewardItem{actionReward(randomMove, intLit(1))}, []*syntax.RewardItem{actionReward(randomMove, meanScore(rows, cols))}
@@ -33,49 +33,50 @@ func (b *builder) rewards() []syntax.Item {
 	return append(items, moves, score)
 }
 
-// addMerged adds the formula for the tiles that a move makes in a line, and its name to the terms of a sum. Nothing merges in a line of one cell.
-func (b *builder) addMerged(items []syntax.Item, terms []syntax.Expr, name string, l line) ([]syntax.Item, []syntax.Expr) {
-	if len(l) < 2 {
+// addMerged adds a formula for the sum of the tiles that a move makes in a line, and adds the formula's name to the terms of a sum. It adds nothing
+// for a line of one cell.
+func (b *builder) addMerged(items []syntax.Item, terms []syntax.Expr, name string, line line) ([]syntax.Item, []syntax.Expr) {
+	if len(line) < 2 {
 		return items, terms
 	}
-	return append(items, formula(name, l.merged(-1, 0))), append(terms, ident(name))
+	return append(items, formula(name, line.mergedSum(-1, 0))), append(terms, ident(name))
 }
 
-// merged returns the sum of the tiles that are made by merging in cells p and beyond. pending is the cell of the tile before p that has not
-// merged, or -1. Of a run of n equal tiles n/2 pairs merge, whichever end the move begins at.
-func (l line) merged(pending, p int) syntax.Expr {
-	if p == len(l) {
+// mergedSum returns the sum of the tiles that are made by merging in the cells from index cell on. pending is the index of an earlier tile that has
+// not merged, or -1. Of n equal neighbouring tiles, n/2 pairs merge, from whichever end the move begins.
+func (l line) mergedSum(pending, cell int) syntax.Expr {
+	if cell == len(l) {
 		return intLit(0)
 	}
-	next := l.merged(p, p+1)
+	next := l.mergedSum(cell, cell+1)
 	if pending >= 0 {
-		pair := binary(syntax.OpMul, intLit(2), ident(l[p]))
-		if p+2 < len(l) { // another pair may follow
-			pair = sum(pair, paren(l.merged(-1, p+1)))
+		pair := binary(syntax.OpMul, intLit(2), ident(l[cell]))
+		if cell+2 < len(l) { // another pair may follow
+			pair = sum(pair, paren(l.mergedSum(-1, cell+1)))
 		}
-		next = choose(eq(ident(l[pending]), ident(l[p])), pair, next)
+		next = conditional(eq(ident(l[pending]), ident(l[cell])), pair, next)
 	}
-	return choose(is(l[p], 0), l.merged(pending, p+1), next)
+	return conditional(is(l[cell], 0), l.mergedSum(pending, cell+1), next)
 }
 
-// actionReward is the reward of a transition with an action.
+// actionReward returns a reward for every transition with an action.
 func actionReward(action string, value syntax.Expr) *syntax.RewardItem {
 	return &syntax.RewardItem{Transition: true, Action: ident(action), Guard: boolLit(true), Value: value}
 }
 
-// mergedBy is the sum of the tiles that a move makes, given the names of the formulas of rows and columns.
-func mergedBy(m Move, rows, cols []syntax.Expr) syntax.Expr {
-	if m.vertical() {
+// mergedBy returns the sum of the tiles that a move makes. rows and cols have the names of the formulas for the lines.
+func mergedBy(move Move, rows, cols []syntax.Expr) syntax.Expr {
+	if move.vertical() {
 		return sum(cols...)
 	}
 	return sum(rows...)
 }
 
-// meanScore is the expected score of a move that is drawn from the legal ones.
+// meanScore returns the expected score of a move that is drawn from the legal moves.
 func meanScore(rows, cols []syntax.Expr) syntax.Expr {
 	var scores []syntax.Expr
-	for _, m := range allMoves() {
-		scores = append(scores, paren(&syntax.Cond{C: ident(m.canMove()), T: mergedBy(m, rows, cols), E: intLit(0)}))
+	for _, move := range allMoves() {
+		scores = append(scores, paren(&syntax.Cond{C: ident(move.canMove()), T: mergedBy(move, rows, cols), E: intLit(0)}))
 	}
 	return binary(syntax.OpDiv, paren(sum(scores...)), ident(legalMoves))
 }

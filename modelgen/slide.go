@@ -6,67 +6,67 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// line is the variables of a row or column, starting at the wall that the tiles move to.
+// line has the cells of a row or column, starting at the wall that the tiles move to.
 type line []string
 
-// moved returns the value of cell j of the line after the move, as an expression of the cells.
-// count names the formula for the number of tiles in the line. The result is `count=L ? … :
-// count=L-1 ? … : …`: one branch per number of tiles, with conditionals that find the empty cells.
-// byTiles is movedTiles or publishedTiles.
+// movedValue returns the new value of a place of the line after the move, as an expression of the old values of the cells. The expression has one
+// branch for each number of tiles; count is the name of the formula for the number of tiles in the line. valueFor returns the branch for a number of
+// tiles.
 //
-// Source: thesis section 3.5, flowchart under "Merging commands with the same action"; the branches follow the rules of section 3.1 where Tables 3.4 and 3.5 break them.
-func (l line) moved(j int, count string, byTiles func(l line, j, tiles int) syntax.Expr) syntax.Expr {
-	x := byTiles(l, j, 1)
+// Source: thesis section 3.5, flowchart under "Merging commands with the same action"; the branches follow the rules of section 3.1 where Tables 3.4
+// and 3.5 break them.
+func (l line) movedValue(place int, count string, valueFor func(l line, place, tiles int) syntax.Expr) syntax.Expr {
+	value := valueFor(l, place, 1)
 	for tiles := 2; tiles <= len(l); tiles++ {
-		x = choose(is(count, tiles), byTiles(l, j, tiles), x)
+		value = conditional(is(count, tiles), valueFor(l, place, tiles), value)
 	}
-	return x
+	return value
 }
 
-// movedTiles is moved for the valuations where exactly tiles cells, at least one, hold a tile. For tiles == 1 it holds for an empty line
-// as well, as in Table 3.2.
-func (l line) movedTiles(j, tiles int) syntax.Expr { return l.from(j, 0, tiles) }
+// valueForTiles returns the new value of a place if the line has exactly the given number of tiles, at least one. The value for one tile is also
+// correct for an empty line, as in Table 3.2.
+func (l line) valueForTiles(place, tiles int) syntax.Expr { return l.placeValue(place, 0, tiles) }
 
-// from returns the value of the j-th place when exactly the given number of tiles in cells p and
-// beyond slide into the places from there on.
-func (l line) from(j, p, tiles int) syntax.Expr {
+// placeValue returns the value at index place of the tiles after the move, if exactly the given number of tiles are in the cells from next on, and no
+// earlier tile can merge with them.
+func (l line) placeValue(place, next, tiles int) syntax.Expr {
 	switch {
-	case j >= tiles:
+	case place >= tiles:
 		return intLit(0)
-	case len(l)-p == tiles:
-		return l.withPending(j, p, p+1, tiles-1)
+	case len(l)-next == tiles:
+		return l.placeValuePending(place, next, next+1, tiles-1)
 	}
-	return choose(is(l[p], 0), l.from(j, p+1, tiles), l.withPending(j, p, p+1, tiles-1))
+	return conditional(is(l[next], 0), l.placeValue(place, next+1, tiles), l.placeValuePending(place, next, next+1, tiles-1))
 }
 
-// withPending is from after the tile in cell h, which has not merged yet, with exactly the given
-// number of tiles in cells p and beyond.
-func (l line) withPending(j, h, p, tiles int) syntax.Expr {
+// placeValuePending returns the value at index place if a tile in the cell pending precedes the tiles and has not merged yet. Exactly the given
+// number of tiles are in the cells from next on.
+func (l line) placeValuePending(place, pending, next, tiles int) syntax.Expr {
 	switch {
-	case j > tiles:
+	case place > tiles:
 		return intLit(0)
 	case tiles == 0:
-		return ident(l[h])
-	case len(l)-p == tiles:
-		return l.reaching(j, h, p, tiles-1)
+		return ident(l[pending])
+	case len(l)-next == tiles:
+		return l.placeValueMeeting(place, pending, next, tiles-1)
 	}
-	return choose(is(l[p], 0), l.withPending(j, h, p+1, tiles), l.reaching(j, h, p, tiles-1))
+	return conditional(is(l[next], 0), l.placeValuePending(place, pending, next+1, tiles), l.placeValueMeeting(place, pending, next, tiles-1))
 }
 
-// reaching is withPending when the tile in cell h reaches the tile in cell p, after which the
-// given number of tiles follow: equal tiles merge.
-func (l line) reaching(j, h, p, tiles int) syntax.Expr {
-	equal := eq(ident(l[h]), ident(l[p]))
-	if j == 0 {
-		return choose(equal, binary(syntax.OpMul, intLit(2), ident(l[h])), ident(l[h]))
+// placeValueMeeting returns the value at index place if the tile in the cell pending meets the tile in the cell next, and the given number of tiles
+// follow. Equal tiles merge.
+func (l line) placeValueMeeting(place, pending, next, tiles int) syntax.Expr {
+	equal := eq(ident(l[pending]), ident(l[next]))
+	if place == 0 {
+		return conditional(equal, binary(syntax.OpMul, intLit(2), ident(l[pending])), ident(l[pending]))
 	}
-	return choose(equal, l.from(j-1, p+1, tiles), l.withPending(j-1, p, p+1, tiles))
+	return conditional(equal, l.placeValue(place-1, next+1, tiles), l.placeValuePending(place-1, next, next+1, tiles))
 }
 
-// choose is `c ? t : e`, or t when both are the same.
-func choose(c, t, e syntax.Expr) syntax.Expr {
-	if reflect.DeepEqual(t, e) {
-		return t
+// conditional returns the expression condition ? then : otherwise, or then if both branches are the same.
+func conditional(condition, then, otherwise syntax.Expr) syntax.Expr {
+	if reflect.DeepEqual(then, otherwise) {
+		return then
 	}
-	return &syntax.Cond{C: c, T: t, E: e}
+	return &syntax.Cond{C: condition, T: then, E: otherwise}
 }

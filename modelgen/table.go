@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Table is a policy given board by board: a policy manager for any strategy with finitely many memories on the boards that it reaches. On
-// other boards the model takes some move or none.
+// Table is a policy as a table of boards. It can be any strategy with finite memory on the boards that the strategy reaches. On other boards the
+// model takes any move or none.
 type Table struct {
 	Command string   // the command line that makes the model, for its header
 	About   []string // lines about the policy, for the header
@@ -42,120 +42,122 @@ const (
 	drawn    = "drawn"
 )
 
-// validate checks everything but that the moves are legal. Its error is a *FieldError.
+// validate checks the table for a board of so many cells. It does not check that the moves are legal. The error is a *FieldError.
 func (t *Table) validate(cells int) error {
-	wrong := func(row int, found, want string) error {
+	fieldError := func(row int, found, want string) error {
 		return &FieldError{"policy", fmt.Sprintf("a table with %s in row %d", found, row), want}
 	}
 	if t.Memory < 1 || len(t.Rows) == 0 {
 		return &FieldError{"policy", fmt.Sprintf("a table of %d rows with %d memories", len(t.Rows), t.Memory), "at least one of each"}
 	}
 	seen := map[string]bool{}
-	for i, r := range t.Rows {
-		key := fmt.Sprint(r.Memory, r.Cells)
+	for index, row := range t.Rows {
+		key := fmt.Sprint(row.Memory, row.Cells)
 		switch {
-		case len(r.Cells) != cells:
-			return wrong(i, fmt.Sprintf("%d cells", len(r.Cells)), strconv.Itoa(cells))
-		case r.Memory < 0 || r.Memory >= t.Memory:
-			return wrong(i, fmt.Sprintf("memory %d", r.Memory), fmt.Sprintf("0 to %d", t.Memory-1))
+		case len(row.Cells) != cells:
+			return fieldError(index, fmt.Sprintf("%d cells", len(row.Cells)), strconv.Itoa(cells))
+		case row.Memory < 0 || row.Memory >= t.Memory:
+			return fieldError(index, fmt.Sprintf("memory %d", row.Memory), fmt.Sprintf("0 to %d", t.Memory-1))
 		case seen[key]:
-			return wrong(i, "a board that was there already", "each board with each memory once")
+			return fieldError(index, "a board that was there already", "each board with each memory once")
 		}
 		seen[key] = true
 		sum := new(big.Rat)
-		for _, c := range r.Choices {
-			if c.Move >= numMoves || c.Prob == nil || c.Prob.Sign() <= 0 || c.Memory < 0 || c.Memory >= t.Memory {
-				return wrong(i, fmt.Sprintf("a choice of %s, probability %v and memory %d", c.Move, c.Prob, c.Memory),
+		for _, choice := range row.Choices {
+			if choice.Move >= numMoves || choice.Prob == nil || choice.Prob.Sign() <= 0 || choice.Memory < 0 || choice.Memory >= t.Memory {
+				return fieldError(index, fmt.Sprintf("a choice of %s, probability %v and memory %d", choice.Move, choice.Prob, choice.Memory),
 					"a move with a positive probability")
 			}
-			sum.Add(sum, c.Prob)
+			sum.Add(sum, choice.Prob)
 		}
 		if sum.Cmp(big.NewRat(1, 1)) != 0 {
-			return wrong(i, "probabilities that sum to "+sum.RatString(), "1")
+			return fieldError(index, "probabilities that sum to "+sum.RatString(), "1")
 		}
 	}
 	return nil
 }
 
-// outcome is what a decision leads to.
+// outcome is the result of a decision: a move, and the memory after it.
 type outcome struct {
 	move   Move
 	memory int
 }
 
-// tableManager is the two parts of a table's policy: the formula that says which decision belongs to a board, and the module that
-// carries it out. Decisions are the different outcomes, or, when some row has several choices, the different distributions over them.
+// tableManager returns the two parts of a table's policy. The formula maps a board and memory to the number of a decision, and the module carries the
+// decision out. If each row has one choice, the decisions are the different outcomes. Otherwise they are the different distributions over outcomes.
 func (b *builder) tableManager() (*syntax.Module, *syntax.FormulaDecl) {
-	t := b.cfg.Table
+	table := b.cfg.Table
 	module := &syntax.Module{Name: ident("policy_manager"), Doc: syntax.Doc{"Takes the moves that the table has for the board."}}
-	if t.Memory > 1 {
-		module.Vars = append(module.Vars, rangeVar(memory, intLit(t.Memory-1), 0, "What the strategy remembers."))
+	if table.Memory > 1 {
+		module.Vars = append(module.Vars, rangeVar(memory, intLit(table.Memory-1), 0, "What the strategy remembers."))
 	}
 	var classes []int
-	if t.random() {
-		classes = t.drawnMoves(module)
+	if table.isRandom() {
+		classes = table.drawnMoves(module)
 	} else {
-		classes = t.certainMoves(module)
+		classes = table.certainMoves(module)
 	}
-	tree := b.grid.decide(t.Rows, classes)
+	tree := b.grid.decisionTree(table.Rows, classes)
 	return module, formula(decision, tree, "Which of the policy's decisions belongs to a board that it reaches.")
 }
 
-func (t *Table) random() bool {
-	return slices.ContainsFunc(t.Rows, func(r TableRow) bool { return len(r.Choices) > 1 })
+// isRandom reports whether a row has several choices.
+func (t *Table) isRandom() bool {
+	return slices.ContainsFunc(t.Rows, func(row TableRow) bool { return len(row.Choices) > 1 })
 }
 
-// certainMoves adds a command for each outcome and returns the number of the outcome of each row.
+// certainMoves adds a command to the module for each outcome. It returns the number of each row's outcome.
 func (t *Table) certainMoves(module *syntax.Module) []int {
 	outcomes, number := t.outcomes()
-	for i, o := range outcomes {
-		module.Commands = append(module.Commands, command(o.move.String(), is(decision, i), update(nil, t.remember(o)...)))
+	for index, outcome := range outcomes {
+		module.Commands = append(module.Commands, command(outcome.move.String(), is(decision, index), update(nil, t.memoryAssigns(outcome)...)))
 	}
 	classes := make([]int, len(t.Rows))
-	for i, r := range t.Rows {
-		classes[i] = number[outcomeOf(r.Choices[0])]
+	for index, row := range t.Rows {
+		classes[index] = number[outcomeOf(row.Choices[0])]
 	}
 	return classes
 }
 
-// drawnMoves adds a command that draws for each distribution and one that moves for each outcome, and returns the number of the
-// distribution of each row. The drawing is a step of its own, as with RandomMoves, because what a command synchronises on is certain.
+// drawnMoves adds a command to the module for each distribution, which draws an outcome, and a command for each outcome, which moves. It returns the
+// number of each row's distribution. Drawing is a step of its own, as for RandomMoves, because a command has one action and so synchronises on one
+// move only.
 func (t *Table) drawnMoves(module *syntax.Module) []int {
 	outcomes, number := t.outcomes()
-	d := draw{drawn, len(outcomes)}
+	drawnMove := draw{drawn, len(outcomes)}
 	module.Doc = append(module.Doc, "Draws a move as the table says, then makes it.")
-	module.Vars = append(module.Vars, d.variable(fmt.Sprintf("The move drawn, %d is none.", len(outcomes))))
-	index := map[string]int{}
+	module.Vars = append(module.Vars, drawnMove.variable(fmt.Sprintf("The move drawn, %d is none.", len(outcomes))))
+	classOf := map[string]int{}
 	classes := make([]int, len(t.Rows))
-	for i, r := range t.Rows {
-		updates, key := t.distribution(r, number)
-		class, known := index[key]
+	for index, row := range t.Rows {
+		updates, key := t.distribution(row, number)
+		class, known := classOf[key]
 		if !known {
-			class = len(index)
-			index[key] = class
-			guard := and(is(phase, moveMerge), ident(noMax), not(ident(fail)), d.none(), is(decision, class))
+			class = len(classOf)
+			classOf[key] = class
+			guard := and(is(phase, moveMerge), ident(noMax), not(ident(fail)), drawnMove.isNone(), is(decision, class))
 			module.Commands = append(module.Commands, command("draw", guard, updates...))
 		}
-		classes[i] = class
+		classes[index] = class
 	}
-	for i, o := range outcomes {
-		then := d.forget()
-		then.Assigns = append(then.Assigns, t.remember(o)...)
-		module.Commands = append(module.Commands, command(o.move.String(), is(drawn, i), then))
+	for index, outcome := range outcomes {
+		result := drawnMove.reset()
+		result.Assigns = append(result.Assigns, t.memoryAssigns(outcome)...)
+		module.Commands = append(module.Commands, command(outcome.move.String(), is(drawn, index), result))
 	}
 	return classes
 }
 
-// distribution returns the updates that draw one of a row's choices, in the order of the outcomes, and a text that only equal
-// distributions share.
-func (t *Table) distribution(r TableRow, number map[outcome]int) (updates []*syntax.Update, key string) {
-	choices := slices.Clone(r.Choices)
-	slices.SortFunc(choices, func(x, y TableChoice) int { return number[outcomeOf(x)] - number[outcomeOf(y)] })
+// distribution returns the updates that draw one of a row's choices, in the order of the outcomes' numbers, and a key that is the same for equal
+// distributions only.
+func (t *Table) distribution(row TableRow, number map[outcome]int) (updates []*syntax.Update, key string) {
+	choices := slices.Clone(row.Choices)
+	slices.SortFunc(choices, func(first, second TableChoice) int { return number[outcomeOf(first)] - number[outcomeOf(second)] })
 	var text strings.Builder
-	for _, c := range choices {
-		n := number[outcomeOf(c)]
-		updates = append(updates, update(fraction(c.Prob), assign(drawn, intLit(n))))
-		fmt.Fprintf(&text, "%d:%s ", n, c.Prob.RatString())
+	for _, choice := range choices {
+		outcome := number[outcomeOf(choice)]
+		updates = append(updates, update(fraction(choice.Prob), assign(drawn, intLit(outcome))))
+		fmt.Fprintf(&text, "%d:%s ", outcome, choice.Prob.RatString())
 	}
 	if len(updates) == 1 {
 		updates[0].Prob = nil
@@ -163,52 +165,53 @@ func (t *Table) distribution(r TableRow, number map[outcome]int) (updates []*syn
 	return updates, text.String()
 }
 
-// outcomes returns the different outcomes, ordered by move and memory, and their numbers.
+// outcomes returns the different outcomes, ordered by move and memory, and the number of each of them.
 func (t *Table) outcomes() ([]outcome, map[outcome]int) {
 	number := map[outcome]int{}
-	var all []outcome
-	for _, r := range t.Rows {
-		for _, c := range r.Choices {
-			o := outcomeOf(c)
-			if _, known := number[o]; !known {
-				number[o] = 0
-				all = append(all, o)
+	var outcomes []outcome
+	for _, row := range t.Rows {
+		for _, choice := range row.Choices {
+			outcome := outcomeOf(choice)
+			if _, known := number[outcome]; !known {
+				number[outcome] = 0
+				outcomes = append(outcomes, outcome)
 			}
 		}
 	}
-	slices.SortFunc(all, func(x, y outcome) int {
-		if x.move != y.move {
-			return int(x.move) - int(y.move)
+	slices.SortFunc(outcomes, func(first, second outcome) int {
+		if first.move != second.move {
+			return int(first.move) - int(second.move)
 		}
-		return x.memory - y.memory
+		return first.memory - second.memory
 	})
-	for i, o := range all {
-		number[o] = i
+	for i, outcome := range outcomes {
+		number[outcome] = i
 	}
-	return all, number
+	return outcomes, number
 }
 
-func outcomeOf(c TableChoice) outcome { return outcome{c.Move, c.Memory} }
+// outcomeOf returns the outcome of a choice.
+func outcomeOf(choice TableChoice) outcome { return outcome{choice.Move, choice.Memory} }
 
-// remember is the assignment to the memory, none for a policy without.
-func (t *Table) remember(o outcome) []*syntax.Assign {
+// memoryAssigns returns the assignment to the variable for the memory; nil for a policy without memory.
+func (t *Table) memoryAssigns(outcome outcome) []*syntax.Assign {
 	if t.Memory == 1 {
 		return nil
 	}
-	return []*syntax.Assign{assign(memory, intLit(o.memory))}
+	return []*syntax.Assign{assign(memory, intLit(outcome.memory))}
 }
 
-// fraction writes a probability so that exact engines read the exact value. Numbers beyond the language's integers are doubles with the
-// same digits.
-func fraction(p *big.Rat) syntax.Expr {
-	number := func(n *big.Int) syntax.Expr {
-		if n.IsInt64() && n.Int64() < 1<<31 {
-			return intLit(int(n.Int64()))
+// fraction returns an expression for a probability that exact engines evaluate exactly: a quotient. Numbers beyond the integers of the language are
+// written as doubles with the same digits.
+func fraction(probability *big.Rat) syntax.Expr {
+	number := func(integer *big.Int) syntax.Expr {
+		if integer.IsInt64() && integer.Int64() < 1<<31 {
+			return intLit(int(integer.Int64()))
 		}
-		return &syntax.DoubleLit{Text: n.String() + ".0"}
+		return &syntax.DoubleLit{Text: integer.String() + ".0"}
 	}
-	if p.IsInt() {
-		return number(p.Num())
+	if probability.IsInt() {
+		return number(probability.Num())
 	}
-	return binary(syntax.OpDiv, number(p.Num()), number(p.Denom()))
+	return binary(syntax.OpDiv, number(probability.Num()), number(probability.Denom()))
 }

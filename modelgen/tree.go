@@ -6,161 +6,159 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// question is a condition on a row of a table: an expression of the model, and its answer for each
-// row.
+// question is a condition on a row of a table: an expression of the model, and whether it holds for each row.
 type question struct {
-	x       syntax.Expr
-	answers []bool
+	condition syntax.Expr
+	answers   []bool
 }
 
-// decide returns an integer expression with the value classes[i] for the board and memory of
-// rows[i]. For other boards it may have any value.
+// decisionTree returns an integer expression that has the value classes[i] for the board and memory of rows[i]. For other boards it may have any
+// value.
 //
-// It is a decision tree. Each node asks the question that separates the classes best by the Gini
-// impurity; ties go to the first. The legal moves are among the questions, so a preference list
-// stays one.
+// Each inner node asks the question that separates the classes best by the Gini impurity; the first of several best ones. The legal moves are among
+// the questions, so the tree of a preference list is the list.
 //
 // Source: L. Breiman et al., Classification and Regression Trees, 1984, chapter 2.
-func (g *grid) decide(rows []TableRow, classes []int) syntax.Expr {
-	t := &tree{questions: g.questions(rows), classes: classes}
+func (g *grid) decisionTree(rows []TableRow, classes []int) syntax.Expr {
+	tree := &tree{questions: g.questions(rows), classes: classes}
 	size := slices.Max(classes) + 1
-	t.yes, t.no = make([]int, size), make([]int, size)
+	tree.yes, tree.no = make([]int, size), make([]int, size)
 	all := make([]int, len(rows))
 	for i := range all {
 		all[i] = i
 	}
-	return t.node(all)
+	return tree.subtree(all)
 }
 
-// tree is the data that the nodes of a tree share while it is built.
+// tree has the data that the nodes of a decision tree share while the tree is built.
 type tree struct {
 	questions []question
 	classes   []int
 	yes, no   []int // rows of each class on each side of a question; zero between uses
 }
 
-func (t *tree) node(rows []int) syntax.Expr {
-	first := t.classes[rows[0]]
-	if !slices.ContainsFunc(rows, func(r int) bool { return t.classes[r] != first }) {
-		return intLit(first)
+// subtree returns the decision tree for some rows, given by their indices.
+func (t *tree) subtree(rows []int) syntax.Expr {
+	firstClass := t.classes[rows[0]]
+	if !slices.ContainsFunc(rows, func(row int) bool { return t.classes[row] != firstClass }) {
+		return intLit(firstClass)
 	}
-	q := t.best(rows)
+	question := t.bestQuestion(rows)
 	var yes, no []int
-	for _, r := range rows {
-		if q.answers[r] {
-			yes = append(yes, r)
+	for _, row := range rows {
+		if question.answers[row] {
+			yes = append(yes, row)
 		} else {
-			no = append(no, r)
+			no = append(no, row)
 		}
 	}
-	return paren(&syntax.Cond{C: q.x, T: t.node(yes), E: t.node(no)})
+	return paren(&syntax.Cond{C: question.condition, T: t.subtree(yes), E: t.subtree(no)})
 }
 
-// best returns the question with the highest purity. Rows of different classes differ in some
-// answer, so a splitting question exists.
-func (t *tree) best(rows []int) *question {
-	best, most := -1, 0.0
+// bestQuestion returns the question with the highest purity for some rows. The rows have different classes, so some question separates them.
+func (t *tree) bestQuestion(rows []int) *question {
+	bestIndex, maxPurity := -1, 0.0
 	for i := range t.questions {
-		if purity, splits := t.purity(&t.questions[i], rows); splits && (best < 0 || purity > most) {
-			best, most = i, purity
+		if purity, splits := t.purity(&t.questions[i], rows); splits && (bestIndex < 0 || purity > maxPurity) {
+			bestIndex, maxPurity = i, purity
 		}
 	}
-	return &t.questions[best]
+	return &t.questions[bestIndex]
 }
 
-// purity is the sum over both sides of the squared numbers of each class, over the number of rows: the expected number of rows that
-// are in the class of a row drawn from the same side.
-func (t *tree) purity(q *question, rows []int) (purity float64, splits bool) {
-	var squares, total [2]int
-	for _, r := range rows {
-		c := t.classes[r]
+// purity returns the sum, over both sides of a question, of the squared numbers of rows of each class, divided by the number of rows of the side.
+// splits is false if one side has no rows.
+func (t *tree) purity(question *question, rows []int) (purity float64, splits bool) {
+	var squares, sizes [2]int
+	for _, row := range rows {
+		class := t.classes[row]
 		// (n+1)^2 - n^2 = 2n+1
-		if q.answers[r] {
-			squares[0] += 2*t.yes[c] + 1
-			t.yes[c]++
-			total[0]++
+		if question.answers[row] {
+			squares[0] += 2*t.yes[class] + 1
+			t.yes[class]++
+			sizes[0]++
 		} else {
-			squares[1] += 2*t.no[c] + 1
-			t.no[c]++
-			total[1]++
+			squares[1] += 2*t.no[class] + 1
+			t.no[class]++
+			sizes[1]++
 		}
 	}
-	for _, r := range rows {
-		t.yes[t.classes[r]], t.no[t.classes[r]] = 0, 0
+	for _, row := range rows {
+		t.yes[t.classes[row]], t.no[t.classes[row]] = 0, 0
 	}
-	if total[0] == 0 || total[1] == 0 {
+	if sizes[0] == 0 || sizes[1] == 0 {
 		return 0, false
 	}
-	return float64(squares[0])/float64(total[0]) + float64(squares[1])/float64(total[1]), true
+	return float64(squares[0])/float64(sizes[0]) + float64(squares[1])/float64(sizes[1]), true
 }
 
-// questions returns all questions: which moves are legal, how neighbours compare, how large a tile
-// is, and the value of the memory. The last two distinguish any two rows.
+// questions returns the questions about rows: which moves are legal, how neighbouring tiles compare, how large a tile is, and which value the memory
+// has. It omits questions with the same answer for all rows. The last two kinds distinguish any two rows.
 func (g *grid) questions(rows []TableRow) []question {
 	var all []question
-	ask := func(x syntax.Expr, holds func(r *TableRow) bool) {
-		q := question{x: x, answers: make([]bool, len(rows))}
+	add := func(condition syntax.Expr, holds func(row *TableRow) bool) {
+		question := question{condition: condition, answers: make([]bool, len(rows))}
 		for i := range rows {
-			q.answers[i] = holds(&rows[i])
+			question.answers[i] = holds(&rows[i])
 		}
-		if slices.Contains(q.answers, true) && slices.Contains(q.answers, false) {
-			all = append(all, q)
+		if slices.Contains(question.answers, true) && slices.Contains(question.answers, false) {
+			all = append(all, question)
 		}
 	}
-	for _, m := range allMoves() {
-		pairs := g.indices(m)
-		ask(ident(m.canMove()), func(r *TableRow) bool { return slides(pairs, r.Cells) })
+	for _, move := range allMoves() {
+		pairs := g.neighbourIndices(move)
+		add(ident(move.canMove()), func(row *TableRow) bool { return isLegalOn(pairs, row.Cells) })
 	}
-	for _, v := range distinct(rows, func(r *TableRow) []int { return []int{r.Memory} }) {
-		ask(is(memory, v), func(r *TableRow) bool { return r.Memory == v })
+	for _, value := range distinct(rows, func(row *TableRow) []int { return []int{row.Memory} }) {
+		add(is(memory, value), func(row *TableRow) bool { return row.Memory == value })
 	}
-	for _, p := range slices.Concat(g.indices(Left), g.indices(Up)) {
-		near, far := ident(g.cells[p[0]]), ident(g.cells[p[1]])
-		ask(eq(near, far), func(r *TableRow) bool { return r.Cells[p[0]] == r.Cells[p[1]] })
-		ask(binary(syntax.OpLt, near, far), func(r *TableRow) bool { return r.Cells[p[0]] < r.Cells[p[1]] })
+	for _, pair := range slices.Concat(g.neighbourIndices(Left), g.neighbourIndices(Up)) {
+		near, far := ident(g.cells[pair[0]]), ident(g.cells[pair[1]])
+		add(eq(near, far), func(row *TableRow) bool { return row.Cells[pair[0]] == row.Cells[pair[1]] })
+		add(binary(syntax.OpLt, near, far), func(row *TableRow) bool { return row.Cells[pair[0]] < row.Cells[pair[1]] })
 	}
-	tiles := distinct(rows, func(r *TableRow) []int { return r.Cells })
+	tiles := distinct(rows, func(row *TableRow) []int { return row.Cells })
 	for i, cell := range g.cells {
-		for _, v := range tiles {
-			x := binary(syntax.OpLe, ident(cell), intLit(v))
-			if v == 0 {
-				x = is(cell, 0)
+		for _, value := range tiles {
+			condition := binary(syntax.OpLe, ident(cell), intLit(value))
+			if value == 0 {
+				condition = is(cell, 0)
 			}
-			ask(x, func(r *TableRow) bool { return r.Cells[i] <= v })
+			add(condition, func(row *TableRow) bool { return row.Cells[i] <= value })
 		}
 	}
 	return all
 }
 
-// indices returns the pairs of neighbours along a move as indices of cells, the nearer one first.
-func (g *grid) indices(m Move) [][2]int {
-	var all [][2]int
-	for _, p := range g.pairs(m) {
-		all = append(all, [2]int{slices.Index(g.cells, p.near), slices.Index(g.cells, p.far)})
+// neighbourIndices returns the pairs of neighbouring cells along a move as indices, the cell closer to the wall first.
+func (g *grid) neighbourIndices(move Move) [][2]int {
+	var indices [][2]int
+	for _, pair := range g.neighbours(move) {
+		indices = append(indices, [2]int{slices.Index(g.cells, pair.near), slices.Index(g.cells, pair.far)})
 	}
-	return all
+	return indices
 }
 
-// slides evaluates grid.legal.
-func slides(pairs [][2]int, cells []int) bool {
-	return slices.ContainsFunc(pairs, func(p [2]int) bool {
-		near, far := cells[p[0]], cells[p[1]]
+// isLegalOn reports whether a move is legal on a board. pairs has the neighbouring cells along the move, and cells the values of the board.
+func isLegalOn(pairs [][2]int, cells []int) bool {
+	return slices.ContainsFunc(pairs, func(pair [2]int) bool {
+		near, far := cells[pair[0]], cells[pair[1]]
 		return near == 0 && far != 0 || near != 0 && near == far
 	})
 }
 
-// distinct returns the different values in rows, in ascending order.
-func distinct(rows []TableRow, of func(r *TableRow) []int) []int {
+// distinct returns the different values of all rows, in ascending order.
+func distinct(rows []TableRow, valuesOf func(row *TableRow) []int) []int {
 	seen := map[int]bool{}
-	var all []int
+	var values []int
 	for i := range rows {
-		for _, v := range of(&rows[i]) {
-			if !seen[v] {
-				seen[v] = true
-				all = append(all, v)
+		for _, value := range valuesOf(&rows[i]) {
+			if !seen[value] {
+				seen[value] = true
+				values = append(values, value)
 			}
 		}
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(values)
+	return values
 }
