@@ -26,7 +26,7 @@ func (c *Container) Check(ctx context.Context, cmd runner.Command) (runner.Exit,
 	return exit, err
 }
 
-// check also reports whether the tool was started.
+// check is Check. It also reports whether the tool was started.
 func (c *Container) check(ctx context.Context, cmd runner.Command) (_ runner.Exit, started bool, _ error) {
 	if err := checkNames(cmd); err != nil {
 		return runner.Exit{}, false, err
@@ -45,17 +45,17 @@ func (c *Container) check(ctx context.Context, cmd runner.Command) (_ runner.Exi
 		return runner.Exit{}, false, c.startError(ctx, err)
 	}
 	exit := run.wait(ctx)
-	absent := exit.Cause == runner.Finished && (exit.Code == 126 || exit.Code == 127)
-	if exit.Cause != runner.Finished || absent {
+	isMissing := exit.Cause == runner.Finished && (exit.Code == 126 || exit.Code == 127)
+	if exit.Cause != runner.Finished || isMissing {
 		_ = c.Terminate(ctx) // the exit already has a cause; Docker.Close tries the removal again
 	}
-	if absent {
+	if isMissing {
 		return runner.Exit{}, true, failure("image %s has no program %s that could be run: %s", c.image, c.tool.Program[0], run.stderrStart.text())
 	}
 	return exit, true, nil
 }
 
-// startError returns the error of a run that could not be started.
+// startError returns the error of a run that could not be started: the error of the context if it has ended, otherwise a failure for the user.
 func (c *Container) startError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -73,10 +73,10 @@ type run struct {
 	stderrStart prefixBuffer
 }
 
-// startRun copies the files into the container and starts the tool in a new folder.
+// startRun copies the files of a command into a new folder in the container and starts the tool there.
 func (c *Container) startRun(ctx context.Context, cmd runner.Command) (*run, error) {
 	c.runs++
-	r := &run{Container: c, cmd: cmd, dir: runDir(c.runs)}
+	newRun := &run{Container: c, cmd: cmd, dir: runDir(c.runs)}
 	files, err := archive(fmt.Sprint(c.runs), cmd.Files)
 	if err != nil {
 		return nil, err
@@ -87,27 +87,26 @@ func (c *Container) startRun(ctx context.Context, cmd runner.Command) (*run, err
 		return nil, err
 	}
 	exec, err := c.docker.client.ExecCreate(ctx, id, client.ExecCreateOptions{
-		Cmd: c.tool.argv(cmd), WorkingDir: r.dir, AttachStdout: true, AttachStderr: true,
+		Cmd: c.tool.argv(cmd), WorkingDir: newRun.dir, AttachStdout: true, AttachStderr: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.execID, r.started = exec.ID, time.Now()
+	newRun.execID, newRun.started = exec.ID, time.Now()
 	attached, err := c.docker.client.ExecAttach(ctx, exec.ID, client.ExecAttachOptions{})
-	r.stream = attached.HijackedResponse
-	return r, err
+	newRun.stream = attached.HijackedResponse
+	return newRun, err
 }
 
-// wait copies the output until the run ends, is cancelled or exceeds its time
-// limit, and returns how it ended.
+// wait copies the output until the run ends, is cancelled or exceeds its time limit. It returns the exit of the run, with the files to collect.
 func (r *run) wait(ctx context.Context) runner.Exit {
 	outputDone := make(chan error, 1)
 	go func() { outputDone <- demultiplex(r.cmd.Stdout, r.stderr(), r.stream.Reader) }()
 	var timeLimit <-chan time.Time
 	if limit := r.cmd.Limits.Time; limit > 0 {
-		t := time.NewTimer(limit + grace + endAfter)
-		defer t.Stop()
-		timeLimit = t.C
+		timer := time.NewTimer(limit + grace + endAfter)
+		defer timer.Stop()
+		timeLimit = timer.C
 	}
 	var exit runner.Exit
 	select {
@@ -133,7 +132,7 @@ func (r *run) stderr() io.Writer {
 	return io.MultiWriter(&r.stderrStart, r.cmd.Stderr)
 }
 
-// kill kills the container and waits for the rest of the output.
+// kill removes the container, with all processes of the run, and waits for the rest of the output. It returns an exit with the given cause.
 func (r *run) kill(ctx context.Context, outputDone <-chan error, cause runner.Cause) runner.Exit {
 	exit := runner.Exit{Code: -1, Cause: cause, Elapsed: time.Since(r.started)}
 	_ = r.Terminate(ctx)
@@ -146,13 +145,13 @@ func (r *run) kill(ctx context.Context, outputDone <-chan error, cause runner.Ca
 	return exit
 }
 
-// collectFiles adds the requested files to exit, if the container still exists.
+// collectFiles adds the files of Command.Collect to the exit, if the container still exists. It sets the cause of the exit if it cannot read them.
 func (r *run) collectFiles(ctx context.Context, exit *runner.Exit) {
 	if r.ended.Load() || len(r.cmd.Collect) == 0 {
 		return
 	}
-	files, err := r.collect(ctx, r.dir, r.cmd.Collect)
-	exit.Files = files
+	collected, err := r.collect(ctx, r.dir, r.cmd.Collect)
+	exit.Files = collected
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -162,7 +161,7 @@ func (r *run) collectFiles(ctx context.Context, exit *runner.Exit) {
 	}
 }
 
-// exitOf returns the exit of a run whose output has ended with copyErr.
+// exitOf returns the exit of a run whose output has ended. copyErr is the error of copying the output, nil at its end.
 func (r *run) exitOf(ctx context.Context, copyErr error) runner.Exit {
 	exit := runner.Exit{Code: -1, Elapsed: time.Since(r.started)}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
@@ -190,21 +189,20 @@ func (r *run) exitOf(ctx context.Context, copyErr error) runner.Exit {
 // report the exit status or a lack of memory.
 const settleTime = time.Second
 
-// status returns the exit status and the cause runner.Finished. Without a status
-// the code is -1. The cause is then runner.Killed if the container has ended, and
-// otherwise runner.Lost: the tool may still run, but its output has ended.
+// status returns the exit status of the run and the cause runner.Finished. If the engine reports no status, the code is -1. The cause is then
+// runner.Killed if the container has ended. Otherwise it is runner.Lost: the tool may still run, but its output has ended.
 func (r *run) status(ctx context.Context) (int, runner.Cause) {
 	for start := time.Now(); ; {
-		s, err := r.docker.client.ExecInspect(ctx, r.execID, client.ExecInspectOptions{})
+		inspected, err := r.docker.client.ExecInspect(ctx, r.execID, client.ExecInspectOptions{})
 		switch {
 		case errdefs.IsNotFound(err):
 			return -1, runner.Killed
 		case err != nil:
 			return -1, runner.Lost
-		case !s.Running && s.PID == 0:
-			return s.ExitCode, r.causeWithoutProcess(s.ExitCode)
-		case !s.Running:
-			return s.ExitCode, runner.Finished
+		case !inspected.Running && inspected.PID == 0:
+			return inspected.ExitCode, r.causeWithoutProcess(inspected.ExitCode)
+		case !inspected.Running:
+			return inspected.ExitCode, runner.Finished
 		}
 		if time.Since(start) > settleTime || !pause(ctx, pollEvery/10) {
 			break
@@ -216,8 +214,7 @@ func (r *run) status(ctx context.Context) (int, runner.Cause) {
 	return -1, runner.Lost
 }
 
-// causeWithoutProcess returns the cause for a command that has no process. Docker
-// gives it a non-zero code if the program could not be run.
+// causeWithoutProcess returns the cause for a command that has no process. If Docker could not start the program, the code is not 0.
 func (r *run) causeWithoutProcess(code int) runner.Cause {
 	if code == 0 {
 		return runner.Lost
@@ -225,7 +222,7 @@ func (r *run) causeWithoutProcess(code int) runner.Cause {
 	return runner.Finished
 }
 
-// cause derives why a tool ended from its exit status and its running time.
+// cause returns why a tool ended, from its exit status, its running time and the kernel's count of killed processes.
 func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 	limit := r.cmd.Limits.Time
 	const timedOut, killed = 124, 128 + 9 // timeout(1)

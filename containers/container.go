@@ -48,50 +48,52 @@ func (d *Docker) Start(ctx context.Context, tool Tool, image string, limits runn
 	return d.start(ctx, tool, img, limits, opts)
 }
 
+// start starts a container of an image. See Start.
 func (d *Docker) start(ctx context.Context, tool Tool, img Image, limits runner.Limits, opts []testcontainers.ContainerCustomizer) (*Container, error) {
 	req, err := containerRequest(tool, img, limits, opts)
 	if err != nil {
 		return nil, err
 	}
-	c := &Container{docker: d, tool: tool, image: img, limits: limits, oom: make(chan struct{}), stopWatching: func() {}}
-	prepare := testcontainers.ContainerLifecycleHooks{PostCreates: []testcontainers.ContainerHook{c.attach}}
-	for _, o := range []testcontainers.ContainerCustomizer{
+	container := &Container{docker: d, tool: tool, image: img, limits: limits, oom: make(chan struct{}), stopWatching: func() {}}
+	prepare := testcontainers.ContainerLifecycleHooks{PostCreates: []testcontainers.ContainerHook{container.attach}}
+	for _, customizer := range []testcontainers.ContainerCustomizer{
 		testcontainers.WithLabels(d.session.labels(tool.Name)),
 		testcontainers.WithEnv(tool.Env),
 		testcontainers.WithAdditionalLifecycleHooks(prepare),
 	} {
-		if err := o.Customize(&req); err != nil {
+		if err := customizer.Customize(&req); err != nil {
 			return nil, err
 		}
 	}
-	if c.Container, err = d.create(ctx, req.ContainerRequest); err == nil {
-		err = c.Container.Start(ctx)
+	if container.Container, err = d.create(ctx, req.ContainerRequest); err == nil {
+		err = container.Container.Start(ctx)
 	}
 	if err != nil {
-		_ = c.Terminate(ctx) // Docker.Close tries again if this fails
+		_ = container.Terminate(ctx) // Docker.Close tries again if this fails
 		return nil, classify("start a container of "+img.String(), err)
 	}
-	return c, nil
+	return container, nil
 }
 
 // createLimit is the time limit for creating a container.
 const createLimit = 30 * time.Second
 
-// create creates a container. It does not stop when ctx ends: the engine might
-// still create the container, and its ID would be unknown.
+// create creates a container. It does not stop when ctx ends, because the engine might still create the container, and nothing would know its ID. It
+// returns the container, also with the error of ctx.
 func (d *Docker) create(ctx context.Context, req testcontainers.ContainerRequest) (testcontainers.Container, error) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 	defer cancel()
-	ctr, err := d.provider.CreateContainer(bounded, req)
+	container, err := d.provider.CreateContainer(bounded, req)
 	if err == nil {
 		err = ctx.Err()
 	}
-	return ctr, err
+	return container, err
 }
 
-// attach connects to the standard input of a created container and watches it.
-func (c *Container) attach(ctx context.Context, ctr testcontainers.Container) error {
-	id := ctr.GetContainerID()
+// attach connects to the standard input of the created container, which ends the container when it is closed, and starts to watch for a lack of
+// memory.
+func (c *Container) attach(ctx context.Context, created testcontainers.Container) error {
+	id := created.GetContainerID()
 	conn, err := c.docker.client.ContainerAttach(ctx, id, client.ContainerAttachOptions{Stream: true, Stdin: true})
 	if err != nil {
 		return err
@@ -131,17 +133,17 @@ func (c *Container) Terminate(ctx context.Context, _ ...testcontainers.Terminate
 	return err
 }
 
-// Run starts a container with its own connection, like Run of testcontainers-go's
-// modules. Terminate closes the connection too. See Docker.Start.
+// Run connects to Docker and starts a container, like the function Run of testcontainers-go's modules. Terminate also closes the connection. See
+// Docker.Start.
 func Run(ctx context.Context, tool Tool, image string, opts ...testcontainers.ContainerCustomizer) (*Container, error) {
-	d, err := Connect(ctx)
+	docker, err := Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := d.Start(ctx, tool, image, runner.Limits{}, opts...)
+	container, err := docker.Start(ctx, tool, image, runner.Limits{}, opts...)
 	if err != nil {
-		return nil, errors.Join(err, d.Close())
+		return nil, errors.Join(err, docker.Close())
 	}
-	c.ownsConnection = true
-	return c, nil
+	container.ownsConnection = true
+	return container, nil
 }

@@ -38,33 +38,32 @@ func Connect(ctx context.Context) (*Docker, error) {
 			return nil, err
 		}
 	}
-	p, err := provider(ctx)
-	if a, ok := errors.AsType[noEngine](err); ok && host != "" {
-		return nil, a.Failure
+	dockerProvider, err := provider(ctx)
+	if absent, ok := errors.AsType[noEngine](err); ok && host != "" {
+		return nil, absent.Failure
 	}
 	if err != nil {
 		return nil, err
 	}
-	if used := p.Client().DaemonHost(); host != "" && used != host {
-		return nil, errors.Join(failure("DOCKER_HOST says %s, and testcontainers-go uses %s; see ~/.testcontainers.properties", host, used), p.Close())
+	if used := dockerProvider.Client().DaemonHost(); host != "" && used != host {
+		return nil, errors.Join(failure("DOCKER_HOST says %s, and testcontainers-go uses %s; see ~/.testcontainers.properties", host, used), dockerProvider.Close())
 	}
-	return open(ctx, p)
+	return open(ctx, dockerProvider)
 }
 
-// open returns the Docker for a provider and checks that its engine answers.
-func open(ctx context.Context, p *testcontainers.DockerProvider) (*Docker, error) {
-	d := &Docker{provider: p, client: p.Client(), session: newSession(), leftovers: &leftovers{}}
+// open returns a connection with the provider and checks that its engine answers.
+func open(ctx context.Context, dockerProvider *testcontainers.DockerProvider) (*Docker, error) {
+	docker := &Docker{provider: dockerProvider, client: dockerProvider.Client(), session: newSession(), leftovers: &leftovers{}}
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
-	if _, err := d.client.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+	if _, err := docker.client.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		return nil, unreachable(err)
 	}
-	return d, nil
+	return docker, nil
 }
 
-// provider returns a provider of testcontainers-go. The library takes no context
-// and may wait for engines that do not answer, so provider stops waiting after
-// connectLimit. It also panics if the engine goes away; provider returns an error.
+// provider returns a provider of testcontainers-go. The library takes no context and may wait for an engine that does not answer. So provider stops
+// waiting after connectLimit, or when ctx ends. It returns an error where the library panics because the engine stops.
 func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	type answer struct {
 		provider *testcontainers.DockerProvider
@@ -73,22 +72,22 @@ func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	answers := make(chan answer, 1)
 	go func() {
 		defer func() {
-			if r := recover(); r != nil {
-				answers <- answer{err: fmt.Errorf("%v", r)}
+			if recovered := recover(); recovered != nil {
+				answers <- answer{err: fmt.Errorf("%v", recovered)}
 			}
 		}()
-		p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(testcontainers.Bridge))
+		created, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(testcontainers.Bridge))
 		if err != nil {
 			err = noEngine{unreachable(err)}
 		}
-		answers <- answer{p, err}
+		answers <- answer{created, err}
 	}()
 	select {
-	case a := <-answers:
-		if _, ok := errors.AsType[noEngine](a.err); a.err != nil && !ok {
-			return nil, unreachable(a.err)
+	case answered := <-answers:
+		if _, ok := errors.AsType[noEngine](answered.err); answered.err != nil && !ok {
+			return nil, unreachable(answered.err)
 		}
-		return a.provider, a.err
+		return answered.provider, answered.err
 	case <-time.After(connectLimit):
 		return nil, unreachable(fmt.Errorf("no answer in %v", connectLimit))
 	case <-ctx.Done():
@@ -108,8 +107,8 @@ func (d *Docker) Close() error {
 	return errors.Join(append(errs, d.client.Close())...)
 }
 
-// shuttingDown reports whether the engine accepts no new connections. An engine
-// that shuts down still answers on old ones while it stops its containers.
+// shuttingDown reports whether the engine accepts no new connections. An engine that shuts down still answers on open connections while it stops its
+// containers.
 func (d *Docker) shuttingDown(ctx context.Context) bool {
 	_ = d.client.Close() // only closes idle connections
 	_, err := d.client.Ping(ctx, client.PingOptions{})
@@ -127,17 +126,17 @@ type Engine struct {
 
 // Engine returns the description of the connected engine.
 func (d *Docker) Engine(ctx context.Context) (Engine, error) {
-	v, err := d.client.ServerVersion(ctx, client.ServerVersionOptions{})
+	version, err := d.client.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
 		return Engine{}, classify("ask Docker for its version", err)
 	}
-	i, err := d.client.Info(ctx, client.InfoOptions{})
+	info, err := d.client.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return Engine{}, classify("ask Docker about its machine", err)
 	}
 	return Engine{
-		Version: v.Version, API: v.APIVersion,
-		System: i.Info.OperatingSystem, CPUs: i.Info.NCPU, Memory: i.Info.MemTotal,
+		Version: version.Version, API: version.APIVersion,
+		System: info.Info.OperatingSystem, CPUs: info.Info.NCPU, Memory: info.Info.MemTotal,
 		Host: d.client.DaemonHost(),
 	}, nil
 }

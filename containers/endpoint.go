@@ -60,6 +60,7 @@ func dockerEnvironment(lookup func(string) (string, bool)) (map[string]string, e
 	return env, checkHost(docker.Host, fmt.Sprintf("the Docker context %q", name))
 }
 
+// configDir returns the directory of docker's configuration; empty if the environment does not determine it.
 func configDir(lookup func(string) (string, bool)) string {
 	if dir, _ := lookup("DOCKER_CONFIG"); dir != "" {
 		return dir
@@ -87,12 +88,13 @@ func currentContext(file string) string {
 	return config.CurrentContext
 }
 
+// isDir reports whether a path is an existing directory.
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// checkHost returns an error for an address that this program cannot connect to.
+// checkHost returns an error if this program cannot connect to the address of an engine. where says in messages what has the address.
 func checkHost(host, where string) error {
 	scheme, _, ok := strings.Cut(host, "://")
 	switch {
@@ -107,19 +109,19 @@ func checkHost(host, where string) error {
 	return nil
 }
 
-// checkReachable checks that the engine at host, the value of DOCKER_HOST, answers.
+// checkReachable returns an error if the engine at host, the value of DOCKER_HOST, does not answer.
 func checkReachable(ctx context.Context, host string) error {
 	if err := checkHost(host, "DOCKER_HOST"); err != nil {
 		return err
 	}
-	c, err := client.New(client.FromEnv)
+	dockerClient, err := client.New(client.FromEnv)
 	if err != nil {
 		return failure("DOCKER_HOST says %q: %v", host, err)
 	}
-	defer c.Close()
+	defer dockerClient.Close()
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
-	if _, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+	if _, err := dockerClient.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
 		return failure("Docker does not answer at %s, which DOCKER_HOST or the Docker context names (%v)", host, err)
 	}
 	return nil

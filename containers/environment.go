@@ -31,49 +31,47 @@ func Prepare(ctx context.Context, lookup func(string) (string, bool), set func(s
 	return setAll(testcontainersEnvironment(ctx, lookup), set)
 }
 
-func setAll(env map[string]string, set func(string, string) error) error {
-	for _, k := range slices.Sorted(maps.Keys(env)) {
-		if err := set(k, env[k]); err != nil {
+// setAll sets environment variables in the order of their names.
+func setAll(variables map[string]string, set func(string, string) error) error {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if err := set(name, variables[name]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// testcontainersEnvironment returns the variables to set among those that lookup
-// does not find:
+// testcontainersEnvironment returns environment variables that configure testcontainers-go. It omits variables that are already set.
 //
-//   - TESTCONTAINERS_RYUK_DISABLED if Ryuk's image is not on the machine. The
-//     library would pull it, and without a network nothing could start. Ryuk removes
-//     the containers of a killed process. Without Ryuk they still end with their
-//     process, and the engine removes them.
-//   - TESTCONTAINERS_HOST_OVERRIDE if this process seems to run in a container
-//     (/.dockerenv) and the engine's bridge is on the same host: the library would
-//     look for Ryuk at the default gateway.
+// It returns TESTCONTAINERS_RYUK_DISABLED if Ryuk's image is not on the machine. Otherwise the library would pull it, and without a network nothing
+// could start. Ryuk removes the containers of a killed process. Without Ryuk they still end with their process, and the engine removes them.
+//
+// It returns TESTCONTAINERS_HOST_OVERRIDE if this process seems to run in a container (/.dockerenv) and the engine's bridge is on the same host.
+// Otherwise the library would look for Ryuk at the default gateway.
 func testcontainersEnvironment(ctx context.Context, lookup func(string) (string, bool)) map[string]string {
 	const ryuk, override = "TESTCONTAINERS_RYUK_DISABLED", "TESTCONTAINERS_HOST_OVERRIDE"
 	env := make(map[string]string)
 	if _, set := lookup(ryuk); !set && !hasRyuk(ctx) {
 		env[ryuk] = "true"
 	}
-	_, inside := os.Stat("/.dockerenv")
-	_, beside := net.InterfaceByName("docker0")
-	if _, set := lookup(override); !set && inside == nil && beside == nil {
+	_, notInContainer := os.Stat("/.dockerenv")
+	_, noBridge := net.InterfaceByName("docker0")
+	if _, set := lookup(override); !set && notInContainer == nil && noBridge == nil {
 		env[override] = "127.0.0.1"
 	}
 	return env
 }
 
-// hasRyuk checks for Ryuk's image without testcontainers-go, which would read its settings.
+// hasRyuk reports whether Ryuk's image is on the machine. It does not use testcontainers-go, which would read its settings too early.
 func hasRyuk(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	c, err := client.New(client.FromEnv)
+	dockerClient, err := client.New(client.FromEnv)
 	if err != nil {
 		return false
 	}
-	defer c.Close()
+	defer dockerClient.Close()
 	//lint:ignore SA1019 the name has no other place that is exported
-	_, err = c.ImageInspect(ctx, testcontainers.ReaperDefaultImage)
+	_, err = dockerClient.ImageInspect(ctx, testcontainers.ReaperDefaultImage)
 	return err == nil
 }

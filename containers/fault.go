@@ -36,8 +36,7 @@ func Absent(err error) bool {
 	return ok
 }
 
-// noAnswer reports whether err means that the engine did not answer, as opposed to
-// an answer that reports an error.
+// noAnswer reports whether an error means that the engine did not answer. It returns false for an answer that reports an error.
 func noAnswer(err error) bool {
 	var network net.Error
 	var errno syscall.Errno
@@ -45,8 +44,8 @@ func noAnswer(err error) bool {
 		errors.As(err, &network) || errors.As(err, &errno)
 }
 
-// classify turns an error of the client into a failure that a user can act on. It
-// does not change an error of the context.
+// classify converts an error of Docker's client to a failure that a user can act on. doing says what failed. It does not change nil or an error of
+// the context.
 func classify(doing string, err error) error {
 	switch {
 	case err == nil || isContext(err):
@@ -54,8 +53,8 @@ func classify(doing string, err error) error {
 	case noAnswer(err):
 		return unreachable(err)
 	}
-	if f, ok := errors.AsType[*result.Failure](err); ok {
-		return f
+	if failure, ok := errors.AsType[*result.Failure](err); ok {
+		return failure
 	}
 	return failure("%s: %v", doing, err)
 }

@@ -16,66 +16,65 @@ import (
 	"tilecheck/runner"
 )
 
-// checkNames returns an error for a file name that would leave the folder of a run.
-func checkNames(c runner.Command) error {
-	names := c.Collect
-	for _, f := range c.Files {
-		names = append(names[:len(names):len(names)], f.Name)
+// checkNames returns an error if a file name of a command could mean a file outside the folder of the run.
+func checkNames(command runner.Command) error {
+	names := command.Collect
+	for _, file := range command.Files {
+		names = append(names[:len(names):len(names)], file.Name)
 	}
-	for _, n := range names {
-		if n == "" || n == "." || n == ".." || strings.ContainsAny(n, "/\\\x00") {
-			return failure("%q is no name of a file of a run: it must have no path", n)
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+			return failure("%q is no name of a file of a run: it must have no path", name)
 		}
 	}
 	return nil
 }
 
-// archive returns the folder of a run as a tar file, owned by the user of the tool.
+// archive returns a tar file with the folder of a run and its files, which belong to the user that runs the tool.
 func archive(dir string, files []runner.File) (*bytes.Buffer, error) {
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
+	var buf bytes.Buffer
+	writer := tar.NewWriter(&buf)
 	head := tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o700, Uid: toolUser, Gid: toolUser}
-	if err := w.WriteHeader(&head); err != nil {
+	if err := writer.WriteHeader(&head); err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		head := tar.Header{Typeflag: tar.TypeReg, Name: path.Join(dir, f.Name), Mode: 0o600, Uid: toolUser, Gid: toolUser, Size: int64(len(f.Data))}
-		if err := w.WriteHeader(&head); err != nil {
-			return nil, fmt.Errorf("pack %s: %w", f.Name, err)
+	for _, file := range files {
+		head := tar.Header{Typeflag: tar.TypeReg, Name: path.Join(dir, file.Name), Mode: 0o600, Uid: toolUser, Gid: toolUser, Size: int64(len(file.Data))}
+		if err := writer.WriteHeader(&head); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", file.Name, err)
 		}
-		if _, err := w.Write(f.Data); err != nil {
-			return nil, fmt.Errorf("pack %s: %w", f.Name, err)
+		if _, err := writer.Write(file.Data); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", file.Name, err)
 		}
 	}
-	return &b, w.Close()
+	return &buf, writer.Close()
 }
 
-// collect reads the named files that a run left in its folder. Missing ones are skipped.
+// collect returns the named files in the folder of a run. It omits missing files.
 func (c *Container) collect(ctx context.Context, dir string, names []string) ([]runner.File, error) {
 	var files []runner.File
-	for _, n := range names {
-		data, err := c.docker.read(ctx, c.GetContainerID(), path.Join(dir, n))
+	for _, name := range names {
+		data, err := c.docker.read(ctx, c.GetContainerID(), path.Join(dir, name))
 		switch {
 		case errdefs.IsNotFound(err):
 		case err != nil:
-			return files, fmt.Errorf("collect %s: %w", n, err)
+			return files, fmt.Errorf("collect %s: %w", name, err)
 		case data != nil:
-			files = append(files, runner.File{Name: n, Data: data})
+			files = append(files, runner.File{Name: name, Data: data})
 		}
 	}
 	return files, nil
 }
 
-// read returns the contents of a regular file in a container, nil for any other
-// file, such as a symbolic link.
+// read returns the contents of a regular file in a container. It returns nil for another kind of file, such as a symbolic link.
 func (d *Docker) read(ctx context.Context, id, file string) ([]byte, error) {
-	got, err := d.client.CopyFromContainer(ctx, id, client.CopyFromContainerOptions{SourcePath: file})
+	copied, err := d.client.CopyFromContainer(ctx, id, client.CopyFromContainerOptions{SourcePath: file})
 	if err != nil {
 		return nil, err
 	}
-	defer got.Content.Close()
-	r := tar.NewReader(got.Content)
-	head, err := r.Next()
+	defer copied.Content.Close()
+	reader := tar.NewReader(copied.Content)
+	head, err := reader.Next()
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +82,6 @@ func (d *Docker) read(ctx context.Context, id, file string) ([]byte, error) {
 		return nil, nil
 	}
 	data := make([]byte, head.Size)
-	_, err = io.ReadFull(r, data)
+	_, err = io.ReadFull(reader, data)
 	return data, err
 }

@@ -26,42 +26,43 @@ type Image struct {
 	Created time.Time
 }
 
-// String returns the name with the first 12 digits of the digest.
+// String returns the name of the image with the first 12 digits of its digest, or else of its ID.
 func (i Image) String() string {
 	digest := i.Digest
 	if digest == "" {
 		digest = i.ID
 	}
-	short, _ := strings.CutPrefix(digest, "sha256:")
-	return i.Ref + "@sha256:" + short[:min(12, len(short))]
+	hex, _ := strings.CutPrefix(digest, "sha256:")
+	return i.Ref + "@sha256:" + hex[:min(12, len(hex))]
 }
 
 // Find returns an image on the machine. If it is not there, the error is a
 // *result.Failure with the advice of Tool.Missing. Nothing is pulled, so Find
 // takes milliseconds.
 func (d *Docker) Find(ctx context.Context, tool Tool, ref string) (Image, error) {
-	img, err := d.inspect(ctx, ref)
+	image, err := d.inspect(ctx, ref)
 	if errdefs.IsNotFound(err) {
 		return Image{}, failure("there is no image %s of %s on this machine; %s", ref, tool.Name, tool.Missing(ref))
 	}
-	return img, classify("look for image "+ref, err)
+	return image, classify("look for image "+ref, err)
 }
 
+// inspect returns an image on the machine by its name.
 func (d *Docker) inspect(ctx context.Context, ref string) (Image, error) {
 	found, err := d.client.ImageInspect(ctx, ref)
 	if err != nil {
 		return Image{}, err
 	}
-	img := Image{Ref: ref, ID: found.ID, Size: found.Size, Digest: digest(found.RepoDigests)}
-	if c := found.Config; c != nil {
-		img.Tool, img.Version = c.Labels[LabelTool], c.Labels[LabelVersion]
+	image := Image{Ref: ref, ID: found.ID, Size: found.Size, Digest: digest(found.RepoDigests)}
+	if config := found.Config; config != nil {
+		image.Tool, image.Version = config.Labels[LabelTool], config.Labels[LabelVersion]
 	}
 	// An image of another maker may have any date, or none.
-	img.Created, _ = time.Parse(time.RFC3339Nano, found.Created)
-	return img, nil
+	image.Created, _ = time.Parse(time.RFC3339Nano, found.Created)
+	return image, nil
 }
 
-// digest returns the digest in the first of some names such as repository@sha256:0123; "" if there are none.
+// digest returns the digest in the first of several names such as repository@sha256:0123; empty if there is no name.
 func digest(repoDigests []string) string {
 	if len(repoDigests) == 0 {
 		return ""
@@ -70,8 +71,7 @@ func digest(repoDigests []string) string {
 	return first
 }
 
-// Images lists the images that this program made and those images of refs that
-// exist, ordered by name.
+// Images returns the images that this program made, and the images of refs that exist, ordered by name.
 func (d *Docker) Images(ctx context.Context, refs ...string) ([]Image, error) {
 	found, err := d.client.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("label", LabelTool)})
 	if err != nil {
@@ -87,16 +87,16 @@ func (d *Docker) Images(ctx context.Context, refs ...string) ([]Image, error) {
 		}
 	}
 	for _, ref := range refs {
-		img, err := d.inspect(ctx, ref)
+		image, err := d.inspect(ctx, ref)
 		switch {
-		case errdefs.IsNotFound(err) || err == nil && img.Tool != "":
+		case errdefs.IsNotFound(err) || err == nil && image.Tool != "":
 		case err != nil:
 			return nil, classify("look for image "+ref, err)
 		default:
-			images = append(images, img)
+			images = append(images, image)
 		}
 	}
-	slices.SortFunc(images, func(a, b Image) int { return cmp.Compare(a.Ref, b.Ref) })
+	slices.SortFunc(images, func(first, second Image) int { return cmp.Compare(first.Ref, second.Ref) })
 	return images, nil
 }
 
@@ -109,8 +109,7 @@ func (d *Docker) Pull(ctx context.Context, ref string) error {
 	return classify("pull "+ref, out.Wait(ctx))
 }
 
-// Import makes an image from a root file system, which is a tar file and may be
-// compressed.
+// Import makes an image from a root file system, a tar file that may be compressed.
 func (d *Docker) Import(ctx context.Context, ref string, rootfs io.Reader) error {
 	out, err := d.client.ImageImport(ctx, client.ImageImportSource{Source: rootfs, SourceName: "-"}, ref, client.ImageImportOptions{})
 	if err != nil {
@@ -140,7 +139,7 @@ func (d *Docker) Build(ctx context.Context, ref, dockerfile string, files func(*
 	return id, classify("build image", err)
 }
 
-// writeBuildContext writes a tar file with a Dockerfile and its files.
+// writeBuildContext writes a tar file with a Dockerfile and the files that the function files adds.
 func writeBuildContext(out io.Writer, dockerfile string, files func(*tar.Writer) error) error {
 	archive := tar.NewWriter(out)
 	if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
@@ -157,8 +156,8 @@ func writeBuildContext(out io.Writer, dockerfile string, files func(*tar.Writer)
 	return archive.Close()
 }
 
-// progress reads the messages of an engine to their end and returns the ID of the
-// resulting image, empty if no message has it.
+// progress reads all messages of an engine about the construction of an image. It returns the image's ID, empty if no message has it, or the error
+// that a message reports.
 func progress(messages io.Reader) (string, error) {
 	id := ""
 	decoder := json.NewDecoder(messages)

@@ -21,9 +21,8 @@ const (
 	counterV1 = "/sys/fs/cgroup/memory/memory.oom_control"
 )
 
-// watchOOM closes c.oom when the engine reports that the kernel killed a process
-// because memory ran out. It watches until ctx ends, because the report may come
-// after the run.
+// watchOOM closes c.oom when the engine reports that the kernel killed a process because memory ran out. It watches until ctx ends, because the
+// engine may report after the run.
 func (c *Container) watchOOM(ctx context.Context, id string) {
 	notifications := c.docker.client.Events(ctx, client.EventsListOptions{
 		Filters: make(client.Filters).Add("container", id).Add("event", string(events.ActionOOM)),
@@ -62,7 +61,7 @@ func (c *Container) wasOutOfMemory() bool {
 	}
 }
 
-// countKilled returns how many processes the kernel killed because memory ran out.
+// countKilled returns the number of processes that the kernel killed because memory ran out. It reads the kernel's counter in the container.
 func (c *Container) countKilled(ctx context.Context) (int, error) {
 	exec, err := c.docker.client.ExecCreate(ctx, c.GetContainerID(), client.ExecCreateOptions{
 		Cmd: []string{"cat", counterV2, counterV1}, AttachStdout: true, // only one of the files exists
@@ -85,7 +84,7 @@ func (c *Container) countKilled(ctx context.Context) (int, error) {
 	return killedCount(text.String())
 }
 
-// killedCount parses the counter from the text of its file.
+// killedCount parses the text of the kernel's file and returns its counter.
 func killedCount(text string) (int, error) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == "oom_kill" {

@@ -71,68 +71,68 @@ func (p *Pool) Run(ctx context.Context, cmd runner.Command) (runner.Exit, error)
 		return runner.Exit{}, ctx.Err()
 	}
 	for {
-		c, used, err := p.acquire(ctx, cmd.Limits)
+		container, wasUsed, err := p.acquire(ctx, cmd.Limits)
 		if err != nil {
 			return runner.Exit{}, err
 		}
-		exit, started, err := c.check(ctx, cmd)
-		p.release(ctx, c)
-		if err != nil && !started && used && ctx.Err() == nil {
+		exit, started, err := container.check(ctx, cmd)
+		p.release(ctx, container)
+		if err != nil && !started && wasUsed && ctx.Err() == nil {
 			continue // this idle container had ended; try another one
 		}
 		return exit, err
 	}
 }
 
-// acquire returns a container with these limits, and whether it was used before.
-func (p *Pool) acquire(ctx context.Context, l runner.Limits) (*Container, bool, error) {
+// acquire returns a container with the given limits, and whether it was used before. It starts a container if no idle one has the same limits.
+func (p *Pool) acquire(ctx context.Context, limits runner.Limits) (*Container, bool, error) {
 	p.mutex.Lock()
 	if p.closed {
 		p.mutex.Unlock()
 		return nil, false, failure("the containers of %s are closed", p.opts.Tool.Name)
 	}
-	var other *Container
+	var toRemove *Container
 	for i := len(p.idle) - 1; i >= 0; i-- {
-		if c := p.idle[i]; c.limits.Memory == l.Memory && c.limits.CPUs == l.CPUs {
+		if container := p.idle[i]; container.limits.Memory == limits.Memory && container.limits.CPUs == limits.CPUs {
 			p.idle = append(p.idle[:i], p.idle[i+1:]...)
 			p.mutex.Unlock()
-			return c, true, nil
+			return container, true, nil
 		}
 	}
-	if n := len(p.idle); n > 0 && n == cap(p.slots) { // never more containers than jobs
-		other, p.idle = p.idle[0], p.idle[1:]
+	if numIdle := len(p.idle); numIdle > 0 && numIdle == cap(p.slots) { // never more containers than jobs
+		toRemove, p.idle = p.idle[0], p.idle[1:]
 	}
 	p.mutex.Unlock()
-	if err := p.terminate(ctx, other); err != nil {
+	if err := p.terminate(ctx, toRemove); err != nil {
 		return nil, false, err
 	}
-	c, err := p.docker.start(ctx, p.opts.Tool, p.image, l, nil)
-	return c, false, err
+	container, err := p.docker.start(ctx, p.opts.Tool, p.image, limits, nil)
+	return container, false, err
 }
 
-// release keeps a container for a later run, or terminates it.
-func (p *Pool) release(ctx context.Context, c *Container) {
-	if c.ended.Load() {
+// release keeps a container for a later run, or removes it if it has run too often, has too many files, or ran out of memory.
+func (p *Pool) release(ctx context.Context, container *Container) {
+	if container.ended.Load() {
 		return
 	}
 	p.mutex.Lock()
 	// A run can finish although memory ran out. The next run must not be blamed for it.
-	keep := !p.closed && c.runs < p.opts.RunsPerContainer && c.bytes < maxBytes && !c.wasOutOfMemory()
+	keep := !p.closed && container.runs < p.opts.RunsPerContainer && container.bytes < maxBytes && !container.wasOutOfMemory()
 	if keep {
-		p.idle = append(p.idle, c)
+		p.idle = append(p.idle, container)
 	}
 	p.mutex.Unlock()
 	if !keep {
-		_ = p.terminate(ctx, c) // the run is complete; Docker.Close tries the removal again
+		_ = p.terminate(ctx, container) // the run is complete; Docker.Close tries the removal again
 	}
 }
 
-// terminate removes a container, unless it is nil.
-func (p *Pool) terminate(ctx context.Context, c *Container) error {
-	if c == nil {
+// terminate removes a container. It does nothing for nil.
+func (p *Pool) terminate(ctx context.Context, container *Container) error {
+	if container == nil {
 		return nil
 	}
-	return c.Terminate(ctx)
+	return container.Terminate(ctx)
 }
 
 // Close removes the idle containers of the pool. Active runs end with their
@@ -143,8 +143,8 @@ func (p *Pool) Close() error {
 	p.idle, p.closed = nil, true
 	p.mutex.Unlock()
 	var errs []error
-	for _, c := range idle {
-		errs = append(errs, c.Terminate(context.Background()))
+	for _, container := range idle {
+		errs = append(errs, container.Terminate(context.Background()))
 	}
 	return errors.Join(errs...)
 }

@@ -32,6 +32,7 @@ const (
 // session is one run of the program.
 type session struct{ id, owner string }
 
+// newSession returns the session of this process, with a random ID.
 func newSession() session {
 	host, err := os.Hostname()
 	if err != nil {
@@ -41,6 +42,7 @@ func newSession() session {
 	return session{id: rand.Text(), owner: fmt.Sprintf("%s/%d/%s", host, pid, processStart(pid))}
 }
 
+// labels returns the labels of a container that runs the tool.
 func (s session) labels(tool string) map[string]string {
 	return map[string]string{LabelProject: "true", LabelSession: s.id, LabelOwner: s.owner, LabelTool: tool}
 }
@@ -81,25 +83,24 @@ type Leftover struct {
 	Dead                            bool // its process has ended
 }
 
-// Leftovers lists the containers with our labels, from all sessions.
+// Leftovers returns the existing containers with the labels of this program, from all sessions.
 func (d *Docker) Leftovers(ctx context.Context) ([]Leftover, error) {
 	found, err := d.client.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: make(client.Filters).Add("label", LabelSession)})
 	if err != nil {
 		return nil, classify("list containers", err)
 	}
 	var all []Leftover
-	for _, c := range found.Items {
+	for _, container := range found.Items {
 		all = append(all, Leftover{
-			ID: c.ID, Image: c.Image, Tool: c.Labels[LabelTool], Session: c.Labels[LabelSession],
-			State: string(c.State), Created: time.Unix(c.Created, 0), Dead: processEnded(c.Labels[LabelOwner]),
+			ID: container.ID, Image: container.Image, Tool: container.Labels[LabelTool], Session: container.Labels[LabelSession],
+			State: string(container.State), Created: time.Unix(container.Created, 0), Dead: processEnded(container.Labels[LabelOwner]),
 		})
 	}
 	return all, nil
 }
 
-// Sweep removes the containers of sessions whose process has ended. With all it
-// removes the containers of every session, also running ones. It returns the removed
-// containers, also if there is an error.
+// Sweep removes the containers of sessions whose process has ended. If all is true, it removes the containers of all sessions, also running ones. It
+// returns the removed containers, also with an error.
 func (d *Docker) Sweep(ctx context.Context, all bool) ([]Leftover, error) {
 	found, err := d.Leftovers(ctx)
 	if err != nil {
@@ -107,15 +108,15 @@ func (d *Docker) Sweep(ctx context.Context, all bool) ([]Leftover, error) {
 	}
 	var swept []Leftover
 	var errs []error
-	for _, c := range found {
-		if !all && !c.Dead {
+	for _, container := range found {
+		if !all && !container.Dead {
 			continue
 		}
-		if err := d.remove(ctx, c.ID); err != nil {
-			errs = append(errs, classify("remove container "+c.ID[:12], err))
+		if err := d.remove(ctx, container.ID); err != nil {
+			errs = append(errs, classify("remove container "+container.ID[:12], err))
 			continue
 		}
-		swept = append(swept, c)
+		swept = append(swept, container)
 	}
 	return swept, errors.Join(errs...)
 }

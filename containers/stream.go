@@ -29,12 +29,12 @@ func demultiplex(stdout, stderr io.Writer, stream io.Reader) error {
 			return err
 		}
 		size := int64(binary.BigEndian.Uint32(head[4:]))
-		var to io.Writer
+		var writer io.Writer
 		switch head[0] { // the number of the stream
 		case 0, 1:
-			to = stdout
+			writer = stdout
 		case 2:
-			to = stderr
+			writer = stderr
 		case 3: // the engine's own message
 			const maxMessage = 64 << 10
 			text, err := io.ReadAll(io.LimitReader(stream, min(size, maxMessage)))
@@ -42,16 +42,16 @@ func demultiplex(stdout, stderr io.Writer, stream io.Reader) error {
 		default:
 			return fmt.Errorf("unknown stream %d in the output", head[0])
 		}
-		if err := copyFrame(to, stream, size); err != nil {
+		if err := copyFrame(writer, stream, size); err != nil {
 			return err
 		}
 	}
 }
 
-// copyFrame copies a frame of size bytes. An error of the writer is a *writeError.
-func copyFrame(to io.Writer, from io.Reader, size int64) error {
-	checked := &checkedWriter{to: to}
-	copied, err := io.CopyN(checked, from, size)
+// copyFrame copies a frame of size bytes to the writer. An error of the writer is returned as a *writeError.
+func copyFrame(writer io.Writer, reader io.Reader, size int64) error {
+	checked := &checkedWriter{to: writer}
+	copied, err := io.CopyN(checked, reader, size)
 	switch {
 	case checked.err != nil:
 		return &writeError{checked.err}
@@ -68,14 +68,14 @@ type checkedWriter struct {
 	err error
 }
 
-func (w *checkedWriter) Write(p []byte) (int, error) {
+func (w *checkedWriter) Write(data []byte) (int, error) {
 	if w.to == nil {
-		return len(p), nil
+		return len(data), nil
 	}
-	n, err := w.to.Write(p)
-	if err == nil && n < len(p) {
+	written, err := w.to.Write(data)
+	if err == nil && written < len(data) {
 		err = io.ErrShortWrite
 	}
 	w.err = err
-	return n, err
+	return written, err
 }

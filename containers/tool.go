@@ -28,26 +28,26 @@ type Tool struct {
 	Missing func(image string) string
 }
 
-// argv returns the command line in the container. The time limits are nested: first
-// the tool's own, if its arguments set one; then timeout(1), after which the
-// container can be used again; then the end of the container.
-func (t Tool) argv(c runner.Command) []string {
+// argv returns the command line in the container. Three time limits follow each other: the tool's own limit, if its arguments set one; then
+// timeout(1), after which the container can be used again; then the end of the container.
+func (t Tool) argv(command runner.Command) []string {
 	var argv []string
-	if limit := c.Limits.Time; limit > 0 {
+	if limit := command.Limits.Time; limit > 0 {
 		argv = append(argv, "timeout", "-k", seconds(killAfter), seconds(limit+grace))
 	}
 	argv = append(argv, t.Program...)
-	if t.Memory != nil && c.Limits.Memory > 0 {
-		argv = append(argv, t.Memory(c.Limits.Memory, c.Args)...)
+	if t.Memory != nil && command.Limits.Memory > 0 {
+		argv = append(argv, t.Memory(command.Limits.Memory, command.Args)...)
 	}
-	return append(argv, c.Args...)
+	return append(argv, command.Args...)
 }
 
 // grace is the time after Limits.Time in which a tool can end by itself and report why.
 const grace = 500 * time.Millisecond
 
-func seconds(d time.Duration) string {
-	return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s"
+// seconds returns a duration in the notation of timeout(1).
+func seconds(duration time.Duration) string {
+	return strconv.FormatFloat(duration.Seconds(), 'f', 3, 64) + "s"
 }
 
 const (
@@ -68,41 +68,42 @@ const (
 // its standard input is closed, so it cannot outlive this process. opts are applied
 // before the isolation settings, so they cannot change those.
 func containerRequest(tool Tool, image Image, limits runner.Limits, opts []testcontainers.ContainerCustomizer) (testcontainers.GenericContainerRequest, error) {
-	req := testcontainers.GenericContainerRequest{ContainerRequest: testcontainers.ContainerRequest{Image: image.ID}}
-	resources := testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
-		h.Memory = limits.Memory
-		h.NanoCPUs = int64(limits.CPUs * 1e9)
+	request := testcontainers.GenericContainerRequest{ContainerRequest: testcontainers.ContainerRequest{Image: image.ID}}
+	resources := testcontainers.WithHostConfigModifier(func(host *container.HostConfig) {
+		host.Memory = limits.Memory
+		host.NanoCPUs = int64(limits.CPUs * 1e9)
 	})
-	isolation := testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
-		h.NetworkMode = "none"
-		h.ReadonlyRootfs = true
-		h.CapAdd, h.CapDrop = nil, []string{"ALL"}
-		h.SecurityOpt = []string{"no-new-privileges"}
-		h.Privileged = false
-		h.MemorySwap = h.Memory // no swap on top
-		h.PidsLimit = new(int64(maxProcesses))
-		h.Ulimits = []*container.Ulimit{{Name: "core"}}
-		h.LogConfig = container.LogConfig{Type: "none"}
-		h.Tmpfs = map[string]string{"/tmp": fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,mode=1777", tmpBytes)}
-		h.Mounts = []mount.Mount{{Type: mount.TypeVolume, Target: workDir}}
-		h.AutoRemove = true
+	isolation := testcontainers.WithHostConfigModifier(func(host *container.HostConfig) {
+		host.NetworkMode = "none"
+		host.ReadonlyRootfs = true
+		host.CapAdd, host.CapDrop = nil, []string{"ALL"}
+		host.SecurityOpt = []string{"no-new-privileges"}
+		host.Privileged = false
+		host.MemorySwap = host.Memory // no swap on top
+		host.PidsLimit = new(int64(maxProcesses))
+		host.Ulimits = []*container.Ulimit{{Name: "core"}}
+		host.LogConfig = container.LogConfig{Type: "none"}
+		host.Tmpfs = map[string]string{"/tmp": fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,mode=1777", tmpBytes)}
+		host.Mounts = []mount.Mount{{Type: mount.TypeVolume, Target: workDir}}
+		host.AutoRemove = true
 	})
-	config := testcontainers.WithConfigModifier(func(c *container.Config) {
-		c.User = fmt.Sprintf("%d:%d", toolUser, toolUser)
-		c.Hostname = "localhost" // log4j looks up the host name, which fails without a network
-		c.WorkingDir = workDir
-		c.OpenStdin, c.StdinOnce = true, true
+	config := testcontainers.WithConfigModifier(func(config *container.Config) {
+		config.User = fmt.Sprintf("%d:%d", toolUser, toolUser)
+		config.Hostname = "localhost" // log4j looks up the host name, which fails without a network
+		config.WorkingDir = workDir
+		config.OpenStdin, config.StdinOnce = true, true
 	})
-	idle := testcontainers.CustomizeRequestOption(func(req *testcontainers.GenericContainerRequest) error {
-		req.Entrypoint, req.Cmd = []string{"cat"}, nil
+	idle := testcontainers.CustomizeRequestOption(func(request *testcontainers.GenericContainerRequest) error {
+		request.Entrypoint, request.Cmd = []string{"cat"}, nil
 		return nil
 	})
-	for _, o := range append(append([]testcontainers.ContainerCustomizer{resources}, opts...), isolation, config, idle) {
-		if err := o.Customize(&req); err != nil {
-			return req, fmt.Errorf("container of %s: %w", tool.Name, err)
+	for _, customizer := range append(append([]testcontainers.ContainerCustomizer{resources}, opts...), isolation, config, idle) {
+		if err := customizer.Customize(&request); err != nil {
+			return request, fmt.Errorf("container of %s: %w", tool.Name, err)
 		}
 	}
-	return req, nil
+	return request, nil
 }
 
-func runDir(n int) string { return path.Join(workDir, strconv.Itoa(n)) }
+// runDir returns the folder of the run with a number.
+func runDir(number int) string { return path.Join(workDir, strconv.Itoa(number)) }

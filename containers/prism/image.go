@@ -18,7 +18,7 @@ import (
 	"tilecheck/result"
 )
 
-// Recipe is how to make an image of an installation of PRISM or PRISM-games.
+// Recipe says how to make an image from an installation of PRISM or PRISM-games.
 type Recipe struct {
 	Product Product
 	From    string // the folder of the installation, which has bin/prism
@@ -37,47 +37,47 @@ const DefaultBase = "tilecheck/jre:local"
 // home is where PRISM is in its images.
 const home = "/opt/prism"
 
-// Make makes an image from an installation: the folders that PRISM needs to run,
-// its start script pointed to the new place, started as nobody. PRISM runs in it
-// once before it gets its name, and the version in its banner becomes a label.
-func Make(ctx context.Context, d *containers.Docker, r Recipe) (containers.Image, error) {
-	if _, err := os.Stat(filepath.Join(r.From, "bin", "prism")); err != nil {
-		return containers.Image{}, failure("%s is no installation of %s: it has no bin/prism (of its sources, give the folder prism in them, after make)", r.From, r.Product.title())
+// Make makes an image from an installation. The image has the folders that PRISM needs to run, and a start script that is adapted to their new place.
+// PRISM runs as nobody. Make runs PRISM once in the image before it names the image, and adds PRISM's version as a label.
+func Make(ctx context.Context, docker *containers.Docker, recipe Recipe) (containers.Image, error) {
+	if _, err := os.Stat(filepath.Join(recipe.From, "bin", "prism")); err != nil {
+		return containers.Image{}, failure("%s is no installation of %s: it has no bin/prism (of its sources, give the folder prism in them, after make)", recipe.From, recipe.Product.title())
 	}
-	base, err := baseImage(ctx, d, r)
+	base, err := baseImage(ctx, docker, recipe)
 	if err != nil {
 		return containers.Image{}, err
 	}
-	id, err := d.Build(ctx, "", dockerfile(base.ID), func(w *tar.Writer) error { return pack(w, r.From) })
+	id, err := docker.Build(ctx, "", dockerfile(base.ID), func(archive *tar.Writer) error { return pack(archive, recipe.From) })
 	if err != nil {
 		return containers.Image{}, err
 	}
-	img, err := r.name(ctx, d, id, base)
+	image, err := recipe.name(ctx, docker, id, base)
 	if err != nil {
-		return containers.Image{}, errors.Join(err, d.RemoveImage(context.WithoutCancel(ctx), id))
+		return containers.Image{}, errors.Join(err, docker.RemoveImage(context.WithoutCancel(ctx), id))
 	}
-	return img, nil
+	return image, nil
 }
 
-// baseImage finds the base, or makes it.
-func baseImage(ctx context.Context, d *containers.Docker, r Recipe) (containers.Image, error) {
-	ref := r.Base
+// baseImage returns the image on which to build. It imports the image first if the recipe has a root file system.
+func baseImage(ctx context.Context, docker *containers.Docker, recipe Recipe) (containers.Image, error) {
+	ref := recipe.Base
 	if ref == "" {
 		ref = DefaultBase
 	}
-	if r.BaseRootfs != "" {
-		f, err := os.Open(r.BaseRootfs)
+	if recipe.BaseRootfs != "" {
+		file, err := os.Open(recipe.BaseRootfs)
 		if err != nil {
 			return containers.Image{}, err
 		}
-		defer f.Close()
-		if err := d.Import(ctx, ref, f); err != nil {
+		defer file.Close()
+		if err := docker.Import(ctx, ref, file); err != nil {
 			return containers.Image{}, err
 		}
 	}
-	return d.Find(ctx, containers.Tool{Name: "a Java runtime", Missing: missingBase}, ref)
+	return docker.Find(ctx, containers.Tool{Name: "a Java runtime", Missing: missingBase}, ref)
 }
 
+// missingBase returns advice on how to get a base image that is not on the machine.
 func missingBase(image string) string {
 	if image != DefaultBase {
 		return fmt.Sprintf("get it with `docker pull %s`", image)
@@ -86,9 +86,9 @@ func missingBase(image string) string {
 		"or without a registry make a root file system, `mmdebstrap --variant=minbase --include=openjdk-17-jre-headless bookworm jre.tar`, and give --base-rootfs jre.tar"
 }
 
-// name runs the product in an image without a name, and gives it one and a version.
-func (r Recipe) name(ctx context.Context, d *containers.Docker, id string, base containers.Image) (containers.Image, error) {
-	pool, err := containers.NewPool(ctx, d, containers.Options{Tool: r.Product.Tool(), Image: id})
+// name runs the product in a new image, then gives the image a name and labels with the version. base is only for the error message.
+func (r Recipe) name(ctx context.Context, docker *containers.Docker, id string, base containers.Image) (containers.Image, error) {
+	pool, err := containers.NewPool(ctx, docker, containers.Options{Tool: r.Product.Tool(), Image: id})
 	if err != nil {
 		return containers.Image{}, err
 	}
@@ -98,17 +98,18 @@ func (r Recipe) name(ctx context.Context, d *containers.Docker, id string, base 
 	}
 	ref := cmp.Or(r.Tag, "tilecheck/"+string(r.Product)+":"+tag(version))
 	labels := fmt.Sprintf("FROM %s\nLABEL %s=true %s=%s %s=%q\n", id, containers.LabelProject, containers.LabelTool, r.Product, containers.LabelVersion, version)
-	if _, err := d.Build(ctx, ref, labels, nil); err != nil {
+	if _, err := docker.Build(ctx, ref, labels, nil); err != nil {
 		return containers.Image{}, err
 	}
-	return d.Find(ctx, r.Product.Tool(), ref)
+	return docker.Find(ctx, r.Product.Tool(), ref)
 }
 
-// tag makes a tag of an image out of a version.
+// tag returns a version as the tag of an image: hyphens replace characters that tags do not allow.
 func tag(version string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9_.-]`).ReplaceAllString(version, "-")
 }
 
+// dockerfile returns the Dockerfile of an image that is built on the base image.
 func dockerfile(base string) string {
 	return fmt.Sprintf(`FROM %s
 COPY prism %s
@@ -119,14 +120,14 @@ ENTRYPOINT ["prism"]
 `, base, home, home)
 }
 
-// pack writes what PRISM needs of an installation to run.
-func pack(w *tar.Writer, from string) error {
+// pack writes the files of an installation that PRISM needs to run.
+func pack(archive *tar.Writer, from string) error {
 	for _, dir := range []string{"bin", "classes", "lib", "dtds", "etc", "images"} {
 		err := filepath.WalkDir(filepath.Join(from, dir), func(file string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			return packFile(w, from, file)
+			return packFile(archive, from, file)
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // binary releases have no classes
 			return fmt.Errorf("pack %s: %w", dir, err)
@@ -135,24 +136,23 @@ func pack(w *tar.Writer, from string) error {
 	return nil
 }
 
-// packFile writes a file or folder, owned by root and readable by all. Links are
-// followed: where they point may not be in the image.
-func packFile(w *tar.Writer, from, file string) error {
+// packFile writes a file or folder, owned by root and readable by all users. It follows links, because their targets may not be in the image.
+func packFile(archive *tar.Writer, from, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
 	}
-	rel, err := filepath.Rel(from, file)
+	relative, err := filepath.Rel(from, file)
 	if err != nil {
 		return err
 	}
-	head := tar.Header{Name: path.Join("prism", filepath.ToSlash(rel)), Mode: 0o644, ModTime: info.ModTime()}
+	head := tar.Header{Name: path.Join("prism", filepath.ToSlash(relative)), Mode: 0o644, ModTime: info.ModTime()}
 	if info.Mode()&0o111 != 0 {
 		head.Mode = 0o755
 	}
 	if info.IsDir() {
 		head.Typeflag = tar.TypeDir
-		return w.WriteHeader(&head)
+		return archive.WriteHeader(&head)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -162,15 +162,15 @@ func packFile(w *tar.Writer, from, file string) error {
 		data = relocate(data)
 	}
 	head.Size = int64(len(data))
-	if err := w.WriteHeader(&head); err != nil {
+	if err := archive.WriteHeader(&head); err != nil {
 		return err
 	}
-	_, err = io.Copy(w, bytes.NewReader(data))
+	_, err = io.Copy(archive, bytes.NewReader(data))
 	return err
 }
 
-// relocate points a start script to where PRISM is in the image: install.sh has
-// written the folder of the installation into it.
+// relocate returns a start script with PRISM's folder in the image. install.sh has written the folder of the installation into the script. Other
+// files do not change.
 func relocate(script []byte) []byte {
 	if !bytes.HasPrefix(script, []byte("#!")) {
 		return script

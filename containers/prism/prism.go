@@ -23,7 +23,7 @@ const (
 	Games Product = "prism-games"
 )
 
-// title is the name of the product as it prints it.
+// title returns the name of the product as the product prints it.
 func (p Product) title() string {
 	if p == Games {
 		return "PRISM-games"
@@ -31,8 +31,8 @@ func (p Product) title() string {
 	return "PRISM"
 }
 
-// Tool is the product in an image that has prism on its PATH. Under a memory limit its
-// arguments are led by those of Memory.
+// Tool returns the product as a tool in an image that has prism on its PATH. Under a memory limit, the arguments of Memory precede the arguments of a
+// run.
 func (p Product) Tool() containers.Tool {
 	return containers.Tool{
 		Name:    string(p),
@@ -46,7 +46,7 @@ func (p Product) Tool() containers.Tool {
 	}
 }
 
-// Kind is how images of the product are found: there is no official one.
+// Kind returns how to find images of the product. There is no official image.
 func (p Product) Kind() containers.Kind {
 	kind := containers.Kind{
 		Tool: p.Tool(), Words: []string{"prism", "umb-observatory"},
@@ -59,10 +59,9 @@ func (p Product) Kind() containers.Kind {
 	return kind
 }
 
-// Memory returns the switches that keep PRISM within limit bytes, apart from
-// those that args have: the heap of its Java virtual machine, and the memory of
-// CUDD, which is another. What remains is for the machine itself: its code,
-// classes, stacks and buffers.
+// Memory returns PRISM's switches that keep its memory below limit bytes: for the heap of the Java virtual machine, and for the memory of CUDD, which
+// is not in the heap. It omits a switch that args have. The remaining memory is for the virtual machine itself: its code, classes, stacks and
+// buffers.
 func Memory(limit int64, args []string) []string {
 	const mb = 1 << 20
 	overhead := max(160*mb, limit/8)
@@ -79,33 +78,32 @@ func Memory(limit int64, args []string) []string {
 	return switches
 }
 
-// has reports whether args have a switch, in either of PRISM's spellings.
+// has reports whether args contain a switch, with one or two hyphens.
 func has(args []string, name string) bool {
-	for _, a := range args {
-		if strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-") == name && a != name {
+	for _, arg := range args {
+		if strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-") == name && arg != name {
 			return true
 		}
 	}
 	return false
 }
 
-// Run starts a container of the product that is ready to check: see containers.Start,
-// which says what opts may change. Whoever runs it terminates it.
-func (p Product) Run(ctx context.Context, img string, opts ...testcontainers.ContainerCustomizer) (*containers.Container, error) {
-	return containers.Run(ctx, p.Tool(), img, opts...)
+// Run starts a container of the product that is ready for checks. See containers.Docker.Start for the options. The caller must call Terminate.
+func (p Product) Run(ctx context.Context, image string, opts ...testcontainers.ContainerCustomizer) (*containers.Container, error) {
+	return containers.Run(ctx, p.Tool(), image, opts...)
 }
 
-// Version asks the product for its version, "4.10.2" for example. A program that is the other product is an error.
-func (p Product) Version(ctx context.Context, c runner.Commander) (string, error) {
-	var out, complaint bytes.Buffer
-	exit, err := c.Run(ctx, runner.Command{Args: []string{"-version"}, Stdout: &out, Stderr: &complaint})
+// Version runs the product and returns its version, such as "4.10.2". It returns an error if the program is another product.
+func (p Product) Version(ctx context.Context, commander runner.Commander) (string, error) {
+	var stdout, stderr bytes.Buffer
+	exit, err := commander.Run(ctx, runner.Command{Args: []string{"-version"}, Stdout: &stdout, Stderr: &stderr})
 	if err != nil {
 		return "", err
 	}
-	version, found := strings.CutPrefix(strings.TrimSpace(out.String()), p.title()+" version ")
-	if exit.Code != 0 || exit.Cause != runner.Finished || !found {
-		said := strings.TrimSpace(complaint.String() + out.String())
-		return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version as %s does (exit status %d %s): %.300s", c.Where(), p.title(), exit.Code, exit.Cause, said)}
+	version, hasTitle := strings.CutPrefix(strings.TrimSpace(stdout.String()), p.title()+" version ")
+	if exit.Code != 0 || exit.Cause != runner.Finished || !hasTitle {
+		output := strings.TrimSpace(stderr.String() + stdout.String())
+		return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version as %s does (exit status %d %s): %.300s", commander.Where(), p.title(), exit.Code, exit.Cause, output)}
 	}
 	version, _, _ = strings.Cut(version, "\n")
 	return strings.TrimSpace(version), nil

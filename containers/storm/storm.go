@@ -23,7 +23,7 @@ const DefaultImage = "movesrwth/storm:stable"
 // Source: github.com/pmc-tools/umb-observatory, Dockerfile and .docker/tools.toml.
 const ObservatoryImage = "ghcr.io/pmc-tools/umb-observatory:main"
 
-// Kind is how images of Storm are found.
+// Kind returns how to find images of Storm.
 func Kind() containers.Kind {
 	return containers.Kind{
 		Tool: Tool(), Words: []string{"storm", "umb-observatory"},
@@ -31,7 +31,7 @@ func Kind() containers.Kind {
 	}
 }
 
-// Tool is Storm in an image that has storm on its PATH.
+// Tool returns Storm as a tool in an image that has storm on its PATH.
 func Tool() containers.Tool {
 	return containers.Tool{
 		Name:    "storm",
@@ -43,24 +43,23 @@ func Tool() containers.Tool {
 	}
 }
 
-// Run starts a container of Storm that is ready to check: see containers.Start,
-// which says what opts may change. Whoever runs it terminates it.
-func Run(ctx context.Context, img string, opts ...testcontainers.ContainerCustomizer) (*containers.Container, error) {
-	return containers.Run(ctx, Tool(), img, opts...)
+// Run starts a container of Storm that is ready for checks. See containers.Docker.Start for the options. The caller must call Terminate.
+func Run(ctx context.Context, image string, opts ...testcontainers.ContainerCustomizer) (*containers.Container, error) {
+	return containers.Run(ctx, Tool(), image, opts...)
 }
 
-// Version asks Storm for the version in its banner, "1.12.0" for example.
-func Version(ctx context.Context, c runner.Commander) (string, error) {
-	var out, complaint bytes.Buffer
-	exit, err := c.Run(ctx, runner.Command{Args: []string{"--version"}, Stdout: &out, Stderr: &complaint})
+// Version runs Storm and returns the version in its banner, such as "1.12.0".
+func Version(ctx context.Context, commander runner.Commander) (string, error) {
+	var stdout, stderr bytes.Buffer
+	exit, err := commander.Run(ctx, runner.Command{Args: []string{"--version"}, Stdout: &stdout, Stderr: &stderr})
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(out.String()) {
-		if version, found := strings.CutPrefix(strings.TrimSpace(line), "Storm "); found && exit.Code == 0 {
+	for line := range strings.Lines(stdout.String()) {
+		if version, hasName := strings.CutPrefix(strings.TrimSpace(line), "Storm "); hasName && exit.Code == 0 {
 			return strings.TrimPrefix(version, "version "), nil
 		}
 	}
-	said := strings.TrimSpace(complaint.String() + out.String())
-	return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version (exit status %d %s): %.300s", c.Where(), exit.Code, exit.Cause, said)}
+	output := strings.TrimSpace(stderr.String() + stdout.String())
+	return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version (exit status %d %s): %.300s", commander.Where(), exit.Code, exit.Cause, output)}
 }

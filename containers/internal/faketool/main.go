@@ -1,8 +1,8 @@
-// Command faketool is what the tests run in containers: it does what its
-// arguments say, one after the other. Under the names cat and timeout it is as
-// much of those programs as a container of ours needs, and under those of the
-// tools it has a version, so that an image of this one program has everything an
-// image of a tool has.
+// Command faketool is the program that tests run in containers. Its arguments are
+// steps, which it executes one after the other. Under the names cat and timeout it
+// has the functions of these programs that the containers of this program need. Under
+// the name of a tool it also prints a version. So an image with only this program has
+// everything that an image of a tool has.
 package main
 
 import (
@@ -44,20 +44,20 @@ func main() {
 	}
 }
 
-// cat is cat(1).
+// cat prints files, or standard input if there are none, like cat(1).
 func cat(files []string) error {
 	if len(files) == 0 {
 		_, err := io.Copy(os.Stdout, os.Stdin)
 		return err
 	}
 	var errs []error
-	for _, f := range files {
-		errs = append(errs, playFile([]string{f}))
+	for _, file := range files {
+		errs = append(errs, playFile([]string{file}))
 	}
 	return errors.Join(errs...)
 }
 
-// tool is a tool that says its version when it is asked for it.
+// tool prints the answer if the only argument is the question, as a tool prints its version. Otherwise it executes the arguments as steps.
 func tool(question, answer string, args []string) error {
 	if slices.Equal(args, []string{question}) {
 		_, err := fmt.Print(answer)
@@ -66,8 +66,8 @@ func tool(question, answer string, args []string) error {
 	return play(args)
 }
 
-// timeout is timeout(1) in the form "-k DURATION DURATION COMMAND…". With
-// FAKETOOL_TIMEOUT=never in its environment it does not work.
+// timeout runs a command with a time limit and returns its exit code, like timeout(1) with the arguments "-k DURATION DURATION COMMAND…". If the
+// environment has FAKETOOL_TIMEOUT=never, the limit is an hour, longer than any test.
 func timeout(args []string) int {
 	if len(args) < 4 || args[0] != "-k" {
 		return 125
@@ -82,40 +82,40 @@ func timeout(args []string) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c := exec.CommandContext(ctx, args[3], args[4:]...)
-	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = kill
-	err := c.Run()
+	command := exec.CommandContext(ctx, args[3], args[4:]...)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	command.WaitDelay = kill
+	err := command.Run()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintln(os.Stderr, "timeout:", err)
 		return 127
 	}
-	status, ok := c.ProcessState.Sys().(syscall.WaitStatus)
+	status, ok := command.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && status.Signaled() && (ctx.Err() == nil || status.Signal() == syscall.SIGKILL):
 		return 128 + int(status.Signal())
 	case ctx.Err() != nil:
 		return 124
 	}
-	return c.ProcessState.ExitCode()
+	return command.ProcessState.ExitCode()
 }
 
-// play does the steps of args: a word, and the arguments it takes.
+// play executes steps. Each step is a word and its arguments.
 func play(args []string) error {
 	for len(args) > 0 {
-		i := slices.IndexFunc(steps(), func(s step) bool { return s.name == args[0] })
-		if i < 0 {
+		index := slices.IndexFunc(steps(), func(found step) bool { return found.name == args[0] })
+		if index < 0 {
 			return fmt.Errorf("unknown step %q", args[0])
 		}
-		s := steps()[i]
-		if len(args) <= s.takes {
-			return fmt.Errorf("%s takes %d arguments", s.name, s.takes)
+		found := steps()[index]
+		if len(args) <= found.takes {
+			return fmt.Errorf("%s takes %d arguments", found.name, found.takes)
 		}
-		if err := s.do(args[1 : 1+s.takes]); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		if err := found.do(args[1 : 1+found.takes]); err != nil {
+			return fmt.Errorf("%s: %w", found.name, err)
 		}
-		args = args[1+s.takes:]
+		args = args[1+found.takes:]
 	}
 	return nil
 }
@@ -126,6 +126,7 @@ type step struct {
 	do    func(args []string) error
 }
 
+// steps returns the steps that faketool can execute.
 func steps() []step {
 	return []step{
 		{"say", 1, func(a []string) error { _, err := fmt.Print(a[0]); return err }},
@@ -144,68 +145,70 @@ func steps() []step {
 	}
 }
 
-func sleep(a []string) error {
-	d, err := time.ParseDuration(a[0])
-	time.Sleep(d)
+// sleep waits for a duration.
+func sleep(args []string) error {
+	duration, err := time.ParseDuration(args[0])
+	time.Sleep(duration)
 	return err
 }
 
-func exit(a []string) error {
-	code, err := strconv.Atoi(a[0])
+// exit ends the program with an exit code.
+func exit(args []string) error {
+	code, err := strconv.Atoi(args[0])
 	if err == nil {
 		os.Exit(code)
 	}
 	return err
 }
 
-// playFile prints a file of the run.
-func playFile(a []string) error {
-	f, err := os.Open(a[0])
+// playFile prints a file.
+func playFile(args []string) error {
+	file, err := os.Open(args[0])
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	_, err = io.Copy(os.Stdout, f)
+	defer file.Close()
+	_, err = io.Copy(os.Stdout, file)
 	return err
 }
 
-// flood prints a number of bytes in lines.
-func flood(a []string) error {
-	n, err := strconv.Atoi(a[0])
+// flood prints a number of bytes, in lines.
+func flood(args []string) error {
+	remaining, err := strconv.Atoi(args[0])
 	line := []byte(strings.Repeat("x", 99) + "\n")
 	block := bytes.Repeat(line, 400)
-	for n > 0 && err == nil {
-		var w int
-		w, err = os.Stdout.Write(block[:min(n, len(block))])
-		n -= w
+	for remaining > 0 && err == nil {
+		var written int
+		written, err = os.Stdout.Write(block[:min(remaining, len(block))])
+		remaining -= written
 	}
 	return err
 }
 
-// eat takes memory until it has as much, or is killed.
-func eat(a []string) error {
-	n, err := strconv.Atoi(a[0])
+// eat allocates a number of bytes and writes to them, without garbage collection, until it has them or the kernel kills it.
+func eat(args []string) error {
+	remaining, err := strconv.Atoi(args[0])
 	debug.SetGCPercent(-1)
 	const block = 4 << 20
-	for ; n > 0; n -= block {
-		b := make([]byte, block)
-		for i := 0; i < block; i += 4096 {
-			b[i] = 1
+	for ; remaining > 0; remaining -= block {
+		data := make([]byte, block)
+		for i := 0; i < block; i += 4096 { // one byte in each page, so that the kernel provides the page
+			data[i] = 1
 		}
 	}
 	return err
 }
 
-// spawnEat has a child that takes memory, and goes on when it has been killed.
-func spawnEat(a []string) error {
-	err := exec.Command(os.Args[0], "eat", a[0]).Run()
+// spawnEat runs eat in a child process. It continues when the kernel has killed the child.
+func spawnEat(args []string) error {
+	err := exec.Command(os.Args[0], "eat", args[0]).Run()
 	fmt.Fprintln(os.Stderr, "child:", err)
 	return nil
 }
 
-// kill sends itself a signal.
-func kill(a []string) error {
-	n, err := strconv.Atoi(a[0])
+// kill sends a signal to this process.
+func kill(args []string) error {
+	number, err := strconv.Atoi(args[0])
 	if err != nil {
 		return err
 	}
@@ -214,22 +217,23 @@ func kill(a []string) error {
 	if err != nil {
 		return err
 	}
-	if err := self.Signal(syscall.Signal(n)); err != nil {
+	if err := self.Signal(syscall.Signal(number)); err != nil {
 		return err
 	}
 	time.Sleep(time.Minute)
 	return nil
 }
 
-// walls prints what keeps it in.
+// walls prints the restrictions of the container that this process observes: its user, its network interfaces, the folders in which it can write, and
+// its capabilities.
 func walls([]string) error {
 	host, _ := os.Hostname()
-	ifs, _ := net.Interfaces()
-	var up []string
-	for _, i := range ifs {
-		up = append(up, i.Name)
+	interfaces, _ := net.Interfaces()
+	var names []string
+	for _, networkInterface := range interfaces {
+		names = append(names, networkInterface.Name)
 	}
-	fmt.Printf("uid %d gid %d host %s interfaces %v\n", os.Getuid(), os.Getgid(), host, up)
+	fmt.Printf("uid %d gid %d host %s interfaces %v\n", os.Getuid(), os.Getgid(), host, names)
 	for _, dir := range []string{"/", "/tmp", "/work", "."} {
 		err := os.WriteFile(filepath.Join(dir, "probe"), nil, 0o600)
 		fmt.Printf("write %s %t\n", dir, err == nil)

@@ -20,23 +20,21 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Import builds faketool and imports an image that has it as /bin/faketool, with
-// a link to it at each of the names, /bin/cat for example. It returns the name of
-// the image: that given, and what makes it this test's own. The image is labelled
-// and goes away with the test.
+// Import builds faketool and imports an image that has it as /bin/faketool, with a link to it at each of the names, such as /bin/cat. It returns the
+// name of the image, which Own makes unique. The image has the labels, and is removed at the end of the test.
 func Import(tb testing.TB, name string, labels map[string]string, names ...string) string {
 	tb.Helper()
 	ref := Own(name)
-	c, err := client.New(client.FromEnv)
+	dockerClient, err := client.New(client.FromEnv)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	archive := pack(tb, Program(tb), names)
 	changes := []string{"ENV PATH=/bin"}
-	for k, v := range labels {
-		changes = append(changes, fmt.Sprintf("LABEL %s=%q", k, v))
+	for label, value := range labels {
+		changes = append(changes, fmt.Sprintf("LABEL %s=%q", label, value))
 	}
-	out, err := c.ImageImport(tb.Context(), client.ImageImportSource{Source: archive, SourceName: "-"}, ref, client.ImageImportOptions{Changes: changes})
+	out, err := dockerClient.ImageImport(tb.Context(), client.ImageImportSource{Source: archive, SourceName: "-"}, ref, client.ImageImportOptions{Changes: changes})
 	if err != nil {
 		tb.Fatalf("import %s: %v", ref, err)
 	}
@@ -45,18 +43,17 @@ func Import(tb testing.TB, name string, labels map[string]string, names ...strin
 		tb.Fatalf("import %s: %s %v", ref, text, err)
 	}
 	tb.Cleanup(func() {
-		if _, err := c.ImageRemove(context.Background(), ref, client.ImageRemoveOptions{Force: true}); err != nil {
+		if _, err := dockerClient.ImageRemove(context.Background(), ref, client.ImageRemoveOptions{Force: true}); err != nil {
 			tb.Errorf("remove %s: %v", ref, err)
 		}
 	})
 	return ref
 }
 
-// Own makes a name of an image one that no other test has: the same tests may run
-// at the same time, on an engine that they share.
+// Own returns a name of an image that no other test uses: the same tests may run at the same time on one engine.
 func Own(name string) string { return name + "-" + strings.ToLower(rand.Text()[:10]) }
 
-// Program is faketool, static. It is built once.
+// Program returns the program faketool, linked statically. It is built once.
 func Program(tb testing.TB) []byte {
 	tb.Helper()
 	program, err := built()
@@ -81,26 +78,27 @@ var built = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
+// pack returns a tar file with the program as bin/faketool and a link to it for each name.
 func pack(tb testing.TB, program []byte, names []string) io.Reader {
 	tb.Helper()
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	put := func(h tar.Header, data []byte) {
-		h.Size = int64(len(data))
-		if err := w.WriteHeader(&h); err != nil {
+	var buf bytes.Buffer
+	writer := tar.NewWriter(&buf)
+	put := func(header tar.Header, data []byte) {
+		header.Size = int64(len(data))
+		if err := writer.WriteHeader(&header); err != nil {
 			tb.Fatal(err)
 		}
-		if _, err := w.Write(data); err != nil {
+		if _, err := writer.Write(data); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	put(tar.Header{Typeflag: tar.TypeDir, Name: "bin/", Mode: 0o755}, nil)
 	put(tar.Header{Typeflag: tar.TypeReg, Name: "bin/faketool", Mode: 0o755}, program)
-	for _, n := range names {
-		put(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(n, "/"), Linkname: "/bin/faketool", Mode: 0o777}, nil)
+	for _, name := range names {
+		put(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(name, "/"), Linkname: "/bin/faketool", Mode: 0o777}, nil)
 	}
-	if err := w.Close(); err != nil {
+	if err := writer.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	return &b
+	return &buf
 }
