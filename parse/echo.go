@@ -9,8 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// Echoes reports whether this is PRISM's answer about a property with a name and a text, under these values of the constants. PRISM omits constants
-// that have a single value in the run.
+// Echoes reports whether PRISM's output about this property belongs to a property with the given name, text and values of constants. PRISM omits
+// constants that have a single value in the run.
 func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
 	if withoutBlank(p.Text) != withoutBlank(text) || p.Name != "" && p.Name != name {
 		return false
@@ -39,7 +39,8 @@ func sameValue(first, second string) bool {
 	return twelveDigits(firstNumber) == twelveDigits(secondNumber)
 }
 
-func twelveDigits(x *big.Rat) string {
-	f, _ := x.Float64()
-	return strconv.FormatFloat(f, 'g', 12, 64)
+// twelveDigits returns the decimal text of a number with 12 significant digits.
+func twelveDigits(number *big.Rat) string {
+	nearest, _ := number.Float64()
+	return strconv.FormatFloat(nearest, 'g', 12, 64)
 }

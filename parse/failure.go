@@ -18,7 +18,7 @@ const (
 	building
 )
 
-// prismClass classifies an error message of PRISM. The most specific texts come first.
+// prismClass returns the class of an error message of PRISM. at is the phase in which PRISM printed it. The most specific texts are tested first.
 func prismClass(message string, at phase) result.Class {
 	switch {
 	case strings.HasPrefix(message, "Timeout (after"):
@@ -54,12 +54,14 @@ func prismClass(message string, at phase) result.Class {
 	return result.Other
 }
 
+// isAboutConstants reports whether a message of PRISM is about the values of constants.
 func isAboutConstants(msg string) bool {
 	return strings.HasPrefix(msg, "Undefined constant") ||
 		strings.HasPrefix(msg, "Constant ") && strings.Contains(msg, "has already been defined") ||
 		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, " for constant ")
 }
 
+// isAboutModel reports whether a message of PRISM is about an error of the model that depends on the state.
 func isAboutModel(msg string) bool {
 	return containsAny(msg, "Probabilities in command", "Probabilities sum to", "Probability is ", "Rates in command", "Rate is ") ||
 		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, "out of range for variable") ||
@@ -67,6 +69,7 @@ func isAboutModel(msg string) bool {
 		strings.HasPrefix(msg, "POMDP is not allowed duplicate") || strings.HasPrefix(msg, "Problem with observation")
 }
 
+// isAboutSupport reports whether a message of PRISM says that PRISM does not support something.
 func isAboutSupport(msg string) bool {
 	return containsAny(msg,
 		"not supported", "not currently supported", "not yet supported", "does not support", "does not yet", "not implemented", "Not implemented",
@@ -77,13 +80,14 @@ func isAboutSupport(msg string) bool {
 		"Parma Polyhedra Library could not be loaded")
 }
 
+// isAboutTypes reports whether a message of PRISM is about types, names or bounds.
 func isAboutTypes(msg string) bool {
 	return containsAny(msg, "Type error", "Type mismatch", "for nondeterministic models; use",
 		"Undeclared ", "Invalid probability bound", "Negative bound", "Empty bound", "Invalid upper bound", "Invalid lower bound",
 		"Invalid time bound", "must be integers for", "Invalid bound", "Invalid reward structure index", "Model has no rewards")
 }
 
-// stormClass classifies Storm's exceptions by type and message.
+// stormClass returns the class of an exception of Storm with a type and a message.
 func stormClass(kind, message string) result.Class {
 	switch {
 	case containsAny(message, "bad_alloc", "table full", "out of memory"), kind == "MissingLibraryException" && strings.Contains(message, "memory"):

@@ -13,8 +13,9 @@ type lines struct {
 	dropped bool   // its end was dropped
 }
 
-// write calls emit for every complete line. The line is valid only during the call.
-func (l *lines) write(data []byte, emit func(line []byte, cut bool)) {
+// write adds bytes of the stream and calls emit for every line that they complete. isCut says that the end of the line was dropped. The line is valid
+// only during the call.
+func (l *lines) write(data []byte, emit func(line []byte, isCut bool)) {
 	for {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
@@ -29,25 +30,26 @@ func (l *lines) write(data []byte, emit func(line []byte, cut bool)) {
 	}
 }
 
-func (l *lines) add(b []byte) {
-	if room := l.max - len(l.pending); len(b) > room {
-		b, l.dropped = b[:room], true
+// add adds bytes to the current line, up to the maximal length.
+func (l *lines) add(data []byte) {
+	if remaining := l.max - len(l.pending); len(data) > remaining {
+		data, l.dropped = data[:remaining], true
 	}
-	l.pending = append(l.pending, b...)
+	l.pending = append(l.pending, data...)
 }
 
-// clean returns the bytes as a valid string.
-func clean(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
+// clean returns bytes as valid UTF-8: U+FFFD replaces invalid bytes.
+func clean(data []byte) string {
+	if utf8.Valid(data) {
+		return string(data)
 	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	return strings.ToValidUTF8(string(data), "\uFFFD")
 }
 
-// clip returns at most n bytes of s, with an ellipsis if it was shortened.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+// clip returns at most the first limit bytes of a text, with an ellipsis if it is longer.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }

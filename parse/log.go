@@ -142,8 +142,9 @@ func (l *Log) KnownVersion() bool {
 	return false
 }
 
-// Attribute returns, for each of n items, the index of the first matching property that no earlier item has; -1 if there is none.
-func (l *Log) Attribute(n int, matches func(item int, p *Property) bool) []int {
+// Attribute assigns the properties of the log to n items. It returns, for each item, the index of the first matching property that no earlier item
+// has; -1 if there is none.
+func (l *Log) Attribute(n int, matches func(item int, property *Property) bool) []int {
 	indices := make([]int, n)
 	isUsed := make([]bool, len(l.Properties))
 	for item := range indices {
@@ -166,13 +167,13 @@ func (l *Log) Failure() *result.Failure {
 	return l.Err
 }
 
-// Made says which tool wrote the log, and where the tool is.
+// Made returns the tool with its version, and where the tool is: a path or an image.
 func (l *Log) Made(where string) string {
 	return strings.TrimSpace(string(l.Tool)+" "+l.Version) + ", " + where
 }
 
-// Verdicts returns one verdict per property, in their order. A verdict has the warnings of its property and of its state space. The list is empty if
-// the run ended before the first property.
+// Verdicts returns one verdict for each property, in the order of Properties. A verdict has the warnings of its property and of its state space. The
+// list is empty if the run ended before the first property.
 func (l *Log) Verdicts() []result.Verdict {
 	out := make([]result.Verdict, 0, len(l.Properties))
 	for i := range l.Properties {

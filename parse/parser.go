@@ -45,9 +45,9 @@ type Parser struct {
 
 // lineParser parses the lines of one tool.
 type lineParser interface {
-	// line is called for every line of standard output, without end-of-line characters; cut
+	// line is called for every line of standard output, without end-of-line characters; isCut
 	// says that the end of the line was dropped.
-	line(s string, cut bool)
+	line(text string, isCut bool)
 	// unfinished is called with an incomplete line, for progress only.
 	unfinished(b []byte)
 	// finish is called once; tail is the last line if it is incomplete.
@@ -56,33 +56,34 @@ type lineParser interface {
 
 // NewPRISM returns a parser of the output of PRISM or PRISM-games. The banner of the output determines which of them it is.
 func NewPRISM(opts Options) *Parser {
-	rec := newRecorder(PRISM, opts)
-	return newParser(rec, &prismParser{recorder: rec, last: -1})
+	recorder := newRecorder(PRISM, opts)
+	return newParser(recorder, &prismParser{recorder: recorder, last: -1})
 }
 
 // NewStorm returns a parser of Storm's output.
 func NewStorm(opts Options) *Parser {
-	rec := newRecorder(Storm, opts)
-	return newParser(rec, &stormParser{recorder: rec})
+	recorder := newRecorder(Storm, opts)
+	return newParser(recorder, &stormParser{recorder: recorder})
 }
 
-func newParser(rec *recorder, m lineParser) *Parser {
-	limit := rec.opts.MaxLine
-	return &Parser{out: lines{max: limit}, err: lines{max: limit}, tool: m, rec: rec}
+// newParser returns a parser that passes lines to lineParser and records the log with recorder.
+func newParser(recorder *recorder, lineParser lineParser) *Parser {
+	limit := recorder.opts.MaxLine
+	return &Parser{out: lines{max: limit}, err: lines{max: limit}, tool: lineParser, rec: recorder}
 }
 
 // Write reads standard output. It never returns an error.
-func (p *Parser) Write(b []byte) (int, error) {
-	p.out.write(b, func(line []byte, cut bool) {
+func (p *Parser) Write(data []byte) (int, error) {
+	p.out.write(data, func(line []byte, isCut bool) {
 		if p.rec.full {
 			return
 		}
-		p.tool.line(clean(line), cut)
+		p.tool.line(clean(line), isCut)
 	})
 	if p.rec.opts.Progress != nil && len(p.out.pending) > 0 {
 		p.tool.unfinished(p.out.pending)
 	}
-	return len(b), nil
+	return len(data), nil
 }
 
 // Stderr returns the writer for standard error.
@@ -100,9 +101,9 @@ func (p *Parser) Finish(end End) *Log {
 
 type stderr Parser
 
-func (s *stderr) Write(b []byte) (int, error) {
-	s.err.write(b, func(line []byte, _ bool) { s.rec.stderr.line(clean(line)) })
-	return len(b), nil
+func (s *stderr) Write(data []byte) (int, error) {
+	s.err.write(data, func(line []byte, _ bool) { s.rec.stderr.line(clean(line)) })
+	return len(data), nil
 }
 
 // Limits for one property, build or failure.
@@ -129,6 +130,7 @@ type recorder struct {
 	lastProgress progress.Progress
 }
 
+// newRecorder returns a recorder for the log of a tool. It replaces zero options by the defaults.
 func newRecorder(tool Tool, opts Options) *recorder {
 	if opts.MaxLine <= 0 {
 		opts.MaxLine = defaultLine
@@ -139,24 +141,24 @@ func newRecorder(tool Tool, opts Options) *recorder {
 	return &recorder{log: Log{Tool: tool}, opts: opts, open: -1}
 }
 
-// reserve counts n bytes to record. It returns false if the log has too many bytes; the later output is then ignored.
-func (r *recorder) reserve(n int) bool {
-	r.kept += n
+// reserve counts the bytes of something that is to be recorded. It returns false if the log exceeds its limit: then nothing more is recorded.
+func (r *recorder) reserve(size int) bool {
+	r.kept += size
 	if r.kept > r.opts.MaxKept {
 		r.full = true
 	}
 	return !r.full
 }
 
-// begin records a property and makes it the current one.
-func (r *recorder) begin(p Property) {
-	if !r.reserve(recordCost + len(p.Text) + len(p.Name)) {
+// beginProperty records a property and makes it the current one. If the log exceeds its limit, there is no current property.
+func (r *recorder) beginProperty(property Property) {
+	if !r.reserve(recordCost + len(property.Text) + len(property.Name)) {
 		r.open = -1
 		return
 	}
-	r.log.Properties = append(r.log.Properties, p)
+	r.log.Properties = append(r.log.Properties, property)
 	r.open = len(r.log.Properties) - 1
-	r.progress(progress.Progress{Property: p.Text, Unit: progress.States})
+	r.sendProgress(progress.Progress{Property: property.Text, Unit: progress.States})
 }
 
 // current returns the property without a result so far; nil if there is none.
@@ -167,16 +169,16 @@ func (r *recorder) current() *Property {
 	return &r.log.Properties[r.open]
 }
 
-// build returns the last state space, nil if there is none.
-func (r *recorder) build() *Build {
+// lastBuild returns the state space that was built last; nil if there is none.
+func (r *recorder) lastBuild() *Build {
 	if len(r.log.Builds) == 0 {
 		return nil
 	}
 	return &r.log.Builds[len(r.log.Builds)-1]
 }
 
-// warn adds a warning to a list, without duplicates and up to a limit.
-func (r *recorder) warn(list *[]string, text string) {
+// warnOnce adds a warning to a list, unless the list has it or is full.
+func (r *recorder) warnOnce(list *[]string, text string) {
 	text = clip(text, maxText)
 	if slices.Contains(*list, text) || len(*list) > maxWarnings || !r.reserve(len(text)) {
 		return
@@ -187,31 +189,33 @@ func (r *recorder) warn(list *[]string, text string) {
 	*list = append(*list, text)
 }
 
+// recordIteration adds an iterative computation to the current property.
 func (r *recorder) recordIteration(method string, count int64) {
-	p := r.current()
-	if p != nil && len(p.Iterations) < maxIterations && r.reserve(len(method)) {
-		p.Iterations = append(p.Iterations, Iteration{clip(method, maxText), count})
+	property := r.current()
+	if property != nil && len(property.Iterations) < maxIterations && r.reserve(len(method)) {
+		property.Iterations = append(property.Iterations, Iteration{clip(method, maxText), count})
 	}
 }
 
-func (r *recorder) progress(p progress.Progress) {
-	if r.opts.Progress == nil || p == r.lastProgress {
+// sendProgress calls Options.Progress, unless the progress is the same as before.
+func (r *recorder) sendProgress(progress progress.Progress) {
+	if r.opts.Progress == nil || progress == r.lastProgress {
 		return
 	}
-	r.lastProgress = p
-	r.opts.Progress(p)
+	r.lastProgress = progress
+	r.opts.Progress(progress)
 }
 
-// reportProgress reports progress at the current property.
+// reportProgress reports the progress of the current property, if there is one: done of target units. target is 0 if it is unknown.
 func (r *recorder) reportProgress(unit progress.Unit, done, target int64) {
-	p := progress.Progress{Unit: unit, Done: done, Target: target}
-	if c := r.current(); c != nil {
-		p.Property = c.Text
+	report := progress.Progress{Unit: unit, Done: done, Target: target}
+	if property := r.current(); property != nil {
+		report.Property = property.Text
 	}
-	r.progress(p)
+	r.sendProgress(report)
 }
 
-// close gives every property without a value a failure.
+// close adds a failure to every property that has neither a value nor a failure.
 func (r *recorder) close() {
 	if r.full {
 		r.log.Err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("the output names more than is kept (%d bytes): the rest was not read", r.opts.MaxKept)}

@@ -46,26 +46,26 @@ type experiment struct {
 	first int      // index of the first
 }
 
-// line parses a line of the log. cut says that the line was too long.
-func (parser *prismParser) line(line string, cut bool) {
+// line parses a line of the log. isCut says that the end of the line was dropped.
+func (parser *prismParser) line(line string, isCut bool) {
 	if parser.message != nil && parser.continueMessage(line) {
 		return
 	}
 	if isSeparator(line) {
-		parser.section()
+		parser.endSection()
 		return
 	}
-	if parser.results != nil && parser.valuation(line, cut) {
+	if parser.results != nil && parser.parseValuation(line, isCut) {
 		return
 	}
-	if parser.listing && parser.listed(line) {
+	if parser.listing && parser.parseListed(line) {
 		return
 	}
-	if parser.inHead && parser.constantsLine(line) {
+	if parser.inHead && parser.parseConstantsLine(line) {
 		return
 	}
 	key, value, hasColon := strings.Cut(line, ":")
-	if hasColon && parser.keyLine(key, strings.TrimLeft(value, " "), line, cut) {
+	if hasColon && parser.parseKeyLine(key, strings.TrimLeft(value, " "), line, isCut) {
 		return
 	}
 	parser.otherLine(line)
@@ -76,32 +76,32 @@ func isSeparator(line string) bool {
 	return len(line) >= 20 && strings.Trim(line, "-") == ""
 }
 
-// section ends the lists that the previous section left open.
-func (parser *prismParser) section() {
+// endSection ends the lists of the section before a row of dashes.
+func (parser *prismParser) endSection() {
 	parser.endResults()
 	parser.separated, parser.inHead, parser.listing = true, false, false
 }
 
-// keyLine parses a line of the form "Key: value". It returns false if the key is unknown.
-func (parser *prismParser) keyLine(key, value, line string, cut bool) bool {
+// parseKeyLine parses a line of the form "Key: value". It returns false if the key is unknown.
+func (parser *prismParser) parseKeyLine(key, value, line string, isCut bool) bool {
 	switch key {
 	case "Version":
-		parser.version(value)
+		parser.parseVersion(value)
 	case "Command line":
 		if parser.log.Command == "" && parser.reserve(len(value)) {
 			parser.log.Command = strings.TrimPrefix(value, "prism ")
 		}
 	case "Model checking":
-		parser.heading(value, cut, nil)
+		parser.parseHeading(value, isCut, nil)
 	case "Simulating":
-		parser.heading(value, cut, &Simulation{})
+		parser.parseHeading(value, isCut, &Simulation{})
 	case "Error":
 		if parser.results == nil {
 			parser.message = new(strings.Builder)
 			parser.message.WriteString(clip(value, maxText))
 		}
 	case "Warning":
-		parser.warning(value)
+		parser.addWarning(value)
 	case "Testing result":
 		if i := max(parser.open, parser.last); i >= 0 && parser.reserve(len(value)) {
 			parser.log.Properties[i].Testing = clip(value, maxText)
@@ -109,21 +109,21 @@ func (parser *prismParser) keyLine(key, value, line string, cut bool) bool {
 	case "Results":
 		parser.beginResults()
 	case "Type", "Modules", "Actions", "Variables", "Labels", "Rewards":
-		parser.model(key, value)
+		parser.parseModelLine(key, value)
 	case "Time for model construction":
-		if build := parser.build(); build != nil {
+		if build := parser.lastBuild(); build != nil {
 			build.Seconds = leadingDecimal(value)
 		}
 	case "States", "Transitions", "Choices":
-		parser.size(key, value)
+		parser.parseSize(key, value)
 	default:
-		return parser.resultLine(line, cut) || parser.beginList(line) || parser.detail(key, value)
+		return parser.parseResultLine(line, isCut) || parser.beginList(line) || parser.parseDetail(key, value)
 	}
 	return true
 }
 
-// version parses the version of PRISM, which is in the first lines of a log.
-func (parser *prismParser) version(text string) {
+// parseVersion parses the version of PRISM. It ignores lines after the first lines of the log.
+func (parser *prismParser) parseVersion(text string) {
 	if parser.phase != starting || parser.log.Version != "" {
 		return
 	}
@@ -132,11 +132,11 @@ func (parser *prismParser) version(text string) {
 	parser.log.Version = clip(version, maxVersion)
 }
 
-// detail parses a line below a heading. It returns false if the key is unknown.
-func (parser *prismParser) detail(key, value string) bool {
+// parseDetail parses a line of the form "Key: value" below a heading. It returns false if the key is unknown.
+func (parser *prismParser) parseDetail(key, value string) bool {
 	property := parser.current()
 	if property == nil {
-		return parser.reachability(key, value)
+		return parser.parseReachability(key, value)
 	}
 	switch key {
 	case "Engine":
@@ -147,15 +147,15 @@ func (parser *prismParser) detail(key, value string) bool {
 		if property.Simulation == nil {
 			return false
 		}
-		parser.simulation(property, key, value)
+		parser.parseSimulation(property, key, value)
 	default:
-		return parser.reachability(key, value) || parser.iteration(key, value)
+		return parser.parseReachability(key, value) || parser.parseIteration(key, value)
 	}
 	return true
 }
 
-// simulation parses a line about the samples of a property.
-func (parser *prismParser) simulation(property *Property, key, value string) {
+// parseSimulation parses a line about the samples of a property.
+func (parser *prismParser) parseSimulation(property *Property, key, value string) {
 	simulation := property.Simulation
 	switch key {
 	case "Simulation method":
@@ -175,12 +175,12 @@ func (parser *prismParser) simulation(property *Property, key, value string) {
 		}
 		parser.reportProgress(progress.Percent, 100, 100)
 	case "Path length statistics":
-		simulation.Steps = pathLengths(value)
+		simulation.Steps = parsePathLengths(value)
 	}
 }
 
-// pathLengths reads "average 1.8e+02, min 66, max 276".
-func pathLengths(text string) *result.Steps {
+// parsePathLengths parses a text such as "average 1.8e+02, min 66, max 276". It returns nil for another form.
+func parsePathLengths(text string) *result.Steps {
 	mean, hasMean := between(text, "average ", ",")
 	low, hasLow := between(text, "min ", ",")
 	_, high, hasHigh := strings.Cut(text, "max ")
@@ -190,9 +190,9 @@ func pathLengths(text string) *result.Steps {
 	return &result.Steps{Min: leadingCount(low), Max: leadingCount(high), Mean: leadingDecimal(mean)}
 }
 
-// reachability parses the symbolic engine's line.
-func (parser *prismParser) reachability(key, value string) bool {
-	build := parser.build()
+// parseReachability parses the line about the iterations of the symbolic reachability. It returns false for other lines.
+func (parser *prismParser) parseReachability(key, value string) bool {
+	build := parser.lastBuild()
 	if key != "Reachability (BFS)" || build == nil {
 		return false
 	}
@@ -200,8 +200,9 @@ func (parser *prismParser) reachability(key, value string) bool {
 	return true
 }
 
-// iteration parses "Jacobi: 12 iterations in 0.00 seconds (…)". It ignores the graph algorithms, which print the same line.
-func (parser *prismParser) iteration(key, value string) bool {
+// parseIteration parses a line such as "Jacobi: 12 iterations in 0.00 seconds (…)". It returns false for other lines, and for the graph algorithms,
+// which print the same form.
+func (parser *prismParser) parseIteration(key, value string) bool {
 	count := leadingCount(value)
 	if count == 0 || !strings.Contains(value, " iterations in ") || strings.HasPrefix(key, "Prob") || strings.HasPrefix(key, "CTL") {
 		return false
@@ -226,7 +227,7 @@ func (parser *prismParser) otherLine(line string) {
 	case parser.warningContinues && strings.HasPrefix(line, "Your minimum rewards"):
 		parser.continueWarning(line)
 	case strings.HasPrefix(line, "Parsing "):
-		parser.parsing(line)
+		parser.parseParsing(line)
 	case strings.HasPrefix(line, "Building model"):
 		parser.beginBuild(line)
 	case strings.HasPrefix(line, "Computing reachable"):
@@ -254,8 +255,8 @@ func (parser *prismParser) recordException(line string) {
 	}
 }
 
-// parsing reads a line such as: Parsing PRISM model file "m.nm"...
-func (parser *prismParser) parsing(line string) {
+// parseParsing parses a line such as: Parsing PRISM model file "m.nm"...
+func (parser *prismParser) parseParsing(line string) {
 	file, ok := between(line, `file "`, `"...`)
 	switch {
 	case parser.phase > parsingProperties || !ok: // not in the first lines of the log
@@ -267,8 +268,8 @@ func (parser *prismParser) parsing(line string) {
 	}
 }
 
-// model parses a line about the model before the first state space.
-func (parser *prismParser) model(key, value string) {
+// parseModelLine parses a line about the model that PRISM prints before the first state space.
+func (parser *prismParser) parseModelLine(key, value string) {
 	model := &parser.log.Model
 	if key == "Type" {
 		parser.typed = true
@@ -289,13 +290,13 @@ func (parser *prismParser) model(key, value string) {
 	case "Variables":
 		model.Variables = strings.Fields(value)
 	case "Labels":
-		model.Labels = unquoted(strings.Fields(value))
+		model.Labels = withoutQuotes(strings.Fields(value))
 	case "Rewards":
-		model.Rewards = unquoted(strings.Fields(value))
+		model.Rewards = withoutQuotes(strings.Fields(value))
 	}
 }
 
-// beginBuild reads "Building model (engine:explicit)...".
+// beginBuild parses a line such as "Building model (engine:explicit)..." and records a new state space.
 func (parser *prismParser) beginBuild(line string) {
 	if !parser.typed || !parser.reserve(recordCost) {
 		return
@@ -309,9 +310,9 @@ func (parser *prismParser) beginBuild(line string) {
 	parser.reportProgress(progress.States, 0, 0)
 }
 
-// size reads the number of states, transitions or choices.
-func (parser *prismParser) size(key, value string) {
-	build := parser.build()
+// parseSize parses the number of states, transitions or choices of the last state space.
+func (parser *prismParser) parseSize(key, value string) {
+	build := parser.lastBuild()
 	if build == nil {
 		return
 	}
@@ -326,7 +327,7 @@ func (parser *prismParser) size(key, value string) {
 	}
 	count, ok := parseCount(value)
 	if !ok {
-		parser.warn(&build.Warnings, key+": "+clip(value, 80)+": more than are counted")
+		parser.warnOnce(&build.Warnings, key+": "+clip(value, 80)+": more than are counted")
 		return
 	}
 	switch key {
@@ -339,8 +340,9 @@ func (parser *prismParser) size(key, value string) {
 	}
 }
 
-// heading begins a property. simulation is nil unless PRISM samples the property.
-func (parser *prismParser) heading(line string, cut bool, simulation *Simulation) {
+// parseHeading parses the heading of a property and begins it. simulation is nil unless PRISM samples the property. isCut says that the end of the
+// line was dropped.
+func (parser *prismParser) parseHeading(line string, isCut bool, simulation *Simulation) {
 	if !parser.typed || parser.open >= 0 && !parser.separated { // not a heading of the user's property
 		return
 	}
@@ -350,14 +352,14 @@ func (parser *prismParser) heading(line string, cut bool, simulation *Simulation
 	if simulation != nil { // PRISM prints the text without the name
 		text, name = line, parser.nameOf(line)
 	}
-	parser.begin(Property{Name: name, Text: text, Build: -1, Simulation: simulation})
+	parser.beginProperty(Property{Name: name, Text: text, Build: -1, Simulation: simulation})
 	parser.begun, parser.inHead, parser.separated, parser.last = true, true, false, -1
-	if property := parser.current(); property != nil && cut {
-		parser.warn(&property.Warnings, "the property is longer than is kept")
+	if property := parser.current(); property != nil && isCut {
+		parser.warnOnce(&property.Warnings, "the property is longer than is kept")
 	}
 }
 
-// nameOf returns the name of the only listed property with this text.
+// nameOf returns the name of the listed property with a text. It returns an empty name if several listed properties have the text, or none.
 func (parser *prismParser) nameOf(text string) string {
 	name, count := "", 0
 	for _, listed := range parser.log.Listed {
@@ -380,8 +382,9 @@ func (parser *prismParser) closeWithoutResult() {
 	parser.open, parser.last = -1, -1
 }
 
-// constantsLine parses a line with constants directly below a heading or the first line of a construction. It returns false for other lines.
-func (parser *prismParser) constantsLine(line string) bool {
+// parseConstantsLine parses a line with constants directly below a heading or below the first line of a construction. It returns false for other
+// lines.
+func (parser *prismParser) parseConstantsLine(line string) bool {
 	if text, ok := strings.CutPrefix(line, "Model constants: "); ok {
 		parser.modelConstants(text)
 		return true
@@ -396,9 +399,9 @@ func (parser *prismParser) constantsLine(line string) bool {
 	return false
 }
 
-// modelConstants sets the constants of the model, for the state space that is being built or for the current property.
+// modelConstants sets the constants of the model for the state space that PRISM is building, otherwise for the current property.
 func (parser *prismParser) modelConstants(text string) {
-	build, property := parser.build(), parser.current()
+	build, property := parser.lastBuild(), parser.current()
 	switch {
 	case parser.phase == building && parser.reserve(2*len(text)):
 		build.Constants, build.constantsText = parseConstants(text), text
@@ -409,8 +412,8 @@ func (parser *prismParser) modelConstants(text string) {
 
 var listedLine = regexp.MustCompile(`^\([0-9]+\) `)
 
-// listed reads a line of the list of properties. It returns false for other lines.
-func (parser *prismParser) listed(line string) bool {
+// parseListed parses a line of the list of properties. It returns false for other lines, which end the list.
+func (parser *prismParser) parseListed(line string) bool {
 	number := listedLine.FindString(line)
 	if number == "" {
 		parser.listing = false
@@ -427,7 +430,7 @@ var resultForm = regexp.MustCompile(`^Result(?: \(([^()]{1,200})\))?: (.*)$`)
 
 var countForm = regexp.MustCompile(`^[0-9]+ propert(y|ies)$`)
 
-// beginList reads the line that begins the list of properties, such as "2 properties:". It returns false for other lines.
+// beginList parses the line that begins the list of properties, such as "2 properties:". It returns false for other lines.
 func (parser *prismParser) beginList(line string) bool {
 	key, rest, _ := strings.Cut(line, ":")
 	if rest != "" || parser.begun || !parser.typed || len(parser.log.Listed) > 0 || !countForm.MatchString(key) {
@@ -437,8 +440,9 @@ func (parser *prismParser) beginList(line string) bool {
 	return true
 }
 
-// resultLine reads the result of the current property. It returns false for other lines.
-func (parser *prismParser) resultLine(line string, cut bool) bool {
+// parseResultLine parses the result of the current property. It returns false for other lines. A second, different result removes the value of the
+// property.
+func (parser *prismParser) parseResultLine(line string, isCut bool) bool {
 	if !strings.HasPrefix(line, "Result") {
 		return false
 	}
@@ -449,7 +453,7 @@ func (parser *prismParser) resultLine(line string, cut bool) bool {
 	case parser.open >= 0:
 		property := parser.current()
 		property.Heading = match[1]
-		parser.answer(property, match[2], cut)
+		parser.parseAnswer(property, match[2], isCut)
 		parser.closeProperty()
 	case parser.last >= 0 && !parser.separated:
 		property := &parser.log.Properties[parser.last]
@@ -457,7 +461,7 @@ func (parser *prismParser) resultLine(line string, cut bool) bool {
 			parser.withdraw(property)
 		}
 	default:
-		parser.warn(&parser.log.Warnings, "a result that belongs to no property: "+clip(match[2], 200))
+		parser.warnOnce(&parser.log.Warnings, "a result that belongs to no property: "+clip(match[2], 200))
 	}
 	return true
 }
@@ -471,7 +475,7 @@ func (parser *prismParser) withdraw(property *Property) {
 // closeProperty closes the current property and records the state space that it was checked on.
 func (parser *prismParser) closeProperty() {
 	property := parser.current()
-	if build := parser.build(); property.Simulation == nil && build != nil && build.done && build.constantsText == property.modelText {
+	if build := parser.lastBuild(); property.Simulation == nil && build != nil && build.done && build.constantsText == property.modelText {
 		property.Build = len(parser.log.Builds) - 1
 		if property.Engine == "" {
 			property.Engine = build.Engine
@@ -480,9 +484,9 @@ func (parser *prismParser) closeProperty() {
 	parser.last, parser.open = parser.open, -1
 }
 
-// answer parses the text of a result and sets the value of the property.
-func (parser *prismParser) answer(property *Property, text string, cut bool) {
-	if cut {
+// parseAnswer parses the text of a result and sets the value of the property, or its failure. isCut says that the end of the line was dropped.
+func (parser *prismParser) parseAnswer(property *Property, text string, isCut bool) {
+	if isCut {
 		property.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the result is on a line of more than %d bytes", parser.opts.MaxLine)}
 		return
 	}
@@ -492,7 +496,7 @@ func (parser *prismParser) answer(property *Property, text string, cut bool) {
 	parsed, err := prismAnswer(text)
 	setAnswer(property, parsed, err)
 	for _, remark := range parsed.remarks {
-		parser.warn(&property.Warnings, "PRISM remarks on the result: "+remark)
+		parser.warnOnce(&property.Warnings, "PRISM remarks on the result: "+remark)
 	}
 }
 
@@ -517,8 +521,8 @@ func (parser *prismParser) beginResults() {
 	parser.open = -1
 }
 
-// valuation reads a result of an experiment, such as "k=1 : 0.4 (+/- …)". It returns false for other lines.
-func (parser *prismParser) valuation(line string, cut bool) bool {
+// parseValuation parses a result of an experiment, such as "k=1 : 0.4 (+/- …)". It returns false for other lines.
+func (parser *prismParser) parseValuation(line string, isCut bool) bool {
 	constants, value, ok := strings.Cut(line, " : ")
 	if !ok || !parser.reserve(recordCost+4*len(line)) {
 		return false
@@ -527,9 +531,9 @@ func (parser *prismParser) valuation(line string, cut bool) bool {
 	simulation := *property.Simulation
 	property.Simulation, property.Warnings, property.Constants, property.constantsText = &simulation, slices.Clone(property.Warnings), parseConstants(constants), constants
 	if message, failed := strings.CutPrefix(value, "Error: "); failed {
-		property.Err = parser.failure(strings.TrimSuffix(message, "."))
+		property.Err = parser.newFailure(strings.TrimSuffix(message, "."))
 	} else {
-		parser.answer(&property, value, cut)
+		parser.parseAnswer(&property, value, isCut)
 	}
 	parser.log.Properties = append(parser.log.Properties, property)
 	return true

@@ -25,18 +25,18 @@ func (parser *prismParser) finish(end End, tail string, facts *stderrFacts) {
 	}
 	facts.heap = facts.heap || parser.heap
 	facts.stack = facts.stack || parser.stack
-	parser.conclude(end, tail, facts)
+	parser.setRunError(end, tail, facts)
 	if property := parser.current(); property != nil {
-		property.Err = parser.cut()
+		property.Err = parser.unfinishedFailure()
 		parser.open = -1
 	}
 	if !parser.full {
-		parser.absent()
+		parser.addAllAbsent()
 	}
 }
 
-// conclude sets the reason why the run ended early, Log.Err. tail is an incomplete last line.
-func (parser *prismParser) conclude(end End, tail string, facts *stderrFacts) {
+// setRunError sets Log.Err if the run ended early. tail is the last line if it is incomplete, otherwise empty.
+func (parser *prismParser) setRunError(end End, tail string, facts *stderrFacts) {
 	switch cause := earlyEnd(end, facts); {
 	case parser.log.Err != nil: // the log contains the reason
 	case cause != nil:
@@ -55,8 +55,8 @@ func (parser *prismParser) conclude(end End, tail string, facts *stderrFacts) {
 	}
 }
 
-// cut returns the failure of a property that was being checked at the end.
-func (parser *prismParser) cut() *result.Failure {
+// unfinishedFailure returns the failure of the property that PRISM was checking at the end of the run.
+func (parser *prismParser) unfinishedFailure() *result.Failure {
 	if parser.log.Err == nil {
 		return &result.Failure{Class: result.Truncated, Message: "the output ends before the result"}
 	}
@@ -64,31 +64,33 @@ func (parser *prismParser) cut() *result.Failure {
 	return &failure
 }
 
-// absent adds the properties that were listed and selected, but not started under some valuation of the model's constants in the log.
-func (parser *prismParser) absent() {
-	begun, valuations := parser.begunUnder()
+// addAllAbsent adds the properties that were listed and selected but not started. It adds them for each valuation of the model's constants in the log
+// under which they were not started.
+func (parser *prismParser) addAllAbsent() {
+	started, valuations := parser.startedCounts()
 	if len(valuations)*len(parser.log.Listed) > maxAbsent {
-		parser.warn(&parser.log.Warnings, "too many properties and valuations to say which were not begun")
+		parser.warnOnce(&parser.log.Warnings, "too many properties and valuations to say which were not begun")
 		return
 	}
-	isSelected := parser.selected()
+	isSelected := parser.selection()
 	for i := range valuations {
-		if !parser.addAbsent(&valuations[i], begun, isSelected) {
+		if !parser.addAbsent(&valuations[i], started, isSelected) {
 			return
 		}
 	}
 }
 
-// begunKey is a text under a valuation of the model's constants.
-type begunKey struct{ modelText, propertyText string }
+// startedKey is the text of a property with a valuation of the model's constants.
+type startedKey struct{ modelText, propertyText string }
 
-// addAbsent adds the selected properties that were not started under the valuation of a property. It returns false if the log is full.
-func (parser *prismParser) addAbsent(valuation *Property, begun map[begunKey]int, isSelected func(i int) bool) bool {
+// addAbsent adds the selected properties that were not started under the valuation of a property. started says how often each text was started.
+// addAbsent returns false if the log exceeds its limit.
+func (parser *prismParser) addAbsent(valuation *Property, started map[startedKey]int, isSelected func(i int) bool) bool {
 	numListed := make(map[string]int) // by text
 	for i, property := range parser.log.Listed {
 		numListed[property.Text]++
-		isBegun := numListed[property.Text] <= begun[begunKey{valuation.modelText, property.Text}]
-		if isBegun || !isSelected(i) {
+		isStarted := numListed[property.Text] <= started[startedKey{valuation.modelText, property.Text}]
+		if isStarted || !isSelected(i) {
 			continue
 		}
 		if !parser.reserve(recordCost + len(property.Text)) {
@@ -96,20 +98,20 @@ func (parser *prismParser) addAbsent(valuation *Property, begun map[begunKey]int
 		}
 		parser.log.Properties = append(parser.log.Properties, Property{
 			Name: property.Name, Text: property.Text, Build: -1,
-			Model: slices.Clone(valuation.Model), modelText: valuation.modelText, Err: parser.notBegun(valuation.modelText), Absent: true,
+			Model: slices.Clone(valuation.Model), modelText: valuation.modelText, Err: parser.absentReason(valuation.modelText), Absent: true,
 		})
 	}
 	return true
 }
 
-// begunUnder returns how often each text was started under each valuation of the model's constants. valuations has one property for each valuation. A
-// property with constants counts as often as under its most frequent valuation.
-func (parser *prismParser) begunUnder() (begun map[begunKey]int, valuations []Property) {
+// startedCounts returns how often each text was started under each valuation of the model's constants. valuations has one property for each
+// valuation. A property with constants of its own counts as often as under its most frequent valuation.
+func (parser *prismParser) startedCounts() (started map[startedKey]int, valuations []Property) {
 	type fullKey struct {
-		begunKey
+		startedKey
 		constantsText string
 	}
-	begun = make(map[begunKey]int)
+	started = make(map[startedKey]int)
 	counts := make(map[fullKey]int)
 	isKnown := make(map[string]bool)
 	for i := range parser.log.Properties {
@@ -118,26 +120,26 @@ func (parser *prismParser) begunUnder() (begun map[begunKey]int, valuations []Pr
 			isKnown[property.modelText] = true
 			valuations = append(valuations, *property)
 		}
-		key := begunKey{property.modelText, property.Text}
+		key := startedKey{property.modelText, property.Text}
 		full := fullKey{key, property.constantsText}
 		counts[full]++
-		begun[key] = max(begun[key], counts[full])
+		started[key] = max(started[key], counts[full])
 	}
 	if len(valuations) == 0 {
 		valuations = []Property{{}}
 	}
-	return begun, valuations
+	return started, valuations
 }
 
-// notBegun returns the reason why a listed property has no heading.
-func (parser *prismParser) notBegun(constants string) *result.Failure {
+// absentReason returns the failure of a listed property that was not started under some constants of the model.
+func (parser *prismParser) absentReason(constants string) *result.Failure {
 	switch broken := parser.broken[constants]; {
 	case broken != nil:
 		return withMessagePrefix(broken, "not begun: the state space could not be built: ")
 	case parser.log.Err != nil:
 		return withMessagePrefix(parser.log.Err, "not begun: ")
 	case len(parser.log.Failures) > 0:
-		return parser.unnamed()
+		return parser.combinedFailure()
 	}
 	return &result.Failure{Class: result.Truncated, Message: "not begun: the output ends before this property"}
 }
@@ -149,8 +151,8 @@ func withMessagePrefix(failure *result.Failure, prefix string) *result.Failure {
 	return &prefixed
 }
 
-// unnamed returns the failure of a property that PRISM refused without its name. It combines all errors that belong to no property.
-func (parser *prismParser) unnamed() *result.Failure {
+// combinedFailure returns the failure of a property that PRISM may have refused without naming it. It combines all errors that belong to no property.
+func (parser *prismParser) combinedFailure() *result.Failure {
 	var messages []string
 	combined := &result.Failure{Class: parser.log.Failures[0].Class}
 	for _, failure := range parser.log.Failures {
@@ -165,10 +167,11 @@ func (parser *prismParser) unnamed() *result.Failure {
 	return combined
 }
 
-// selected returns a function that reports whether the command line selects a listed property. Without a valid selection it selects all.
-func (parser *prismParser) selected() func(i int) bool {
+// selection returns a function that reports whether the command line selects a listed property. The function returns true for all properties if the
+// command line has no valid selection.
+func (parser *prismParser) selection() func(i int) bool {
 	all := func(int) bool { return true }
-	list, isGiven := propertyArgument(words(parser.log.Command))
+	list, isGiven := propertyArgument(splitWords(parser.log.Command))
 	if !isGiven {
 		return all
 	}

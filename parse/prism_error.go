@@ -6,32 +6,33 @@ import (
 	"tilecheck/result"
 )
 
-// warning adds a warning to the current property, to the state space or to the run.
-func (parser *prismParser) warning(text string) {
+// addWarning adds a warning to the current property, to the last state space or to the run.
+func (parser *prismParser) addWarning(text string) {
 	parser.warningContinues = strings.HasPrefix(text, "PRISM hasn't checked for zero-reward loops")
-	build := parser.build()
+	build := parser.lastBuild()
 	if count, isDeadlock := strings.CutPrefix(text, "Deadlocks detected and fixed in "); isDeadlock && build != nil {
 		build.Deadlocks = leadingCount(count)
-		parser.warn(&build.Warnings, text)
+		parser.warnOnce(&build.Warnings, text)
 		return
 	}
 	if parser.phase == building {
-		parser.warn(&build.Warnings, text)
+		parser.warnOnce(&build.Warnings, text)
 		return
 	}
-	parser.warn(parser.warnings(), text)
+	parser.warnOnce(parser.currentWarnings(), text)
 }
 
-func (parser *prismParser) warnings() *[]string {
-	if p := parser.current(); p != nil {
-		return &p.Warnings
+// currentWarnings returns the warnings of the current property, or of the run if there is none.
+func (parser *prismParser) currentWarnings() *[]string {
+	if property := parser.current(); property != nil {
+		return &property.Warnings
 	}
 	return &parser.log.Warnings
 }
 
 // continueWarning appends the second line of a warning.
 func (parser *prismParser) continueWarning(line string) {
-	if list := *parser.warnings(); len(list) > 0 {
+	if list := *parser.currentWarnings(); len(list) > 0 {
 		list[len(list)-1] += " " + line
 	}
 	parser.warningContinues = false
@@ -58,9 +59,9 @@ func (parser *prismParser) endMessage() {
 	parser.recordFailure(strings.TrimSuffix(text, "."))
 }
 
-// failure converts an error message to a failure.
-func (parser *prismParser) failure(message string) *result.Failure {
-	failure := &result.Failure{Class: prismClass(message, parser.phase), Message: clip(message, maxText), Pos: position(message)}
+// newFailure converts an error message to a failure. It adds the file in which PRISM found the error, as far as the phase determines it.
+func (parser *prismParser) newFailure(message string) *result.Failure {
+	failure := &result.Failure{Class: prismClass(message, parser.phase), Message: clip(message, maxText), Pos: findPosition(message)}
 	if parser.exception != "" && strings.HasPrefix(message, "Caught unhandled exception") {
 		failure.Message = "unhandled exception: " + parser.exception
 		if parser.stack {
@@ -79,7 +80,7 @@ func (parser *prismParser) failure(message string) *result.Failure {
 
 // recordFailure adds an error to the current property and ends it. Without a current property it adds the error to the run.
 func (parser *prismParser) recordFailure(message string) {
-	failure := parser.failure(message)
+	failure := parser.newFailure(message)
 	property := parser.current()
 	switch {
 	case failure.Class == result.Timeout: // another thread prints it: a result may still follow

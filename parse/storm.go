@@ -40,7 +40,7 @@ type stormOptions struct {
 // readStormOptions reads the switches of a command line.
 func readStormOptions(command string) stormOptions {
 	options := stormOptions{precision: 1e-6, multi: 1e-4}
-	args := words(command)
+	args := splitWords(command)
 	for i, arg := range args {
 		next := ""
 		if i+1 < len(args) {
@@ -74,7 +74,8 @@ func readStormOptions(command string) stormOptions {
 	return options
 }
 
-// bound returns the interval around a number that a sound method guarantees. It includes the rounding error of Storm's output.
+// bound returns the interval in which a sound method guarantees the true value. It allows for the rounding of Storm's output. It is nil if no
+// precision is known.
 func (options stormOptions) bound(value result.Value) *result.Interval {
 	number := value.Num
 	if value.Kind != result.Number || options.unclearPrecision || math.IsNaN(number) || math.IsInf(number, 0) {
@@ -101,22 +102,22 @@ var (
 	stormExplored = regexp.MustCompile(`^Explored ([0-9]{1,18}) states in `)
 )
 
-// line parses a line of the output. cut says that the line was too long.
-func (parser *stormParser) line(line string, cut bool) {
+// line parses a line of the output. isCut says that the end of the line was dropped.
+func (parser *stormParser) line(line string, isCut bool) {
 	if strings.Trim(line, "- ") == "" && strings.HasPrefix(line, "----") {
 		parser.inModel, parser.inLabel = !parser.inModel, false
 		return
 	}
-	if parser.inLabel && parser.label(line) {
+	if parser.inLabel && parser.parseLabel(line) {
 		return
 	}
 	switch {
 	case strings.HasPrefix(line, "Model checking property"):
-		parser.heading(line)
+		parser.parseHeading(line)
 	case strings.HasPrefix(line, "Result"):
-		parser.result(line, cut)
+		parser.parseResult(line, isCut)
 	case strings.HasPrefix(line, "ERROR"), strings.HasPrefix(line, " WARN"), strings.HasPrefix(line, "WARN"):
-		parser.message(line)
+		parser.parseMessage(line)
 	default:
 		parser.otherLine(line)
 	}
@@ -126,18 +127,18 @@ func (parser *stormParser) line(line string, cut bool) {
 func (parser *stormParser) otherLine(line string) {
 	key, value, hasKey := strings.Cut(line, ":")
 	value = strings.TrimLeft(value, " \t")
-	if hasKey && (parser.preamble(key, value) || parser.inModel && parser.size(key, value)) {
+	if hasKey && (parser.parsePreamble(key, value) || parser.inModel && parser.parseSize(key, value)) {
 		return
 	}
 	if match := stormBanner.FindStringSubmatch(line); match != nil && parser.log.Version == "" {
 		parser.log.Version = match[1]
 		return
 	}
-	parser.progressLine(line)
+	parser.parseProgress(line)
 }
 
-// preamble parses a line about the run. It returns false if the key is unknown.
-func (parser *stormParser) preamble(key, value string) bool {
+// parsePreamble parses a line of the form "Key: value" about the run. It returns false if the key is unknown.
+func (parser *stormParser) parsePreamble(key, value string) bool {
 	switch key {
 	case "Command line arguments":
 		if parser.log.Command == "" && parser.reserve(len(value)) {
@@ -162,14 +163,15 @@ func (parser *stormParser) preamble(key, value string) bool {
 	return true
 }
 
-// size parses a line of the description of the model. A second description, after a reduction, counts as a new state space.
-func (parser *stormParser) size(key, value string) bool {
-	build := parser.build()
+// parseSize parses a line of the description of the model. It returns false if the key is unknown. A second description, after a reduction, counts as
+// a new state space.
+func (parser *stormParser) parseSize(key, value string) bool {
+	build := parser.lastBuild()
 	if key == "Model type" && parser.reserve(recordCost) {
 		kind, representation, _ := strings.Cut(value, " ")
 		if build == nil || build.States > 0 {
 			parser.log.Builds = append(parser.log.Builds, Build{})
-			build = parser.build()
+			build = parser.lastBuild()
 		}
 		build.Engine = clip(strings.Trim(representation, "() "), 80)
 		parser.log.Model.Type = clip(kind, 80)
@@ -197,16 +199,17 @@ func (parser *stormParser) size(key, value string) bool {
 	return true
 }
 
-func splitNames(s string) []string {
-	var out []string
-	for name := range strings.SplitSeq(s, ",") {
-		out = append(out, strings.TrimSpace(name))
+// splitNames splits a list of names at its commas.
+func splitNames(text string) []string {
+	var names []string
+	for name := range strings.SplitSeq(text, ",") {
+		names = append(names, strings.TrimSpace(name))
 	}
-	return out
+	return names
 }
 
-// label parses a line of the list of labels. It returns false for other lines.
-func (parser *stormParser) label(line string) bool {
+// parseLabel parses a line of the list of labels. It returns false for other lines, which end the list.
+func (parser *stormParser) parseLabel(line string) bool {
 	name, isLabel := strings.CutPrefix(line, "   * ")
 	if !isLabel {
 		parser.inLabel = false
@@ -216,7 +219,7 @@ func (parser *stormParser) label(line string) bool {
 	if match := stormLabel.FindStringSubmatch(line); match != nil {
 		name, count = match[1], leadingCount(match[2])
 	}
-	build := parser.build()
+	build := parser.lastBuild()
 	switch {
 	case name == "init" && count >= 0:
 		build.Initial = count
@@ -228,17 +231,17 @@ func (parser *stormParser) label(line string) bool {
 	return true
 }
 
-// heading begins a property.
-func (parser *stormParser) heading(line string) {
+// parseHeading parses the heading of a property and begins it.
+func (parser *stormParser) parseHeading(line string) {
 	match := stormHeading.FindStringSubmatch(line)
 	if match == nil || !parser.inputParsed { // before that, the line is part of the printed command line
 		return
 	}
 	parser.closeWithoutResult()
 	parser.firstError, parser.hasResult = "", false
-	parser.begin(Property{Name: match[1], Text: match[2], Build: -1})
+	parser.beginProperty(Property{Name: match[1], Text: match[2], Build: -1})
 	if property := parser.current(); property != nil && len(parser.log.Builds) > 0 {
-		property.Engine = parser.build().Engine
+		property.Engine = parser.lastBuild().Engine
 	}
 }
 
@@ -250,8 +253,8 @@ func (parser *stormParser) closeWithoutResult() {
 	}
 }
 
-// result parses a line with a result.
-func (parser *stormParser) result(line string, cut bool) {
+// parseResult parses a line with a result. isCut says that the end of the line was dropped.
+func (parser *stormParser) parseResult(line string, isCut bool) {
 	match := stormResult.FindStringSubmatch(line)
 	property := parser.current()
 	switch {
@@ -270,18 +273,18 @@ func (parser *stormParser) result(line string, cut bool) {
 	property.Heading = clip(heading, maxText)
 	switch {
 	case strings.HasPrefix(text, "ERROR ("):
-		parser.message(text)
+		parser.parseMessage(text)
 	case aborted:
 		property.ValueText = clip(text, maxText)
 		parser.closeWithFailure(parser.abortFailure())
-	case cut:
+	case isCut:
 		parser.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "the result is on a line longer than is read"})
 	default:
 		parser.setResult(property, text)
 	}
 }
 
-// abortFailure returns the failure of a property with the result of an aborted computation.
+// abortFailure returns the failure of a property whose computation Storm aborted. A signal determines its class, otherwise it is a timeout.
 func (parser *stormParser) abortFailure() *result.Failure {
 	failure := &result.Failure{Class: result.Timeout, Message: "aborted before the end: the value so far is no result"}
 	if signal := parser.stderr.signal; signal != 0 {
@@ -296,7 +299,7 @@ func (parser *stormParser) setResult(property *Property, text string) {
 		return
 	}
 	options := parser.switches
-	if slices.ContainsFunc(property.Warnings, unsound) || unsound(parser.firstError) {
+	if slices.ContainsFunc(property.Warnings, saysUnsound) || saysUnsound(parser.firstError) {
 		options.sound = false
 	}
 	parsed, err := stormAnswer(text, options)
@@ -308,7 +311,7 @@ func (parser *stormParser) setResult(property *Property, text string) {
 		options.correctObjectives(property, &parsed)
 	}
 	setAnswer(property, parsed, err)
-	parser.doubt(property)
+	parser.recordDoubt(property)
 	if warning := notConverged(property.Warnings); err == nil && warning >= 0 { // Storm prints the number in spite of the warning
 		property.Value, property.Accuracy, property.Bound = result.Value{}, result.Unknown, nil
 		property.Err = &result.Failure{Class: result.NonConverge, Message: property.Warnings[warning]}
@@ -319,9 +322,9 @@ func (parser *stormParser) setResult(property *Property, text string) {
 	parser.open, parser.hasResult = -1, true
 }
 
-// doubt records an error or a warning that casts doubt on the value of the property.
-func (parser *stormParser) doubt(property *Property) {
-	if parser.firstError != "" && !unsound(parser.firstError) {
+// recordDoubt records an error or a warning of Storm that casts doubt on the value of the property.
+func (parser *stormParser) recordDoubt(property *Property) {
+	if parser.firstError != "" && !saysUnsound(parser.firstError) {
 		property.Doubt = parser.firstError
 	}
 	for _, warning := range property.Warnings {
@@ -348,8 +351,8 @@ func (options stormOptions) correctObjectives(property *Property, parsed *answer
 	}
 }
 
-// unsound reports whether a warning says that Storm did not use the sound method.
-func unsound(warning string) bool {
+// saysUnsound reports whether a warning says that Storm did not use a sound method.
+func saysUnsound(warning string) bool {
 	return containsAny(warning, "switching to", "Switching to", "sound", "guarantee")
 }
 
@@ -363,7 +366,7 @@ func notConverged(warnings []string) int {
 	return -1
 }
 
-// secondResult handles a second result line under one heading.
+// secondResult handles a second result line below one heading: if the results differ, the property loses its value.
 func (parser *stormParser) secondResult(text string) {
 	if i := len(parser.log.Properties) - 1; parser.hasResult && i >= 0 && parser.log.Properties[i].ValueText != text {
 		property := &parser.log.Properties[i]
@@ -371,7 +374,7 @@ func (parser *stormParser) secondResult(text string) {
 		property.Err = &result.Failure{Class: result.Other, Message: "Storm printed two results"}
 		return
 	}
-	parser.warn(&parser.log.Warnings, "a result that belongs to no property: "+clip(text, 200))
+	parser.warnOnce(&parser.log.Warnings, "a result that belongs to no property: "+clip(text, 200))
 }
 
 // closeWithFailure closes the current property with a failure.
@@ -382,8 +385,8 @@ func (parser *stormParser) closeWithFailure(failure *result.Failure) {
 	}
 }
 
-// message parses a line of Storm's log.
-func (parser *stormParser) message(line string) {
+// parseMessage parses a line of Storm's log. It records warnings and errors.
+func (parser *stormParser) parseMessage(line string) {
 	match := stormMessage.FindStringSubmatch(line)
 	if match == nil {
 		parser.stderr.line(line)
@@ -392,13 +395,13 @@ func (parser *stormParser) message(line string) {
 	text := clip(strings.TrimSuffix(strings.TrimSpace(match[2]), ", here:"), maxText)
 	switch {
 	case match[1] == "WARN":
-		parser.warningLine(text)
+		parser.recordWarning(text)
 	case match[1] != "ERROR": // ignore information for developers
 	case strings.Contains(text, "caused Storm to terminate"):
-		parser.terminate(text)
+		parser.parseTermination(text)
 	case strings.HasPrefix(text, "Property is unsupported by selected engine/settings"):
 		if parser.open >= 0 {
-			parser.closeWithFailure(parser.refusal(text))
+			parser.closeWithFailure(parser.skippedFailure(text))
 		}
 	case strings.HasPrefix(text, "Unable to parse command line options"):
 		parser.fatal = &result.Failure{Class: result.Other, Message: parser.firstErrorOr(text)}
@@ -415,8 +418,8 @@ func (parser *stormParser) firstErrorOr(text string) string {
 	return text
 }
 
-// warningLine records a warning. A warning that Storm cannot handle the property is the reason of the next error.
-func (parser *stormParser) warningLine(text string) {
+// recordWarning records a warning of the current property or of the run. A warning that Storm cannot handle the property explains the next error.
+func (parser *stormParser) recordWarning(text string) {
 	if reason, ok := strings.CutPrefix(text, "Cannot handle property: "); ok {
 		parser.firstError = reason
 		return
@@ -425,12 +428,12 @@ func (parser *stormParser) warningLine(text string) {
 	if property := parser.current(); property != nil {
 		list = &property.Warnings
 	}
-	parser.warn(list, text)
+	parser.warnOnce(list, text)
 }
 
-// refusal is the failure of a property that Storm skipped.
-func (parser *stormParser) refusal(text string) *result.Failure {
-	kind, message := exception(parser.firstErrorOr(text))
+// skippedFailure returns the failure of a property that Storm skipped.
+func (parser *stormParser) skippedFailure(text string) *result.Failure {
+	kind, message := splitException(parser.firstErrorOr(text))
 	failure := &result.Failure{Class: stormClass(kind, message), Message: message}
 	if failure.Class == result.Other {
 		failure.Class = result.Unsupported
@@ -438,8 +441,8 @@ func (parser *stormParser) refusal(text string) *result.Failure {
 	return failure
 }
 
-// exception splits "WrongFormatException: message".
-func exception(text string) (kind, message string) {
+// splitException splits a text such as "WrongFormatException: message". For another form the type is empty and the message is the text.
+func splitException(text string) (kind, message string) {
 	kind, message, ok := strings.Cut(text, ": ")
 	if !ok || !strings.HasSuffix(kind, "Exception") || strings.Contains(kind, " ") {
 		return "", text
@@ -447,14 +450,14 @@ func exception(text string) (kind, message string) {
 	return kind, message
 }
 
-// terminate parses the last message of a run that ended with an exception.
-func (parser *stormParser) terminate(text string) {
+// parseTermination parses the last message of a run that ended with an exception.
+func (parser *stormParser) parseTermination(text string) {
 	_, cause, _ := strings.Cut(text, "exception is: ")
-	kind, message := exception(cause)
+	kind, message := splitException(cause)
 	if message == "" || message == "std::exception" {
 		message = parser.firstErrorOr(text)
 	}
-	failure := &result.Failure{Class: stormClass(kind, message), Message: clip(message, maxText), Pos: stormPosition(message)}
+	failure := &result.Failure{Class: stormClass(kind, message), Message: clip(message, maxText), Pos: findStormPosition(message)}
 	if !parser.inputParsed {
 		failure.File = parser.log.Model.File
 	}
@@ -462,18 +465,18 @@ func (parser *stormParser) terminate(text string) {
 	parser.closeWithFailure(failure)
 }
 
-// stormPosition reads "Parsing error at 1:39:".
-func stormPosition(text string) syntax.Pos {
+// findStormPosition returns the position in a message with the text "Parsing error at 1:39:"; the zero Pos if there is none.
+func findStormPosition(text string) syntax.Pos {
 	position, ok := between(text, "Parsing error at ", ": ")
 	line, column, hasColumn := strings.Cut(position, ":")
-	if l, c := leadingCount(line), leadingCount(column); ok && hasColumn && l > 0 && l < 1<<31 && c > 0 && c < 1<<31 {
-		return syntax.Pos{Line: int32(l), Col: int32(c)}
+	if lineNumber, columnNumber := leadingCount(line), leadingCount(column); ok && hasColumn && lineNumber > 0 && lineNumber < 1<<31 && columnNumber > 0 && columnNumber < 1<<31 {
+		return syntax.Pos{Line: int32(lineNumber), Col: int32(columnNumber)}
 	}
 	return syntax.Pos{}
 }
 
-// progressLine reports the progress in a line.
-func (parser *stormParser) progressLine(line string) {
+// parseProgress reports the progress that a line has.
+func (parser *stormParser) parseProgress(line string) {
 	if parser.opts.Progress == nil {
 		return
 	}
@@ -484,9 +487,10 @@ func (parser *stormParser) progressLine(line string) {
 	}
 }
 
-func (parser *stormParser) unfinished(b []byte) {
-	if bytes.HasPrefix(b, []byte("Completed ")) && len(b) < 512 {
-		parser.progressLine(string(b))
+// unfinished reports the progress that an incomplete line has.
+func (parser *stormParser) unfinished(line []byte) {
+	if bytes.HasPrefix(line, []byte("Completed ")) && len(line) < 512 {
+		parser.parseProgress(string(line))
 	}
 }
 
@@ -519,7 +523,7 @@ func (parser *stormParser) finish(end End, tail string, facts *stderrFacts) {
 	}
 }
 
-// recordAbort sets the reason of an aborted run.
+// recordAbort sets Log.Err to a failure with another class.
 func (parser *stormParser) recordAbort(failure *result.Failure, class result.Class) {
 	failure.Class = class
 	parser.log.Err = failure

@@ -28,12 +28,12 @@ type StormResult struct {
 }
 
 // ReadStormResults reads the values of one property from the JSON file of --exportresult. A value that is infinite or NaN has the Kind NoValue.
-func ReadStormResults(r io.Reader) ([]StormResult, error) {
+func ReadStormResults(reader io.Reader) ([]StormResult, error) {
 	var entries []struct {
 		S, V json.RawMessage
 		L    []string
 	}
-	if err := decode(r, &entries); err != nil {
+	if err := decode(reader, &entries); err != nil {
 		return nil, fmt.Errorf("storm results: %w", err)
 	}
 	results := make([]StormResult, 0, len(entries))
@@ -53,19 +53,19 @@ func ReadStormResults(r io.Reader) ([]StormResult, error) {
 	return results, nil
 }
 
-// decode reads one JSON value and nothing after it.
-func decode(r io.Reader, into any) error {
-	dec := json.NewDecoder(r)
-	if err := dec.Decode(into); err != nil {
+// decode decodes one JSON value into target. It returns an error if more text follows.
+func decode(reader io.Reader, target any) error {
+	decoder := json.NewDecoder(reader)
+	if err := decoder.Decode(target); err != nil {
 		return err
 	}
-	if dec.More() {
+	if decoder.More() {
 		return fmt.Errorf("found more after the end")
 	}
 	return nil
 }
 
-// stormState reads a state: a number, or an object with the values of the variables.
+// stormState decodes a state: a number, or an object with the values of the variables.
 func stormState(raw json.RawMessage) (StormState, error) {
 	var state StormState
 	if json.Unmarshal(raw, &state.Index) == nil && string(raw) != "null" {
@@ -82,7 +82,7 @@ func stormState(raw json.RawMessage) (StormState, error) {
 	return state, nil
 }
 
-// jsonNumber reads a number, a Boolean, or a string with a fraction. It keeps the exact value of a short decimal.
+// jsonNumber decodes a number, a Boolean, or a string with a fraction. It keeps the exact value of a short decimal.
 func jsonNumber(raw json.RawMessage) (result.Value, error) {
 	text := strings.Trim(string(raw), `"`)
 	value, err := parseScalar(text)

@@ -8,7 +8,7 @@ import (
 	"tilecheck/result"
 )
 
-// parseConstants splits "N=1,p=0.3".
+// parseConstants parses constants such as "N=1,p=0.3". It omits items without "=".
 func parseConstants(text string) []result.Constant {
 	var constants []result.Constant
 	for item := range strings.SplitSeq(text, ",") {
@@ -19,7 +19,7 @@ func parseConstants(text string) []result.Constant {
 	return constants
 }
 
-// splitName splits `"name": text`.
+// splitName splits a line such as `"name": text`. A line without a name is the text.
 func splitName(line string) (name, text string) {
 	if inner, ok := strings.CutPrefix(line, `"`); ok {
 		if name, text, ok := strings.Cut(inner, `": `); ok && !strings.Contains(name, `"`) {
@@ -29,7 +29,7 @@ func splitName(line string) (name, text string) {
 	return "", line
 }
 
-// leadingCount parses the integer at the beginning of s; 0 if there is none.
+// leadingCount returns the integer at the beginning of a text; 0 if there is none.
 func leadingCount(text string) int64 {
 	text = strings.TrimLeft(text, " \t")
 	end := 0
@@ -43,17 +43,17 @@ func leadingCount(text string) int64 {
 	return count
 }
 
-// parseCount parses the first word as an integer. It returns false for other words, such as 1.0E24 for a large number.
-func parseCount(s string) (int64, bool) {
-	s, _, _ = strings.Cut(strings.TrimLeft(s, " \t"), " ")
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 {
+// parseCount parses the first word of a text as an integer. It returns false for other words, such as 1.0E24 for a large number.
+func parseCount(text string) (int64, bool) {
+	text, _, _ = strings.Cut(strings.TrimLeft(text, " \t"), " ")
+	count, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || count < 0 {
 		return 0, false
 	}
-	return n, true
+	return count, true
 }
 
-// leadingDecimal parses the decimal number at the beginning of s; 0 if there is none.
+// leadingDecimal returns the decimal number at the beginning of a text; 0 if there is none.
 func leadingDecimal(text string) float64 {
 	text = strings.TrimLeft(text, " \t")
 	end := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
@@ -67,18 +67,18 @@ func leadingDecimal(text string) float64 {
 	return number
 }
 
-// between returns the text between the first occurrences of two markers.
-func between(s, before, after string) (string, bool) {
-	_, s, ok := strings.Cut(s, before)
+// between returns the text between the first occurrence of one marker and the next occurrence of another. It returns false if a marker is missing.
+func between(text, before, after string) (string, bool) {
+	_, text, ok := strings.Cut(text, before)
 	if !ok {
 		return "", false
 	}
-	s, _, ok = strings.Cut(s, after)
-	return s, ok
+	text, _, ok = strings.Cut(text, after)
+	return text, ok
 }
 
-// position returns the position in a message with the text "line 3, column 7"; the zero Pos if there is none.
-func position(message string) syntax.Pos {
+// findPosition returns the position in a message with the text "line 3, column 7"; the zero Pos if there is none.
+func findPosition(message string) syntax.Pos {
 	line, rest, ok := cutNumber(message, "line ")
 	if !ok {
 		return syntax.Pos{}
@@ -90,23 +90,23 @@ func position(message string) syntax.Pos {
 	return syntax.Pos{Line: int32(line), Col: int32(column)}
 }
 
-// cutNumber parses the first number directly after a marker.
-func cutNumber(text, marker string) (n int, rest string, ok bool) {
+// cutNumber finds the first marker that a positive number directly follows. It returns the number and the text behind it.
+func cutNumber(text, marker string) (number int, rest string, ok bool) {
 	for {
 		_, after, found := strings.Cut(text, marker)
 		if !found {
 			return 0, "", false
 		}
-		if number := leadingCount(after); number > 0 && number < 1<<31 && after[0] != ' ' {
-			return int(number), strings.TrimLeft(after, "0123456789"), true
+		if value := leadingCount(after); value > 0 && value < 1<<31 && after[0] != ' ' {
+			return int(value), strings.TrimLeft(after, "0123456789"), true
 		}
 		text = after
 	}
 }
 
-// words splits a command line as a shell does, with quotes and backslashes.
-func words(line string) []string {
-	var out []string
+// splitWords splits a command line as a shell does, with quotes and backslashes.
+func splitWords(line string) []string {
+	var words []string
 	var word strings.Builder
 	inWord, quote := false, byte(0) // quote is the current quotation mark; 0 outside quotes
 	for i := 0; i < len(line); i++ {
@@ -114,7 +114,7 @@ func words(line string) []string {
 		switch {
 		case quote == 0 && (char == ' ' || char == '\t'):
 			if inWord {
-				out = append(out, word.String())
+				words = append(words, word.String())
 			}
 			word.Reset()
 			inWord = false
@@ -132,21 +132,23 @@ func words(line string) []string {
 		}
 	}
 	if inWord {
-		out = append(out, word.String())
+		words = append(words, word.String())
 	}
-	return out
+	return words
 }
 
-func unquoted(names []string) []string {
-	for i, n := range names {
-		names[i] = strings.Trim(n, `"`)
+// withoutQuotes removes the quotation marks around names, in place.
+func withoutQuotes(names []string) []string {
+	for i, name := range names {
+		names[i] = strings.Trim(name, `"`)
 	}
 	return names
 }
 
-func containsAny(s string, subs ...string) bool {
-	for _, sub := range subs {
-		if strings.Contains(s, sub) {
+// containsAny reports whether a text contains at least one of the parts.
+func containsAny(text string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
 			return true
 		}
 	}

@@ -113,7 +113,7 @@ func prismAnswer(line string) (answer, error) {
 	return parsed, nil
 }
 
-// cutValue splits a value from the remarks after it.
+// cutValue splits the text of a result into the value and the remarks after it.
 func cutValue(text string) (value, remarks string) {
 	end := strings.IndexByte(text, ' ')
 	switch {
@@ -128,7 +128,7 @@ func cutValue(text string) (value, remarks string) {
 	return text[:end], text[end:]
 }
 
-// parentheses splits " (a) (b)" into a and b.
+// parentheses splits a text such as " (a) (b)" into a and b. It returns false for another form, or for more than nine groups.
 func parentheses(text string) ([]string, bool) {
 	var groups []string
 	for text != "" {
@@ -181,7 +181,7 @@ func parseCurve(text string) (result.Value, error) {
 	return curve, nil
 }
 
-// parseRange parses a range of values, given as the texts of its ends.
+// parseRange parses a range of values from the texts of its two ends.
 func parseRange(low, high string) (result.Value, error) {
 	lowValue, err := parseScalar(low)
 	if err != nil {
@@ -257,9 +257,10 @@ func (a *answer) readProbability(text string) bool {
 	return true
 }
 
-func isNumber(s string) bool {
-	v, err := parseScalar(s)
-	return err == nil && v.Kind != result.Boolean
+// isNumber reports whether a text is a number in the notation of PRISM or Storm.
+func isNumber(text string) bool {
+	value, err := parseScalar(text)
+	return err == nil && value.Kind != result.Boolean
 }
 
 var errNegative = errors.New("negative")
@@ -304,8 +305,8 @@ func stormAnswer(line string, options stormOptions) (answer, error) {
 
 // StormAccuracy returns the accuracy and the bounds of a number that Storm computed with these arguments. It removes the fraction from a number that
 // is not exact.
-func StormAccuracy(args []string, v *result.Value) (result.Accuracy, *result.Interval) {
-	return readStormOptions(strings.Join(args, " ")).accuracyOf(v, false)
+func StormAccuracy(args []string, value *result.Value) (result.Accuracy, *result.Interval) {
+	return readStormOptions(strings.Join(args, " ")).accuracyOf(value, false)
 }
 
 // StormValues parses the list of values that Storm prints if there are few states; nil if the text is no such list.
@@ -327,7 +328,7 @@ func StormValues(text string) []result.Value {
 	return values
 }
 
-// exactText removes the approximations after exact numbers, such as (approx. 0.333) after 1/3. found reports whether there were any.
+// exactText removes the approximations after exact numbers, such as (approx. 0.333) after 1/3. found reports whether there was one.
 func exactText(line string) (text string, found bool) {
 	var exact strings.Builder
 	for {
@@ -344,8 +345,9 @@ func exactText(line string) (text string, found bool) {
 	}
 }
 
-func approximates(s string) bool {
-	for part := range strings.SplitSeq(strings.Trim(s, "[]"), ", ") {
+// approximates reports whether a text is a number or a list of numbers in brackets.
+func approximates(text string) bool {
+	for part := range strings.SplitSeq(strings.Trim(text, "[]"), ", ") {
 		if !isNumber(part) {
 			return false
 		}
@@ -354,9 +356,9 @@ func approximates(s string) bool {
 }
 
 // isStormInfinity reports whether v is the number that Storm's exact arithmetic uses for infinity.
-func isStormInfinity(v result.Value) bool {
+func isStormInfinity(value result.Value) bool {
 	const infinity = 100_000_000_000
-	return v.Kind == result.Number && v.Num == infinity || v.Kind == result.Range && v.Hi == infinity
+	return value.Kind == result.Number && value.Num == infinity || value.Kind == result.Range && value.Hi == infinity
 }
 
 // accuracyOf returns the accuracy and the bounds of a value that Storm computed with these options. It removes the fraction from a value that is not
