@@ -6,10 +6,12 @@ const (
 	rounded = "PRISM -exact, testdata/logs/prism/gen-final.log; 2048-numbers.md has it rounded"
 )
 
+// board returns a model on a square board with side rows, without a policy.
 func board(side, max int, spawn string) Instance {
 	return Instance{Rows: side, Cols: side, Max: max, Spawn: spawn, Policy: "none"}
 }
 
+// lossValues returns the known minimal probabilities of losing.
 func lossValues() []Expected {
 	return []Expected{
 		{board(2, 8, "cell"), "0", numbers},
@@ -22,6 +24,7 @@ func lossValues() []Expected {
 	}
 }
 
+// successValues returns the known maximal probabilities of winning.
 func successValues() []Expected {
 	return []Expected{
 		{board(2, 8, "cell"), "1", numbers},
@@ -34,13 +37,13 @@ func successValues() []Expected {
 	}
 }
 
-// always is the value of a property that does not depend on the model, for the models whose state spaces are known.
+// always returns the known value of a property that is the same for all models of Sizes.
 func always(value, source string) []Expected {
-	var es []Expected
+	var values []Expected
 	for _, size := range Sizes() {
-		es = append(es, Expected{size.Instance, value, source})
+		values = append(values, Expected{size.Instance, value, source})
 	}
-	return es
+	return values
 }
 
 // Size is the known size of a state space. A state is a valuation of the cells and the phase.

@@ -24,9 +24,9 @@ type Property struct {
 	// Meaning is one sentence about a model without a policy, whose moves the scheduler chooses.
 	Meaning  string
 	Extremum Extremum
-	// Advice says when the extremum answers another question than it seems to.
+	// Advice warns of cases in which the extremum is not the value that the user probably wants.
 	Advice string
-	// Expected is what the value is known to be, in no more than one entry for an Instance.
+	// Expected has the known values, at most one for each Instance.
 	Expected []Expected
 }
 
@@ -52,7 +52,7 @@ const (
 	simAdvice = "Without a policy, simulation estimates the value for random moves instead."
 )
 
-// All returns the catalogue. The order is fixed: what is asked most comes first.
+// All returns the catalogue, in a fixed order: the most frequent properties come first.
 func All() []Property {
 	return []Property{
 		{
@@ -95,21 +95,21 @@ func All() []Property {
 	}
 }
 
-// Find returns the property of a name.
+// Find returns the property with a name, and false if there is none.
 func Find(name string) (Property, bool) {
 	all := All()
-	i := slices.IndexFunc(all, func(p Property) bool { return p.Name == name })
-	if i < 0 {
+	index := slices.IndexFunc(all, func(property Property) bool { return property.Name == name })
+	if index < 0 {
 		return Property{}, false
 	}
-	return all[i], true
+	return all[index], true
 }
 
-// Expect returns the known value of the property for one model.
-func (p Property) Expect(in Instance) (Expected, bool) {
-	i := slices.IndexFunc(p.Expected, func(e Expected) bool { return e.Instance == in })
-	if i < 0 {
+// Expect returns the known value of the property for a model, and false if there is none.
+func (p Property) Expect(instance Instance) (Expected, bool) {
+	index := slices.IndexFunc(p.Expected, func(expected Expected) bool { return expected.Instance == instance })
+	if index < 0 {
 		return Expected{}, false
 	}
-	return p.Expected[i], true
+	return p.Expected[index], true
 }
