@@ -19,14 +19,14 @@ type entry struct {
 }
 
 // textOf returns the exponents of a board in the order of their text, which begins in the highest bits.
-func textOf(b game.Board) uint64 {
-	x := bits.ReverseBytes64(uint64(b))
+func textOf(board game.Board) uint64 {
+	x := bits.ReverseBytes64(uint64(board))
 	const low = 0x0F0F_0F0F_0F0F_0F0F
 	return x>>4&low | x&low<<4
 }
 
-// WriteCertificate writes the certificate of the answer: text in lines, so that a checker is a short program in any language. It returns the number of
-// its boards.
+// WriteCertificate writes the certificate of the answer: text in lines, so that a checker is a short program in any language. It returns the number
+// of its boards.
 //
 //	tilecheck guarantee 1
 //	board 2x2
@@ -96,20 +96,20 @@ func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, 
 	return boards, out.Flush()
 }
 
-// strategy returns the boards that a strategy of the winning side reaches, by half of the sum of their tiles. Among the winning moves, or new tiles, it
-// takes one that adds few boards to those that are there already.
+// strategy returns the boards that a strategy of the winning side reaches, by half of the sum of their tiles. If the tile is guaranteed, this is a
+// strategy of the player, otherwise of the spawner. Among the winning moves, or new tiles, it selects one that adds few boards.
 func (f *Found) strategy(ctx context.Context) ([][]entry, error) {
 	x := &extraction{problem: f.problem, decided: f.decided, added: newTable()}
-	var start game.Board // of the spawner
+	var start game.Board // the first board of a strategy of the spawner; 0 if there is none
 	for _, first := range x.spawned(0) {
 		switch {
 		case first.AtLeast(x.max):
 		case f.Guaranteed:
 			x.addAll(first)
 		default:
-			for _, b := range x.spawned(first) {
-				if better(b, start) && x.decided.get(b) == loses {
-					start = b
+			for _, board := range x.spawned(first) {
+				if better(board, start) && x.decided.get(board) == loses {
+					start = board
 				}
 			}
 		}
@@ -139,23 +139,23 @@ type extraction struct {
 }
 
 // add adds a board to the strategy.
-func (x *extraction) add(b game.Board) {
-	if x.added.get(b) != 0 {
+func (x *extraction) add(board game.Board) {
+	if x.added.get(board) != 0 {
 		return
 	}
-	x.added.set(b, 1)
-	half := b.Sum() / 2
+	x.added.set(board, 1)
+	half := board.Sum() / 2
 	for len(x.layers) <= half {
 		x.layers = append(x.layers, nil)
 	}
-	x.layers[half] = append(x.layers[half], entry{text: textOf(b)})
+	x.layers[half] = append(x.layers[half], entry{text: textOf(board)})
 }
 
 // addAll adds all boards after a new tile.
 func (x *extraction) addAll(after game.Board) {
-	for _, b := range x.spawned(after) {
-		if !b.AtLeast(x.max) {
-			x.add(b)
+	for _, board := range x.spawned(after) {
+		if !board.AtLeast(x.max) {
+			x.add(board)
 		}
 	}
 }
@@ -170,59 +170,60 @@ func (x *extraction) addMoves(layer []entry) {
 	}
 }
 
-// addMove returns a winning move on a board and adds the boards after it.
-func (x *extraction) addMove(b game.Board) game.Dir {
+// addMove returns a winning move on a board, and adds the boards after this move and a new tile. It prefers the move that adds the fewest boards.
+func (x *extraction) addMove(board game.Board) game.Dir {
 	var next [4]game.Board
-	legal, _ := x.rules.Moved(b, &next)
-	best, least := game.Dir(0), 2*game.MaxCells+1
+	legal, _ := x.rules.Moved(board, &next)
+	best, fewest := game.Dir(0), 2*game.MaxCells+1
 	for i := range legal.Len() {
 		dir := legal.At(i)
 		if next[dir].AtLeast(x.max) {
 			return dir
 		}
-		if n, known := x.newBoards(next[dir]); known && n < least {
-			best, least = dir, n
+		if added, known := x.newBoards(next[dir]); known && added < fewest {
+			best, fewest = dir, added
 		}
 	}
 	x.addAll(next[best])
 	return best
 }
 
-// newBoards returns how many of the boards after a new tile are not in the strategy, and whether the player is known to win on all of them.
-func (x *extraction) newBoards(after game.Board) (n int, known bool) {
-	for _, b := range x.spawned(after) {
-		if x.added.get(b) != 0 || b.AtLeast(x.max) {
+// newBoards returns the number of boards after a new tile that are not in the strategy yet. known is false if the player is not known to win on one
+// of them.
+func (x *extraction) newBoards(after game.Board) (count int, known bool) {
+	for _, board := range x.spawned(after) {
+		if x.added.get(board) != 0 || board.AtLeast(x.max) {
 			continue
 		}
-		if x.decided.get(b) != wins {
+		if x.decided.get(board) != wins {
 			return 0, false
 		}
-		n++
+		count++
 	}
-	return n, true
+	return count, true
 }
 
-// addAnswers adds, for each move of the boards of a layer, a losing board after it.
+// addAnswers adds the answers of the spawner to all moves on the boards of a layer: for each move, a board after it on which the player loses.
 func (x *extraction) addAnswers(layer []entry) {
-	for _, e := range layer {
+	for _, losing := range layer {
 		var next [4]game.Board
-		legal, _ := x.rules.Moved(boardOf(e.text), &next)
+		legal, _ := x.rules.Moved(boardOf(losing.text), &next)
 		for i := range legal.Len() {
 			x.addLosing(next[legal.At(i)])
 		}
 	}
 }
 
-// addLosing adds a losing board after a new tile, if there is one and none is added already. It prefers a 4, after which fewer boards can follow, and then
-// the least board, so that equal tiles are answered in similar places: on 2x5 to 128 this saves a quarter of the boards.
+// addLosing adds a board after a new tile on which the player loses, unless there is none or one was added before. It prefers a new 4, because fewer
+// boards can follow, and then the least board. Then similar boards have similar answers: for the tile 128 on 2x5 this saves a quarter of the boards.
 func (x *extraction) addLosing(after game.Board) {
 	var best game.Board
-	for _, b := range x.spawned(after) {
-		if x.added.get(b) != 0 {
+	for _, board := range x.spawned(after) {
+		if x.added.get(board) != 0 {
 			return
 		}
-		if better(b, best) && x.decided.get(b) == loses {
-			best = b
+		if better(board, best) && x.decided.get(board) == loses {
+			best = board
 		}
 	}
 	if best != 0 {
@@ -231,9 +232,9 @@ func (x *extraction) addLosing(after game.Board) {
 }
 
 // better reports whether the spawner prefers a board to another one; 0 stands for none.
-func better(b, than game.Board) bool {
-	if than == 0 || b.Sum() != than.Sum() {
-		return b.Sum() > than.Sum()
+func better(board, than game.Board) bool {
+	if than == 0 || board.Sum() != than.Sum() {
+		return board.Sum() > than.Sum()
 	}
-	return b < than
+	return board < than
 }

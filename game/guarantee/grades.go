@@ -2,71 +2,73 @@ package guarantee
 
 import "tilecheck/game"
 
-// grades order moves and new tiles. They decide how many boards a search looks at, and nothing else. Both were selected among a dozen by this number, on
-// 3x3 to 32 and to 64 and on 2x4 to 32.
+// grades order moves and new tiles. They decide how many boards a search looks at, and nothing else. Both were selected among a dozen by this number,
+// on 3x3 to 32 and to 64 and on 2x4 to 32.
 type grades struct {
 	cols, cells int
 	distance    [4][game.MaxCells]int // from each corner to each cell, in steps
 }
 
+// newGrades returns the grades for boards of a shape. For each corner, it computes the distance of each cell from the opposite corner.
 func newGrades(shape game.Shape) *grades {
-	g := &grades{cols: shape.Cols, cells: shape.Cells()}
-	for corner := range g.distance {
-		for i := range g.cells {
-			row, col := i/shape.Cols, i%shape.Cols
+	result := &grades{cols: shape.Cols, cells: shape.Cells()}
+	for corner := range result.distance {
+		for cell := range result.cells {
+			row, col := cell/shape.Cols, cell%shape.Cols
 			if corner&1 != 0 {
 				col = shape.Cols - 1 - col
 			}
 			if corner&2 != 0 {
 				row = shape.Rows - 1 - row
 			}
-			g.distance[corner][i] = row + col
+			result.distance[corner][cell] = row + col
 		}
 	}
-	return g
+	return result
 }
 
-// corner is great for a board whose large tiles are together in a corner: the greatest sum of tiles, weighted by the distance from the opposite
-// corner.
-func (g *grades) corner(b game.Board) int {
+// corner grades a board by how well its large tiles are gathered in a corner. The grade is the maximum, over the four corners, of the sum of the
+// tiles weighted by their distance from the opposite corner.
+func (g *grades) corner(board game.Board) int {
 	var sums [4]int
-	for i := range g.cells {
-		value := game.Value(int(b >> (4 * i) & 15))
+	for cell := range g.cells {
+		value := game.Value(int(board >> (4 * cell) & 15))
 		for corner := range sums {
-			sums[corner] += value * g.distance[corner][i]
+			sums[corner] += value * g.distance[corner][cell]
 		}
 	}
 	return max(sums[0], sums[1], sums[2], sums[3])
 }
 
-// freedom is great for a board with empty cells and with neighbours that are equal or similar.
-func (g *grades) freedom(b game.Board) int {
+// freedom grades a board by how freely the player can move on it. Empty cells increase the grade; differences of neighbouring tiles decrease it.
+func (g *grades) freedom(board game.Board) int {
 	grade := 0
-	for i := range g.cells {
-		tile := int(b >> (4 * i) & 15)
+	for cell := range g.cells {
+		tile := int(board >> (4 * cell) & 15)
 		if tile == 0 {
 			grade += 4
 			continue
 		}
-		if i%g.cols < g.cols-1 {
-			grade -= distance(tile, int(b>>(4*i+4)&15))
+		if cell%g.cols < g.cols-1 {
+			grade -= distance(tile, int(board>>(4*cell+4)&15))
 		}
-		if i+g.cols < g.cells {
-			grade -= distance(tile, int(b>>(4*(i+g.cols))&15))
+		if cell+g.cols < g.cells {
+			grade -= distance(tile, int(board>>(4*(cell+g.cols))&15))
 		}
 	}
 	return grade
 }
 
-// distance is that of two neighbouring tiles. Equal ones can be merged; 0 is an empty cell.
-func distance(tile, next int) int {
+// distance returns the difference of the exponents of two neighbouring tiles, 0 if the neighbour is an empty cell, and -1 for equal tiles, which can
+// be merged.
+func distance(tile, neighbour int) int {
 	switch {
-	case next == 0:
+	case neighbour == 0:
 		return 0
-	case next == tile:
+	case neighbour == tile:
 		return -1
-	case next > tile:
-		return next - tile
+	case neighbour > tile:
+		return neighbour - tile
 	}
-	return tile - next
+	return tile - neighbour
 }

@@ -49,7 +49,8 @@ const (
 // maxHalves is the greatest number of halves. With it, the boards take 8 GB, one bit each.
 const maxHalves = 1 << 18
 
-// newHalves returns nil if a shape has no two equal halves of at least two rows, or too many of them, or if a new tile can be the winning one.
+// newHalves returns the tables of all half boards of a shape and of their moves. maxExp is the exponent of the winning tile. It returns nil if the
+// board cannot be divided into two halves of at least two rows, if there are too many half boards, or if a new tile can win.
 func newHalves(shape game.Shape, maxExp int) (*halves, error) {
 	h := &halves{rows: shape.Rows, cols: shape.Cols, base: maxExp, rowCodes: 1}
 	if h.cols%2 != 0 {
@@ -79,12 +80,13 @@ func newHalves(shape game.Shape, maxExp int) (*halves, error) {
 	return h, h.addVertical()
 }
 
-// number numbers the halves.
+// number numbers all half boards: the code of a half board has a digit for each cell. For each code it computes the board, the class, which is half
+// of the sum of the tiles, the code of the half board upside down, and its place among the members of its class.
 func (h *halves) number(count int) {
 	cells := h.rows * h.width
 	h.digit = make([]uint32, cells)
-	for i, value := cells-1, 1; i >= 0; i-- {
-		h.digit[i] = uint32(value)
+	for cell, value := cells-1, 1; cell >= 0; cell-- {
+		h.digit[cell] = uint32(value)
 		value *= h.base
 	}
 	h.boards = make([]game.Board, count)
@@ -92,22 +94,22 @@ func (h *halves) number(count int) {
 	h.class = make([]int32, count)
 	h.place = make([]uint32, count)
 	h.rowsOf = make([]uint64, count)
-	greatest := 0
+	maxClass := 0
 	for code := range count {
-		var b game.Board
-		for i := range cells {
-			exp := code / int(h.digit[i]) % h.base
-			b = b.With(i, exp)
-			h.flipped[code] += uint32(exp) * h.digit[(h.rows-1-i/h.width)*h.width+i%h.width]
+		var board game.Board
+		for cell := range cells {
+			exp := code / int(h.digit[cell]) % h.base
+			board = board.With(cell, exp)
+			h.flipped[code] += uint32(exp) * h.digit[(h.rows-1-cell/h.width)*h.width+cell%h.width]
 		}
-		for row, rest := 0, code; row < h.rows; row++ {
-			h.rowsOf[code] |= uint64(rest%h.rowCodes) << (row * h.rowBits)
-			rest /= h.rowCodes
+		for row, remaining := 0, code; row < h.rows; row++ {
+			h.rowsOf[code] |= uint64(remaining%h.rowCodes) << (row * h.rowBits)
+			remaining /= h.rowCodes
 		}
-		h.boards[code], h.class[code] = b, int32(b.Sum()/2)
-		greatest = max(greatest, b.Sum()/2)
+		h.boards[code], h.class[code] = board, int32(board.Sum()/2)
+		maxClass = max(maxClass, board.Sum()/2)
 	}
-	h.members, h.pairs = make([][]uint32, greatest+1), make([]int, greatest+1)
+	h.members, h.pairs = make([][]uint32, maxClass+1), make([]int, maxClass+1)
 	for _, paired := range []bool{true, false} {
 		for code, flipped := range h.flipped {
 			switch {
@@ -129,62 +131,64 @@ func (h *halves) addMember(code uint32) {
 	h.members[class] = append(h.members[class], code)
 }
 
-// addVertical computes the moves up and down. They change each half for itself.
+// addVertical computes the moves up and down of all half boards. Such a move changes each half independently of the other.
 func (h *halves) addVertical() error {
 	rules, err := game.New(game.Shape{Rows: h.rows, Cols: h.width})
 	if err != nil {
 		return fmt.Errorf("half of a board: %w", err)
 	}
 	var next [4]game.Board
-	for i, dir := range []game.Dir{game.Up, game.Down} {
-		h.vertical[i] = make([]uint32, len(h.boards))
-		for code, b := range h.boards {
-			rules.Moved(b, &next)
+	for direction, dir := range []game.Dir{game.Up, game.Down} {
+		h.vertical[direction] = make([]uint32, len(h.boards))
+		for code, board := range h.boards {
+			rules.Moved(board, &next)
 			if next[dir].AtLeast(h.base) {
-				h.vertical[i][code] = winning
+				h.vertical[direction][code] = winning
 				continue
 			}
 			for cell, digit := range h.digit {
-				h.vertical[i][code] += uint32(next[dir]>>(4*cell)&15) * digit
+				h.vertical[direction][code] += uint32(next[dir]>>(4*cell)&15) * digit
 			}
 		}
 	}
 	return nil
 }
 
-// addLeft computes the moves of a row to the left.
+// addLeft computes the move to the left for each pair of codes of the left and the right half of a row. The results have the summands of the codes of
+// both halves, or a bit that the move wins.
 func (h *halves) addLeft(row int) error {
 	rules, err := game.New(game.Shape{Rows: 1, Cols: h.cols})
 	if err != nil {
 		return fmt.Errorf("row of a board: %w", err)
 	}
 	digit := h.digit[row*h.width : (row+1)*h.width]
-	of := make([]uint64, h.rowCodes*h.rowCodes)
-	for left := range h.rowCodes {
-		for right := range h.rowCodes {
+	results := make([]uint64, h.rowCodes*h.rowCodes)
+	for leftCode := range h.rowCodes {
+		for rightCode := range h.rowCodes {
 			var line game.Board
-			for i, l, r := h.width-1, left, right; i >= 0; i-- {
-				line = line.With(i, l%h.base).With(h.cols-1-i, r%h.base)
-				l, r = l/h.base, r/h.base
+			for i, leftRest, rightRest := h.width-1, leftCode, rightCode; i >= 0; i-- {
+				line = line.With(i, leftRest%h.base).With(h.cols-1-i, rightRest%h.base)
+				leftRest, rightRest = leftRest/h.base, rightRest/h.base
 			}
 			var next [4]game.Board
 			rules.Moved(line, &next)
-			after, at := next[game.Left], left*h.rowCodes+right
+			after, index := next[game.Left], leftCode*h.rowCodes+rightCode
 			if after.AtLeast(h.base) {
-				of[at] = 1 << winShift
+				results[index] = 1 << winShift
 				continue
 			}
 			for i, value := range digit {
-				of[at] += uint64(after>>(4*i)&15) * uint64(value)
-				of[at] += uint64(after>>(4*(h.cols-1-i))&15) * uint64(value) << rightShift
+				results[index] += uint64(after>>(4*i)&15) * uint64(value)
+				results[index] += uint64(after>>(4*(h.cols-1-i))&15) * uint64(value) << rightShift
 			}
 		}
 	}
-	h.left = append(h.left, of)
+	h.left = append(h.left, results)
 	return nil
 }
 
-// addParts computes what four cells of a board add to the codes of its halves.
+// addParts computes, for each group of four cells and each combination of tiles in them, what the cells add to the codes of the two halves of a
+// board.
 func (h *halves) addParts(cells int) {
 	h.parts = make([][1 << 16]uint64, (cells+3)/4)
 	for cell := range cells {
@@ -205,10 +209,10 @@ func (h *halves) addParts(cells int) {
 }
 
 // cut returns the codes of the halves of a board without the winning tile.
-func (h *halves) cut(b game.Board) (left, right uint32) {
+func (h *halves) cut(board game.Board) (left, right uint32) {
 	both := uint64(0)
 	for i := range h.parts {
-		both += h.parts[i][b>>(16*i)&0xFFFF]
+		both += h.parts[i][board>>(16*i)&0xFFFF]
 	}
 	return uint32(both), uint32(both >> 32)
 }

@@ -18,7 +18,7 @@ func (h *halves) other(half, class int) (other int, exists bool) {
 	return other, 0 <= other && other < len(h.members)
 }
 
-// layerWords returns the number of words of a layer.
+// layerWords returns the number of 64-bit words of a layer: the boards whose tiles have the sum 2*half.
 func (h *halves) layerWords(half int) (words int) {
 	for class, members := range h.members {
 		if other, exists := h.other(half, class); exists {
@@ -28,17 +28,17 @@ func (h *halves) layerWords(half int) (words int) {
 	return words
 }
 
-// newLayer returns a layer, in memory of which all bits are 0.
+// newLayer returns an empty layer, with a bit for each board whose tiles have the sum 2*half. memory has the bits; all of them must be 0.
 func (h *halves) newLayer(half int, memory []uint64) *layer {
-	l := &layer{halves: h, half: half, first: make([]int, len(h.members)), words: memory}
-	at := 0
+	result := &layer{halves: h, half: half, first: make([]int, len(h.members)), words: memory}
+	firstWord := 0
 	for class, members := range h.members {
-		l.first[class] = at
+		result.first[class] = firstWord
 		if other, exists := h.other(half, class); exists {
-			at += len(members) * h.rowWords(other)
+			firstWord += len(members) * h.rowWords(other)
 		}
 	}
-	return l
+	return result
 }
 
 // start returns the first word of a row.
@@ -59,7 +59,7 @@ func (l *layer) has(left, right uint32) bool {
 	return l.words[l.start(left)+int(at>>6)]>>(at&63)&1 != 0
 }
 
-// flip copies a row to that of the boards upside down.
+// flip copies the row of a left half to the row of the same half upside down. A board upside down has the same value.
 func (l *layer) flip(left uint32) {
 	flipped := l.flipped[left]
 	if flipped == left {
@@ -67,18 +67,18 @@ func (l *layer) flip(left uint32) {
 	}
 	const even = 0x5555_5555_5555_5555
 	pairs := l.pairs[l.half-int(l.class[left])]
-	to := l.row(flipped)
-	for i, w := range l.row(left) {
+	flippedRow := l.row(flipped)
+	for i, word := range l.row(left) {
 		paired := ^uint64(0)
-		if n := pairs - 64*i; n < 64 {
-			paired = 1<<max(n, 0) - 1
+		if remainingPairs := pairs - 64*i; remainingPairs < 64 {
+			paired = 1<<max(remainingPairs, 0) - 1
 		}
-		to[i] = w&^paired | (w>>1&even|w&even<<1)&paired
+		flippedRow[i] = word&^paired | (word>>1&even|word&even<<1)&paired
 	}
 }
 
-// reflect combines each bit with that of the reflected board, by and or by or.
-func (l *layer) reflect(combine func(a, b uint64) uint64) {
+// reflect replaces the bit of each board, and the bit of its reflection, by the combination of both. combine is the bitwise and, or the bitwise or.
+func (l *layer) reflect(combine func(block, reflected uint64) uint64) {
 	inParallel(len(l.members), func(class int) {
 		other, exists := l.other(l.half, class)
 		if !exists || class > other {
@@ -90,37 +90,37 @@ func (l *layer) reflect(combine func(a, b uint64) uint64) {
 				from = i
 			}
 			for j := from; j < len(l.members[other]); j += 64 {
-				var a, b [64]uint64
-				l.copyBlock(&a, class, i, j, false)
-				l.copyBlock(&b, other, j, i, false)
-				transpose(&b)
-				for k := range a {
-					a[k] = combine(a[k], b[k])
+				var block, reflected [64]uint64
+				l.copyBlock(&block, class, i, j, false)
+				l.copyBlock(&reflected, other, j, i, false)
+				transpose(&reflected)
+				for k := range block {
+					block[k] = combine(block[k], reflected[k])
 				}
-				l.copyBlock(&a, class, i, j, true)
-				transpose(&a)
-				l.copyBlock(&a, other, j, i, true)
+				l.copyBlock(&block, class, i, j, true)
+				transpose(&block)
+				l.copyBlock(&block, other, j, i, true)
 			}
 		}
 	})
 }
 
-// copyBlock copies 64 rows of 64 bits from a layer, or to it: those of the left halves of a class from place i and of the right halves from place
-// j, which 64 divides.
-func (l *layer) copyBlock(block *[64]uint64, class, i, j int, to bool) {
+// copyBlock copies a block of 64 rows of 64 bits from a layer, or to it if toLayer is set. The rows are those of left halves of a class from the
+// place firstRow on, and the columns are right halves from the place firstColumn on, a multiple of 64.
+func (l *layer) copyBlock(block *[64]uint64, class, firstRow, firstColumn int, toLayer bool) {
 	words := l.rowWords(l.half - class)
-	at := l.first[class] + i*words + j/64
-	for k := range min(64, len(l.members[class])-i) {
-		if to {
-			l.words[at] = block[k]
+	word := l.first[class] + firstRow*words + firstColumn/64
+	for row := range min(64, len(l.members[class])-firstRow) {
+		if toLayer {
+			l.words[word] = block[row]
 		} else {
-			block[k] = l.words[at]
+			block[row] = l.words[word]
 		}
-		at += words
+		word += words
 	}
 }
 
-// transpose exchanges bit j of word i and bit i of word j.
+// transpose transposes a matrix of 64 times 64 bits: it exchanges bit j of word i and bit i of word j.
 //
 // Source: Warren, Hacker's Delight, 2nd edition, 7-3, for 64 bits and with the lowest bit first.
 func transpose(block *[64]uint64) {

@@ -56,7 +56,8 @@ const (
 // fewBoards is the number of boards that a depth-first search decides in a second or two. If it needs more, retrograde analysis is faster.
 const fewBoards = 1 << 20
 
-// Search decides whether a tile is guaranteed. The error is a *LimitError, or that of ctx.
+// Search decides whether the player can always reach a tile, whatever tiles come. It first searches depth-first. If that exceeds fewBoards boards, it
+// decides all boards by retrograde analysis, if the memory suffices. The error is a *LimitError, or an error of ctx.
 func Search(ctx context.Context, opt Options) (*Found, error) {
 	switch {
 	case opt.Rules == nil:
@@ -64,7 +65,7 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 	case opt.Max < 2 || opt.Max > game.MaxExponent:
 		return nil, fmt.Errorf("the tile is 2^%d, want 2^2 to 2^%d", opt.Max, game.MaxExponent)
 	}
-	h, err := newHalves(opt.Rules.Shape(), opt.Max)
+	parts, err := newHalves(opt.Rules.Shape(), opt.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -72,26 +73,26 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 	if opt.Memory > 0 {
 		limit = max(1, int(opt.Memory/tableBytes))
 	}
-	if h == nil || opt.Memory > 0 && h.analysisBytes() > opt.Memory {
+	if parts == nil || opt.Memory > 0 && parts.analysisBytes() > opt.Memory {
 		return depthFirst(ctx, opt, limit)
 	}
 	found, err := depthFirst(ctx, opt, min(limit, fewBoards))
 	if _, reached := errors.AsType[*LimitError](err); reached {
-		return backwards(ctx, opt, h)
+		return backwards(ctx, opt, parts)
 	}
 	return found, err
 }
 
-// backwards decides by retrograde analysis.
-func backwards(ctx context.Context, opt Options, h *halves) (*Found, error) {
-	analysis, err := analyse(ctx, h, opt.Progress)
+// backwards decides by retrograde analysis, which decides all boards. The tile is guaranteed if the player wins on all boards with two tiles.
+func backwards(ctx context.Context, opt Options, parts *halves) (*Found, error) {
+	analysis, err := analyse(ctx, parts, opt.Progress)
 	if err != nil {
 		return nil, err
 	}
 	found := &Found{Guaranteed: true, Decided: analysis.decided, problem: newProblem(opt), decided: analysis}
 	for _, first := range found.problem.spawned(0) {
-		for _, b := range found.problem.spawned(first) {
-			found.Guaranteed = found.Guaranteed && analysis.get(b) == wins
+		for _, board := range found.problem.spawned(first) {
+			found.Guaranteed = found.Guaranteed && analysis.get(board) == wins
 		}
 	}
 	return found, nil
@@ -114,17 +115,17 @@ type searcher struct {
 
 // depthFirst decides by depth-first search. limit is the greatest number of boards that it decides.
 func depthFirst(ctx context.Context, opt Options, limit int) (*Found, error) {
-	s := &searcher{
+	search := &searcher{
 		problem: newProblem(opt), limit: limit, progress: opt.Progress, grades: newGrades(opt.Rules.Shape()), decided: newTable(), ctx: ctx, err: ctx.Err(),
 	}
-	all := true
-	for _, first := range s.spawned(0) {
-		all = all && (first.AtLeast(s.max) || s.afterstateWins(first))
+	allWin := true
+	for _, first := range search.spawned(0) {
+		allWin = allWin && (first.AtLeast(search.max) || search.afterstateWins(first))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if search.err != nil {
+		return nil, search.err
 	}
-	return &Found{Guaranteed: all, Decided: s.decided.count, problem: s.problem, decided: s.decided}, nil
+	return &Found{Guaranteed: allWin, Decided: search.decided.count, problem: search.problem, decided: search.decided}, nil
 }
 
 // ratedBoard is a board with a grade, by which boards are ordered.
@@ -133,27 +134,28 @@ type ratedBoard struct {
 	grade int
 }
 
-// insert inserts a board before those with a lower grade, and after those with the same.
-func insert(to []ratedBoard, r ratedBoard) []ratedBoard {
-	to = append(to, r)
-	i := len(to) - 1
-	for ; i > 0 && to[i-1].grade < r.grade; i-- {
-		to[i] = to[i-1]
+// insert inserts a board into boards with descending grades, behind those with the same grade.
+func insert(sorted []ratedBoard, added ratedBoard) []ratedBoard {
+	sorted = append(sorted, added)
+	position := len(sorted) - 1
+	for ; position > 0 && sorted[position-1].grade < added.grade; position-- {
+		sorted[position] = sorted[position-1]
 	}
-	to[i] = r
-	return to
+	sorted[position] = added
+	return sorted
 }
 
-// positionWins decides a canonical board on which the player moves. Its result means nothing if s.err is set.
-func (s *searcher) positionWins(b game.Board) bool {
-	if known := s.decided.get(b); known != 0 {
-		return known == wins
+// positionWins reports whether the player wins on a canonical board on which the player moves. It remembers the result. The result means nothing if
+// s.err is set.
+func (s *searcher) positionWins(board game.Board) bool {
+	if value := s.decided.get(board); value != 0 {
+		return value == wins
 	}
-	var space [4]ratedBoard
-	moves := space[:0]
+	var buffer [4]ratedBoard
+	moves := buffer[:0]
 	result := uint8(loses)
 	var next [4]game.Board
-	legal, _ := s.rules.Moved(b, &next) // no overflow: there is no tile above 2^14
+	legal, _ := s.rules.Moved(board, &next) // no overflow: there is no tile above 2^14
 	for i := range legal.Len() {
 		after := next[legal.At(i)]
 		if after.AtLeast(s.max) {
@@ -170,35 +172,35 @@ func (s *searcher) positionWins(b game.Board) bool {
 			return false
 		}
 	}
-	s.decided.set(b, result)
+	s.decided.set(board, result)
 	s.checkLimits()
 	return result == wins
 }
 
-// afterstateWins decides a board on which a new tile comes. Its result means nothing if s.err is set.
+// afterstateWins reports whether the player wins on a board whatever new tile comes. The result means nothing if s.err is set.
 func (s *searcher) afterstateWins(after game.Board) bool {
-	var space [2 * game.MaxCells]ratedBoard
-	open := space[:0]
-	for i := range s.cells {
-		if after>>(4*i)&15 != 0 {
+	var buffer [2 * game.MaxCells]ratedBoard
+	undecided := buffer[:0]
+	for cell := range s.cells {
+		if after>>(4*cell)&15 != 0 {
 			continue
 		}
 		for exp := range game.Board(2) {
 			if int(exp)+1 >= s.max {
 				continue // the new tile wins
 			}
-			b, _ := s.rules.Canonical(after | (exp+1)<<(4*i))
-			switch s.decided.get(b) {
+			board, _ := s.rules.Canonical(after | (exp+1)<<(4*cell))
+			switch s.decided.get(board) {
 			case loses:
 				return false
 			case wins:
 			default:
-				open = insert(open, ratedBoard{b, -s.grades.freedom(b)})
+				undecided = insert(undecided, ratedBoard{board, -s.grades.freedom(board)})
 			}
 		}
 	}
-	for _, r := range open {
-		if !s.positionWins(r.board) {
+	for _, rated := range undecided {
+		if !s.positionWins(rated.board) {
 			return false
 		}
 	}
@@ -207,33 +209,33 @@ func (s *searcher) afterstateWins(after game.Board) bool {
 
 // spawned returns the canonical boards after a new tile. If a 4 wins, boards with it are among them.
 func (p problem) spawned(after game.Board) []game.Board {
-	var all []game.Board
-	for i := range p.cells {
-		if after>>(4*i)&15 == 0 {
+	var boards []game.Board
+	for cell := range p.cells {
+		if after>>(4*cell)&15 == 0 {
 			for exp := range game.Board(2) {
-				b, _ := p.rules.Canonical(after | (exp+1)<<(4*i))
-				all = append(all, b)
+				board, _ := p.rules.Canonical(after | (exp+1)<<(4*cell))
+				boards = append(boards, board)
 			}
 		}
 	}
-	return all
+	return boards
 }
 
 // limitInterval is the number of decided boards between two checks of the context.
 const limitInterval = 1 << 14
 
-// checkLimits sets s.err if a limit is reached.
+// checkLimits sets s.err if the number of decided boards reaches the limit or ctx has ended. It also reports the progress.
 func (s *searcher) checkLimits() {
-	n := s.decided.count
-	if n >= s.limit {
-		s.err = &LimitError{n}
+	decided := s.decided.count
+	if decided >= s.limit {
+		s.err = &LimitError{decided}
 	}
-	if n%limitInterval == 0 {
+	if decided%limitInterval == 0 {
 		if s.ctx.Err() != nil {
 			s.err = context.Cause(s.ctx)
 		}
 		if s.progress != nil {
-			s.progress(n)
+			s.progress(decided)
 		}
 	}
 }

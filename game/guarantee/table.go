@@ -23,43 +23,43 @@ func newTable() *table {
 	return &table{boards: make([]game.Board, firstSlots), values: make([]uint8, firstSlots)}
 }
 
-// slot returns the index of a board, or of the free slot where it belongs.
-func (t *table) slot(b game.Board) int {
-	x := uint64(b)
-	hi, _ := bits.Mul64((x^x>>29)*0x9E37_79B9_7F4A_7C15, uint64(len(t.boards)))
-	for at := int(hi); ; {
-		if t.boards[at] == b || t.boards[at] == 0 {
-			return at
+// slot returns the index of a board in the hash table, or of the free slot for it.
+func (t *table) slot(board game.Board) int {
+	key := uint64(board)
+	start, _ := bits.Mul64((key^key>>29)*0x9E37_79B9_7F4A_7C15, uint64(len(t.boards)))
+	for index := int(start); ; {
+		if t.boards[index] == board || t.boards[index] == 0 {
+			return index
 		}
-		if at++; at == len(t.boards) {
-			at = 0
+		if index++; index == len(t.boards) {
+			index = 0
 		}
 	}
 }
 
 // get returns the number of a board.
-func (t *table) get(b game.Board) uint8 { return t.values[t.slot(b)] }
+func (t *table) get(board game.Board) uint8 { return t.values[t.slot(board)] }
 
-// set sets the number of a board.
-func (t *table) set(b game.Board, value uint8) {
+// set stores the value of a board.
+func (t *table) set(board game.Board, value uint8) {
 	if 4*t.count >= 3*len(t.boards) {
 		t.grow()
 	}
-	at := t.slot(b)
-	if t.boards[at] == 0 {
+	index := t.slot(board)
+	if t.boards[index] == 0 {
 		t.count++
 	}
-	t.boards[at], t.values[at] = b, value
+	t.boards[index], t.values[index] = board, value
 }
 
 // grow doubles the number of slots.
 func (t *table) grow() {
 	old := *t
 	t.boards, t.values = make([]game.Board, 2*len(old.boards)), make([]uint8, 2*len(old.boards))
-	for i, b := range old.boards {
-		if b != 0 {
-			at := t.slot(b)
-			t.boards[at], t.values[at] = b, old.values[i]
+	for i, board := range old.boards {
+		if board != 0 {
+			index := t.slot(board)
+			t.boards[index], t.values[index] = board, old.values[i]
 		}
 	}
 }

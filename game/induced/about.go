@@ -15,31 +15,31 @@ const (
 	longFraction = 120
 )
 
-// ValueText returns the probability of winning: as a fraction if the chain is small
-// enough, otherwise as an interval. The error is that of ctx.
+// ValueText returns the probability of winning as text: a fraction with its decimal value if the chain is small enough, otherwise an interval. It
+// returns an error only if ctx ends.
 func (c *Chain) ValueText(ctx context.Context) (string, error) {
 	if c.Len() > exactStates || c.Rounded() {
-		v, err := c.Bracket(ctx)
+		value, err := c.Bracket(ctx)
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("in [%v, %v]", v.Win.Lo, v.Win.Hi), nil
+		return fmt.Sprintf("in [%v, %v]", value.Win.Lo, value.Win.Hi), nil
 	}
-	v, err := c.Exact(ctx)
+	value, err := c.Exact(ctx)
 	if err != nil {
 		return "", err
 	}
-	x, _ := v.Win.Float64()
-	decimal := strconv.FormatFloat(x, 'g', -1, 64)
-	if fraction := v.Win.RatString(); v.Win.IsInt() || len(fraction) > longFraction {
+	nearest, _ := value.Win.Float64()
+	decimal := strconv.FormatFloat(nearest, 'g', -1, 64)
+	fraction := value.Win.RatString()
+	if value.Win.IsInt() || len(fraction) > longFraction {
 		return decimal, nil
-	} else {
-		return fmt.Sprintf("%s = %s", fraction, decimal), nil
 	}
+	return fmt.Sprintf("%s = %s", fraction, decimal), nil
 }
 
-// PolicyComment returns the lines about the policy in the header of a model of the
-// chain. value is its ValueText; spawn says how the model draws cells.
+// PolicyComment returns the comment lines about the policy, for the header of a model of the chain. value is the text of ValueText. spawn says how
+// the model places new tiles.
 func (c *Chain) PolicyComment(spawn modelgen.Spawn, value string) []string {
 	lines := []string{
 		fmt.Sprintf("Policy: the strategy %s.", c.strategy),

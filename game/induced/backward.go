@@ -18,32 +18,32 @@ type Bound struct {
 	Boards int
 }
 
-// Prove computes the bounds of a part by backward induction. It writes the certificate of Optimal to w unless w is nil. The error is an error
-// of w or of ctx.
+// Prove computes bounds of the probability of winning from the boards of a part, by backward induction from the greatest sum of tiles. It writes the
+// certificate of the bound Optimal to w, unless w is nil. It returns an error of w or of ctx.
 func (p *Part) Prove(ctx context.Context, w io.Writer) (*Bound, error) {
-	b := &backward{Part: p, strategyValues: map[int][]*table[[2]Fixed]{}, optimalValues: map[int]*table[Fixed]{}}
-	var cert *certificate
+	induction := &backward{Part: p, strategyValues: map[int][]*table[[2]Fixed]{}, optimalValues: map[int]*table[Fixed]{}}
+	var proof *certificate
 	if w != nil {
-		cert = newCertificate(w, p.survey.opt.Rules.Shape(), p.Canonical(), p.survey.opt.Max, p.survey.strategy.String())
+		proof = newCertificate(w, p.survey.opt.Rules.Shape(), p.Canonical(), p.survey.opt.Max, p.survey.strategy.String())
 	}
 	const first = 2 // half of 2+2, the smallest sum
 	for half := len(p.layers) - 1; half >= first; half-- {
-		entries, err := b.computeLayer(ctx, half)
+		entries, err := induction.computeLayer(ctx, half)
 		if err != nil {
 			return nil, err
 		}
-		b.bound.Boards += len(entries)
-		if err := cert.write(entries); err != nil {
+		induction.bound.Boards += len(entries)
+		if err := proof.write(entries); err != nil {
 			return nil, err
 		}
-		delete(b.strategyValues, half+3) // a layer depends on the two layers above it only
-		delete(b.optimalValues, half+3)
+		delete(induction.strategyValues, half+3) // a layer depends on the two layers above it only
+		delete(induction.optimalValues, half+3)
 	}
-	b.bound.Optimal = b.startMean(b.optimalValue, false)
-	for end := range b.bound.Own {
-		b.bound.Own[end] = b.startMean(func(x game.Board) Fixed { return b.strategyValue(x, 0, end) }, end == 1)
+	induction.bound.Optimal = induction.startMean(induction.optimalValue, false)
+	for end := range induction.bound.Own {
+		induction.bound.Own[end] = induction.startMean(func(board game.Board) Fixed { return induction.strategyValue(board, 0, end) }, end == 1)
 	}
-	return &b.bound, cert.finish(b.bound.Optimal)
+	return &induction.bound, proof.finish(induction.bound.Optimal)
 }
 
 // backward computes the values of the layers. A value belongs to a board on which the player moves.
@@ -61,39 +61,41 @@ type certificateEntry struct {
 	value Fixed
 }
 
-// computeLayer computes the values of a layer and returns its certificate entries.
+// computeLayer computes the values of all boards of a layer, whose tiles have the sum 2*half. It returns the best move and its value for each board,
+// as entries of the certificate.
 func (b *backward) computeLayer(ctx context.Context, half int) ([]certificateEntry, error) {
-	l := b.layers[half]
+	current := b.layers[half]
 	b.strategyValues[half] = make([]*table[[2]Fixed], b.survey.strategy.Memory())
-	b.optimalValues[half] = newTable[Fixed](len(l[0].boards))
+	b.optimalValues[half] = newTable[Fixed](len(current[0].boards))
 	var entries []certificateEntry
-	for m := range l {
-		own := newTable[[2]Fixed](len(l[m].boards))
-		b.strategyValues[half][m] = own
-		for i, board := range l[m].boards {
+	for memory := range current {
+		strategyTable := newTable[[2]Fixed](len(current[memory].boards))
+		b.strategyValues[half][memory] = strategyTable
+		for i, board := range current[memory].boards {
 			if i%chunk == 0 {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
 			}
-			*own.at(board) = b.evaluateMoves(board, b.survey.decisions[l[m].decisions[i]])
+			*strategyTable.at(board) = b.evaluateMoves(board, b.survey.decisions[current[memory].decisions[i]])
 			if _, known := b.optimalValues[half].get(board); !known {
-				e := b.bestMove(board)
-				*b.optimalValues[half].at(board) = e.value
-				entries = append(entries, e)
+				best := b.bestMove(board)
+				*b.optimalValues[half].at(board) = best.value
+				entries = append(entries, best)
 			}
 		}
 	}
 	return entries, nil
 }
 
-// evaluateMoves returns the lower and the upper end of the strategy's value on a board.
-func (b *backward) evaluateMoves(board game.Board, d decision) (ends [2]Fixed) {
-	for _, mv := range d {
-		after, _, _ := b.survey.opt.Rules.Move(board, mv.dir) // no error: the forward pass has made this move
-		for end, p := range [2]Fixed{mv.lo, mv.hi} {
-			up := end == 1
-			ends[end] += p.times(b.mean(after, func(x game.Board) Fixed { return b.strategyValue(x, mv.memory, end) }, up), up)
+// evaluateMoves returns a lower and an upper bound of the probability that the strategy wins from a board. moves are its moves with their
+// probabilities.
+func (b *backward) evaluateMoves(board game.Board, moves decision) (ends [2]Fixed) {
+	for _, move := range moves {
+		after, _, _ := b.survey.opt.Rules.Move(board, move.dir) // no error: the forward pass has made this move
+		for end, probability := range [2]Fixed{move.lo, move.hi} {
+			roundUp := end == 1
+			ends[end] += probability.times(b.mean(after, func(nextBoard game.Board) Fixed { return b.strategyValue(nextBoard, move.memory, end) }, roundUp), roundUp)
 		}
 	}
 	ends[1] = min(ends[1], Scale)
@@ -114,22 +116,23 @@ func (b *backward) bestMove(board game.Board) certificateEntry {
 	return best
 }
 
-// mean returns the expected value after a new tile. It is 1 if after has the winning tile.
+// mean returns the expected value of a board after a new tile, rounded up or down. value is the value of a board with the new tile. The mean is 1 if
+// after has the winning tile.
 func (b *backward) mean(after game.Board, value func(game.Board) Fixed, roundUp bool) Fixed {
 	if after.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
-	var sum, n Fixed
-	for i := range b.survey.opt.Rules.Shape().Cells() {
-		if after>>(4*i)&15 == 0 {
-			sum += (game.FourOdds-1)*value(after|1<<(4*i)) + value(after|2<<(4*i))
-			n += game.FourOdds
+	var sum, weight Fixed
+	for cell := range b.survey.opt.Rules.Shape().Cells() {
+		if after>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*value(after|1<<(4*cell)) + value(after|2<<(4*cell))
+			weight += game.FourOdds
 		}
 	}
 	if roundUp {
-		sum += n - 1
+		sum += weight - 1
 	}
-	return sum / n
+	return sum / weight
 }
 
 // startMean returns the expected value after the first two tiles.
@@ -137,28 +140,29 @@ func (b *backward) startMean(value func(game.Board) Fixed, roundUp bool) Fixed {
 	return b.mean(0, func(first game.Board) Fixed { return b.mean(first, value, roundUp) }, roundUp)
 }
 
-// optimalValue returns a lower bound of the optimal value of x; 0 outside the part.
-func (b *backward) optimalValue(x game.Board) Fixed {
-	if x.AtLeast(b.survey.opt.Max) {
+// optimalValue returns a lower bound of the optimal probability of winning from a board; 0 for a board outside the part.
+func (b *backward) optimalValue(board game.Board) Fixed {
+	if board.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
-	x = b.survey.representative(x)
-	value, _ := b.optimalValues[halfSum(x)].get(x)
+	board = b.survey.representative(board)
+	value, _ := b.optimalValues[halfSum(board)].get(board)
 	return value
 }
 
-// strategyValue returns the lower (end 0) or upper (end 1) bound of the strategy's value on x with a memory.
-func (b *backward) strategyValue(x game.Board, memory, end int) Fixed {
-	if x.AtLeast(b.survey.opt.Max) {
+// strategyValue returns a bound of the probability that the strategy wins from a board with a memory: a lower bound if end is 0, an upper bound if it
+// is 1. For a board outside the part, these are 0 and 1.
+func (b *backward) strategyValue(board game.Board, memory, end int) Fixed {
+	if board.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
-	x = b.survey.representative(x)
-	if l := b.strategyValues[halfSum(x)]; l != nil {
-		if ends, known := l[memory].get(x); known {
+	board = b.survey.representative(board)
+	if tables := b.strategyValues[halfSum(board)]; tables != nil {
+		if ends, known := tables[memory].get(board); known {
 			return ends[end]
 		}
 	}
-	if end == 0 || b.survey.opt.Rules.Legal(x) == 0 {
+	if end == 0 || b.survey.opt.Rules.Legal(board) == 0 {
 		return 0
 	}
 	return Scale

@@ -101,9 +101,9 @@ func (o PartOptions) validate() error {
 	return Options{Rules: o.Rules, Max: o.Max}.validate()
 }
 
-// Survey searches for a large part: the boards whose visiting probability is at least a cutoff. Each pass lowers the cutoff, as far as the number
-// of states and the time allow. If the strategy visits few enough boards, the part has all of them. The error is an error of the strategy
-// or of ctx, or context.DeadlineExceeded if the time was too short for one pass.
+// Survey searches for a large part of the boards that a strategy visits: those with a visiting probability of at least a cutoff. Each pass lowers the
+// cutoff, as far as the number of states and the time allow. If the strategy visits few boards, the part has all of them. Survey returns an error of
+// the strategy or of ctx, or context.DeadlineExceeded if the time was too short for one pass.
 func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -114,14 +114,14 @@ func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, e
 	if opt.Workers == 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	v := &survey{strategy: s, opt: opt, decisionIndex: map[string]uint32{}}
+	search := &survey{strategy: s, opt: opt, decisionIndex: map[string]uint32{}}
 	if opt.Time > 0 {
-		v.deadline = time.Now().Add(opt.Time)
+		search.deadline = time.Now().Add(opt.Time)
 	}
 	for range opt.Workers {
-		v.choosers = append(v.choosers, s.Chooser())
+		search.choosers = append(search.choosers, s.Chooser())
 	}
-	part, err := v.lowerCutoff(ctx, firstCutoff)
+	part, err := search.lowerCutoff(ctx, firstCutoff)
 	if err == nil && part == nil {
 		err = context.DeadlineExceeded
 	}
@@ -150,8 +150,8 @@ const (
 	nearlyAll   = 1.01 // if a pass has fewer times as many states than the one before, the next pass tries all boards
 )
 
-// lowerCutoff makes passes with lower and lower cutoffs. It returns the part of the last pass that was completed, nil if the time ended the
-// first one.
+// lowerCutoff makes passes with lower and lower cutoffs, until the part almost has the allowed number of states. It returns the part of the last
+// complete pass; nil if the time was too short for the first pass.
 func (v *survey) lowerCutoff(ctx context.Context, cutoff float64) (*Part, error) {
 	// Try all boards first, in case there are very few.
 	if part, err := v.pass(ctx, 0, min(fewStates, v.opt.States), nil); err != nil || part != nil {
@@ -167,12 +167,12 @@ func (v *survey) lowerCutoff(ctx context.Context, cutoff float64) (*Part, error)
 	allTried := false // whether a pass has tried to visit all boards
 	growth := 1.0     // the number of states grows as the cutoff to the power of -growth
 	for {
-		room := roomUsed * float64(v.opt.States) / float64(best.states)
-		if room < worthwhile {
+		remainingFactor := roomUsed * float64(v.opt.States) / float64(best.states)
+		if remainingFactor < worthwhile {
 			return best, nil
 		}
-		step := min(cutoffStep, math.Pow(room, 1/growth))
-		part, err := v.pass(ctx, best.cutoff/step, v.opt.States, best)
+		factor := min(cutoffStep, math.Pow(remainingFactor, 1/growth))
+		part, err := v.pass(ctx, best.cutoff/factor, v.opt.States, best)
 		if err != nil {
 			return nil, err
 		}
@@ -185,33 +185,34 @@ func (v *survey) lowerCutoff(ctx context.Context, cutoff float64) (*Part, error)
 				return all, err
 			}
 		}
-		growth = min(max(math.Log(float64(part.states)/float64(best.states))/math.Log(step), 0.1), 1)
+		growth = min(max(math.Log(float64(part.states)/float64(best.states))/math.Log(factor), 0.1), 1)
 		best = part
 	}
 }
 
-// pass makes one pass and returns its part, nil if it had too many states or took too long. It reuses the decisions of the last part.
-func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part) (*Part, error) {
+// pass makes one pass with a cutoff, and returns its part; nil if it has more than limit states or took too long. It reuses the decisions in before,
+// the part of an earlier pass, which may be nil.
+func (v *survey) pass(ctx context.Context, cutoff float64, limit int, before *Part) (*Part, error) {
 	if v.overdue() {
 		return nil, nil
 	}
 	v.passes++
-	f := &forward{survey: v, limit: limit, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
-	if last != nil {
-		f.lastPass = last.layers
+	forwardPass := &forward{survey: v, limit: limit, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
+	if before != nil {
+		forwardPass.lastPass = before.layers
 	}
-	if done, err := f.run(ctx); err != nil || !done {
+	if completed, err := forwardPass.run(ctx); err != nil || !completed {
 		return nil, err
 	}
-	return f.part, nil
+	return forwardPass.part, nil
 }
 
 // representative returns the board under which parts and tables store a board: the board itself, or its canonical image if boards are canonical.
-func (v *survey) representative(b game.Board) game.Board {
+func (v *survey) representative(board game.Board) game.Board {
 	if v.opt.Canonical {
-		b, _ = v.opt.Rules.Canonical(b)
+		board, _ = v.opt.Rules.Canonical(board)
 	}
-	return b
+	return board
 }
 
 // overdue reports whether the deadline is over, and remembers it.

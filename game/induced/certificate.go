@@ -33,31 +33,31 @@ type certificate struct {
 	line  []byte
 }
 
-// newCertificate writes the header. strategy says what the certificate was made from, for information only.
+// newCertificate begins a certificate and writes its header to w. strategy is the strategy that the bound came from; it is for information only.
 func newCertificate(w io.Writer, shape game.Shape, canonical bool, maxExp int, strategy string) *certificate {
-	c := &certificate{sum: sha256.New(), cells: shape.Cells()}
-	c.out = bufio.NewWriter(io.MultiWriter(w, c.sum))
-	// The writer keeps write errors until finish.
+	cert := &certificate{sum: sha256.New(), cells: shape.Cells()}
+	cert.out = bufio.NewWriter(io.MultiWriter(w, cert.sum))
+	// The buffered writer keeps an error of these writes until finish.
 	boards := "raw"
 	if canonical {
 		boards = "canonical"
 	}
-	fmt.Fprintf(c.out, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
+	fmt.Fprintf(cert.out, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
 		shape, boards, game.Value(maxExp), Scale, strategy)
-	return c
+	return cert
 }
 
-// write writes entries. A nil certificate writes nothing.
+// write writes an entry on each line: the board, the move and the value. A nil certificate writes nothing.
 func (c *certificate) write(entries []certificateEntry) error {
 	if c == nil {
 		return nil
 	}
-	for _, e := range entries {
+	for _, entry := range entries {
 		c.line = c.line[:0]
-		for i := range c.cells {
-			c.line = append(c.line, "0123456789abcdef"[e.board>>(4*i)&15])
+		for cell := range c.cells {
+			c.line = append(c.line, "0123456789abcdef"[entry.board>>(4*cell)&15])
 		}
-		c.line = fmt.Appendf(c.line, " %s %d\n", e.dir, uint64(e.value))
+		c.line = fmt.Appendf(c.line, " %s %d\n", entry.dir, uint64(entry.value))
 		if _, err := c.out.Write(c.line); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (c *certificate) write(entries []certificateEntry) error {
 	return nil
 }
 
-// finish writes the last two lines.
+// finish writes the last two lines: the bound, and the SHA-256 digest of all lines before. A nil certificate writes nothing.
 func (c *certificate) finish(bound Fixed) error {
 	if c == nil {
 		return nil

@@ -49,14 +49,14 @@ func (o Options) maxStates() int {
 }
 
 func (o Options) validate() error {
-	p := o.p2()
+	probability := o.p2()
 	switch {
 	case o.Rules == nil:
 		return errors.New("no rules are given, want those of a board")
 	case o.Max < 2 || o.Max > game.MaxExponent:
 		return fmt.Errorf("the winning tile is 2^%d, want 2^2 to 2^%d", o.Max, game.MaxExponent)
-	case p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) > 0:
-		return fmt.Errorf("the probability of a 2 is %s, want it above 0 and up to 1", p.RatString())
+	case probability.Sign() <= 0 || probability.Cmp(big.NewRat(1, 1)) > 0:
+		return fmt.Errorf("the probability of a 2 is %s, want it above 0 and up to 1", probability.RatString())
 	case o.MaxStates < 0:
 		return fmt.Errorf("the number of states is %d, want at least 1", o.MaxStates)
 	}
@@ -113,20 +113,20 @@ func (e *UnfinishedError) Error() string {
 // Unwrap returns the reason.
 func (e *UnfinishedError) Unwrap() error { return e.Err }
 
-// Explore finds all states that the strategy reaches with positive probability. The error is a *SizeError if there are too many, an
-// *UnfinishedError if ctx ends, or an error of the strategy.
+// Explore returns the Markov chain that a strategy induces: all states that it reaches with positive probability. The error is a *SizeError if there
+// are too many states, an *UnfinishedError if ctx ends, or an error of the strategy.
 func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
 	opt.P2 = opt.p2()
-	x := &explorer{
+	exploration := &explorer{
 		Chain: &Chain{opt: opt, strategy: s}, chooser: s.Chooser(), index: map[State]uint32{}, layers: map[int][]uint32{},
 	}
-	if err := x.run(ctx); err != nil {
+	if err := exploration.run(ctx); err != nil {
 		return nil, err
 	}
-	return x.Chain, nil
+	return exploration.Chain, nil
 }
 
 // Len returns the number of states, without the empty board.
@@ -141,23 +141,24 @@ type explorer struct {
 	unexpanded int              // number of states in layers
 }
 
+// run explores the states from the boards with two tiles, in the order of the sums of their tiles.
 func (x *explorer) run(ctx context.Context) error {
 	for _, first := range x.spawns(0) {
-		for _, b := range x.spawns(first) {
+		for _, board := range x.spawns(first) {
 			if first.AtLeast(x.opt.Max) {
-				b = first // the first tile has won the game
+				board = first // the first tile has won the game
 			}
-			x.starts = append(x.starts, x.stateNumber(b, 0))
+			x.starts = append(x.starts, x.stateNumber(board, 0))
 		}
 	}
 	for half := 0; x.unexpanded > 0; half++ {
-		for _, s := range x.layers[half] {
+		for _, state := range x.layers[half] {
 			if err := ctx.Err(); err != nil { // checked for each state, because a decision can take seconds
 				return &UnfinishedError{len(x.order), len(x.states), context.Cause(ctx)}
 			}
-			x.order = append(x.order, s)
+			x.order = append(x.order, state)
 			x.unexpanded--
-			if err := x.expand(s); err != nil {
+			if err := x.expand(state); err != nil {
 				return err
 			}
 			if len(x.states) > x.opt.maxStates() {
@@ -169,30 +170,31 @@ func (x *explorer) run(ctx context.Context) error {
 	return nil
 }
 
-// stateNumber returns the number of a state and adds the state if it is new.
-func (x *explorer) stateNumber(b game.Board, memory int) uint32 {
+// stateNumber returns the number of the state of a board and a memory, and adds the state if it is new. When the game is over, the memory counts as
+// 0.
+func (x *explorer) stateNumber(board game.Board, memory int) uint32 {
 	outcome := Playing
 	switch {
-	case b.AtLeast(x.opt.Max):
+	case board.AtLeast(x.opt.Max):
 		outcome, memory = Won, 0
-	case x.opt.Rules.Lost(b):
+	case x.opt.Rules.Lost(board):
 		outcome, memory = Lost, 0
 	}
-	key := State{b, memory}
-	if n, known := x.index[key]; known {
-		return n
+	key := State{board, memory}
+	if number, known := x.index[key]; known {
+		return number
 	}
-	n := uint32(len(x.states))
-	x.index[key] = n
+	number := uint32(len(x.states))
+	x.index[key] = number
 	x.states = append(x.states, key)
 	x.outcomes = append(x.outcomes, outcome)
 	x.choices = append(x.choices, nil)
 	x.acts = append(x.acts, nil)
 	if outcome == Playing {
-		x.layers[halfSum(b)] = append(x.layers[halfSum(b)], n)
+		x.layers[halfSum(board)] = append(x.layers[halfSum(board)], number)
 		x.unexpanded++
 	}
-	return n
+	return number
 }
 
 // expand computes the choices of a state and their successors.
@@ -205,23 +207,23 @@ func (x *explorer) expand(s uint32) error {
 	if shield, ok := x.chooser.(strategy.Interventions); ok {
 		x.acts[s] = shield.Acts()
 	}
-	for _, d := range decided {
-		after, score, err := rules.Move(state.Board, d.Dir)
+	for _, decision := range decided {
+		after, score, err := rules.Move(state.Board, decision.Dir)
 		if err != nil {
-			return fmt.Errorf("move %s on the board %s: %w", d.Dir, boardText(rules, state.Board), err)
+			return fmt.Errorf("move %s on the board %s: %w", decision.Dir, boardText(rules, state.Board), err)
 		}
 		if after == state.Board {
-			return fmt.Errorf("decide on the board %s: %s is not legal", boardText(rules, state.Board), d.Dir)
+			return fmt.Errorf("decide on the board %s: %s is not legal", boardText(rules, state.Board), decision.Dir)
 		}
-		c := choice{dir: d.Dir, score: score, prob: d.Prob, memory: d.Memory}
+		chosen := choice{dir: decision.Dir, score: score, prob: decision.Prob, memory: decision.Memory}
 		if after.AtLeast(x.opt.Max) {
-			c.targets = []uint32{x.stateNumber(after, 0)}
+			chosen.targets = []uint32{x.stateNumber(after, 0)}
 		} else {
-			for _, b := range x.spawns(after) {
-				c.targets = append(c.targets, x.stateNumber(b, d.Memory))
+			for _, board := range x.spawns(after) {
+				chosen.targets = append(chosen.targets, x.stateNumber(board, decision.Memory))
 			}
 		}
-		x.choices[s] = append(x.choices[s], c)
+		x.choices[s] = append(x.choices[s], chosen)
 	}
 	return nil
 }
@@ -235,29 +237,29 @@ func (o Options) spawnKinds() int {
 }
 
 // spawns returns the boards after a new tile: first with a 2 in each empty cell, then with a 4 in each if 4s are possible.
-func (x *explorer) spawns(b game.Board) []game.Board {
-	n, kinds := x.opt.Rules.Empties(b), x.opt.spawnKinds()
-	all := make([]game.Board, 0, kinds*n)
-	for exp := 1; exp <= kinds; exp++ {
-		for i := range n {
-			all = append(all, x.opt.Rules.Spawn(b, i, exp))
+func (x *explorer) spawns(board game.Board) []game.Board {
+	empties, kinds := x.opt.Rules.Empties(board), x.opt.spawnKinds()
+	boards := make([]game.Board, 0, kinds*empties)
+	for exponent := 1; exponent <= kinds; exponent++ {
+		for empty := range empties {
+			boards = append(boards, x.opt.Rules.Spawn(board, empty, exponent))
 		}
 	}
-	return all
+	return boards
 }
 
 // halfSum returns half the sum of the values of the tiles. A move does not change it, and a new tile adds 1 or 2.
-func halfSum(b game.Board) int {
+func halfSum(board game.Board) int {
 	sum := 0
-	for ; b != 0; b >>= 4 {
-		if exp := b & 15; exp != 0 {
-			sum += 1 << (exp - 1)
+	for ; board != 0; board >>= 4 {
+		if exponent := board & 15; exponent != 0 {
+			sum += 1 << (exponent - 1)
 		}
 	}
 	return sum
 }
 
 // boardText returns a board as one line, in the format of game.Shape.Parse.
-func boardText(rules *game.Rules, b game.Board) string {
-	return strings.ReplaceAll(strings.TrimSpace(rules.Shape().Format(b)), "\n", " / ")
+func boardText(rules *game.Rules, board game.Board) string {
+	return strings.ReplaceAll(strings.TrimSpace(rules.Shape().Format(board)), "\n", " / ")
 }

@@ -20,50 +20,51 @@ type transitions struct {
 	texts       map[*big.Rat]string // texts of the probabilities in twos and fours
 }
 
+// newTransitions returns the transitions of a chain. It computes the probabilities of a 2 or a 4 in one of n empty cells in advance.
 func newTransitions(c *Chain, fractions bool) *transitions {
-	e := &transitions{Chain: c, fractions: fractions, texts: map[*big.Rat]string{}}
+	result := &transitions{Chain: c, fractions: fractions, texts: map[*big.Rat]string{}}
 	p2 := c.opt.p2()
 	p4 := new(big.Rat).Sub(big.NewRat(1, 1), p2)
-	for n := range c.opt.Rules.Shape().Cells() + 1 {
-		each := big.NewRat(1, int64(max(n, 1)))
-		e.twos = append(e.twos, new(big.Rat).Mul(p2, each))
-		e.fours = append(e.fours, each.Mul(p4, each))
+	for empties := range c.opt.Rules.Shape().Cells() + 1 {
+		perCell := big.NewRat(1, int64(max(empties, 1)))
+		result.twos = append(result.twos, new(big.Rat).Mul(p2, perCell))
+		result.fours = append(result.fours, perCell.Mul(p4, perCell))
 	}
-	for _, p := range slices.Concat(e.twos, e.fours) {
-		e.texts[p] = e.format(p)
+	for _, probability := range slices.Concat(result.twos, result.fours) {
+		result.texts[probability] = result.format(probability)
 	}
-	return e
+	return result
 }
 
-// format returns the text of a probability.
-func (e *transitions) format(p *big.Rat) string {
-	if text, known := e.texts[p]; known {
+// format returns a probability as text: a fraction, or a decimal number with 17 digits.
+func (e *transitions) format(probability *big.Rat) string {
+	if text, known := e.texts[probability]; known {
 		return text
 	}
 	if e.fractions {
-		return p.RatString()
+		return probability.RatString()
 	}
-	x, _ := p.Float64()
-	return strconv.FormatFloat(x, 'g', 17, 64)
+	nearest, _ := probability.Float64()
+	return strconv.FormatFloat(nearest, 'g', 17, 64)
 }
 
-// ofState returns the transitions of state s of the files, sorted by target.
-func (e *transitions) ofState(s int) []transition {
+// ofState returns the transitions of a state, sorted by target. State 0 is the empty board, and state s+1 is state s of the chain.
+func (e *transitions) ofState(state int) []transition {
 	one := big.NewRat(1, 1)
-	if s == 0 {
+	if state == 0 {
 		return mergeTargets(e.startTransitions())
 	}
-	if e.outcomes[s-1] != Playing {
-		return []transition{{s, one}}
+	if e.outcomes[state-1] != Playing {
+		return []transition{{state, one}}
 	}
-	choices := roundedChoices(e.choices[s-1])
+	choices := roundedChoices(e.choices[state-1])
 	var row []transition
-	for _, ch := range choices {
-		for _, t := range e.toTargets(ch.targets) {
+	for _, choice := range choices {
+		for _, edge := range e.toTargets(choice.targets) {
 			if len(choices) > 1 {
-				t.prob = new(big.Rat).Mul(t.prob, ch.prob)
+				edge.prob = new(big.Rat).Mul(edge.prob, choice.prob)
 			}
-			row = append(row, t)
+			row = append(row, edge)
 		}
 	}
 	return mergeTargets(row)
@@ -71,26 +72,26 @@ func (e *transitions) ofState(s int) []transition {
 
 // startTransitions returns the transitions of the empty board, which add two tiles.
 func (e *transitions) startTransitions() []transition {
-	second := e.opt.spawnKinds() * (e.opt.Rules.Shape().Cells() - 1)
+	perFirst := e.opt.spawnKinds() * (e.opt.Rules.Shape().Cells() - 1)
 	var row []transition
-	for i := 0; i < len(e.starts); i += second {
-		first := e.spawnProb(i/second, len(e.starts)/second)
-		for _, t := range e.toTargets(e.starts[i : i+second]) {
-			t.prob = new(big.Rat).Mul(t.prob, first)
-			row = append(row, t)
+	for i := 0; i < len(e.starts); i += perFirst {
+		first := e.spawnProb(i/perFirst, len(e.starts)/perFirst)
+		for _, edge := range e.toTargets(e.starts[i : i+perFirst]) {
+			edge.prob = new(big.Rat).Mul(edge.prob, first)
+			row = append(row, edge)
 		}
 	}
 	return row
 }
 
-// toTargets returns the transitions to targets, which are in the order of spawns; a single target has probability 1.
+// toTargets returns the transitions to the states after a new tile. targets are in the order of explorer.spawns. A single target has probability 1.
 func (e *transitions) toTargets(targets []uint32) []transition {
 	if len(targets) == 1 {
 		return []transition{{int(targets[0]) + 1, big.NewRat(1, 1)}}
 	}
 	row := make([]transition, len(targets))
-	for i, t := range targets {
-		row[i] = transition{int(t) + 1, e.spawnProb(i, len(targets))}
+	for i, target := range targets {
+		row[i] = transition{int(target) + 1, e.spawnProb(i, len(targets))}
 	}
 	return row
 }
@@ -104,17 +105,17 @@ func (e *transitions) spawnProb(i, targets int) *big.Rat {
 	return e.fours[n]
 }
 
-// mergeTargets sorts transitions by target and adds up those with the same target.
+// mergeTargets sorts transitions by target, and replaces transitions to the same target by one with the sum of their probabilities.
 func mergeTargets(row []transition) []transition {
-	slices.SortStableFunc(row, func(x, y transition) int { return x.target - y.target })
-	var out []transition
-	for _, t := range row {
-		switch last := len(out) - 1; {
-		case last >= 0 && out[last].target == t.target:
-			out[last].prob = new(big.Rat).Add(out[last].prob, t.prob)
+	slices.SortStableFunc(row, func(a, b transition) int { return a.target - b.target })
+	var merged []transition
+	for _, current := range row {
+		switch last := len(merged) - 1; {
+		case last >= 0 && merged[last].target == current.target:
+			merged[last].prob = new(big.Rat).Add(merged[last].prob, current.prob)
 		default:
-			out = append(out, t)
+			merged = append(merged, current)
 		}
 	}
-	return out
+	return merged
 }

@@ -55,58 +55,62 @@ type evaluator[V any] struct {
 	inverse           []V // 1/n by n
 }
 
-func evaluate[V any](ctx context.Context, c *Chain, num numbers[V]) (*Value[V], error) {
-	e := &evaluator[V]{Chain: c, numbers: num, zero: num.rat(new(big.Rat)), one: num.rat(big.NewRat(1, 1))}
+// evaluate computes the probability of winning and the expected score, number of moves and number of shielded moves of a chain. It goes through the
+// states from the last to the first. num is the arithmetic of the values: fractions or intervals.
+func evaluate[V any](ctx context.Context, c *Chain, arithmetic numbers[V]) (*Value[V], error) {
+	evaluation := &evaluator[V]{Chain: c, numbers: arithmetic, zero: arithmetic.rat(new(big.Rat)), one: arithmetic.rat(big.NewRat(1, 1))}
 	p2 := c.opt.p2()
-	e.p2, e.p4 = num.rat(p2), num.rat(new(big.Rat).Sub(big.NewRat(1, 1), p2))
-	e.inverse = append(e.inverse, e.zero)
-	for n := range c.opt.Rules.Shape().Cells() {
-		e.inverse = append(e.inverse, num.rat(big.NewRat(1, int64(n+1))))
+	evaluation.p2, evaluation.p4 = arithmetic.rat(p2), arithmetic.rat(new(big.Rat).Sub(big.NewRat(1, 1), p2))
+	evaluation.inverse = append(evaluation.inverse, evaluation.zero)
+	for empties := range c.opt.Rules.Shape().Cells() {
+		evaluation.inverse = append(evaluation.inverse, arithmetic.rat(big.NewRat(1, int64(empties+1))))
 	}
-	win, score, moves, acts := e.finalValues()
+	win, score, moves, acts := evaluation.finalValues()
 	for i := len(c.order) - 1; i >= 0; i-- {
 		if i&0xff == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
-		s := c.order[i]
-		win[s], score[s], moves[s], acts[s] = e.zero, e.zero, e.one, e.zero
-		if c.acts[s] != nil {
-			acts[s] = num.rat(c.acts[s])
+		state := c.order[i]
+		win[state], score[state], moves[state], acts[state] = evaluation.zero, evaluation.zero, evaluation.one, evaluation.zero
+		if c.acts[state] != nil {
+			acts[state] = arithmetic.rat(c.acts[state])
 		}
-		for _, ch := range c.choices[s] {
-			p, gain := num.rat(ch.prob), num.rat(big.NewRat(int64(ch.score), 1))
-			win[s] = num.add(win[s], num.mul(p, e.mean(ch.targets, win)))
-			score[s] = num.add(score[s], num.mul(p, num.add(gain, e.mean(ch.targets, score))))
-			moves[s] = num.add(moves[s], num.mul(p, e.mean(ch.targets, moves)))
-			acts[s] = num.add(acts[s], num.mul(p, e.mean(ch.targets, acts)))
+		for _, choice := range c.choices[state] {
+			probability, gain := arithmetic.rat(choice.prob), arithmetic.rat(big.NewRat(int64(choice.score), 1))
+			win[state] = arithmetic.add(win[state], arithmetic.mul(probability, evaluation.mean(choice.targets, win)))
+			score[state] = arithmetic.add(score[state], arithmetic.mul(probability, arithmetic.add(gain, evaluation.mean(choice.targets, score))))
+			moves[state] = arithmetic.add(moves[state], arithmetic.mul(probability, evaluation.mean(choice.targets, moves)))
+			acts[state] = arithmetic.add(acts[state], arithmetic.mul(probability, evaluation.mean(choice.targets, acts)))
 		}
 	}
-	return &Value[V]{Win: e.startValue(win), Score: e.startValue(score), Moves: e.startValue(moves), Acts: e.startValue(acts), States: c.Len()}, nil
+	return &Value[V]{Win: evaluation.startValue(win), Score: evaluation.startValue(score), Moves: evaluation.startValue(moves), Acts: evaluation.startValue(acts), States: c.Len()}, nil
 }
 
-// finalValues returns slices of values, set for the states in which the game is over.
+// finalValues returns slices of values by state. They are set for the states in which the game is over: the probability of winning is 1 for a won
+// game, and all other values are 0.
 func (e *evaluator[V]) finalValues() (win, score, moves, acts []V) {
 	win, score, moves, acts = make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len())
-	for s, outcome := range e.outcomes {
-		win[s], score[s], moves[s], acts[s] = e.zero, e.zero, e.zero, e.zero
+	for state, outcome := range e.outcomes {
+		win[state], score[state], moves[state], acts[state] = e.zero, e.zero, e.zero, e.zero
 		if outcome == Won {
-			win[s] = e.one
+			win[state] = e.one
 		}
 	}
 	return win, score, moves, acts
 }
 
-// mean returns the expected value of the targets, which are in the order of spawns; a single target has probability 1.
+// mean returns the expected value after a new tile. targets are the states after it, in the order of explorer.spawns. A single target has probability
+// 1.
 func (e *evaluator[V]) mean(targets []uint32, values []V) V {
 	if len(targets) == 1 {
 		return values[targets[0]]
 	}
-	n := len(targets) / e.opt.spawnKinds()
-	twos := e.mul(e.p2, e.sum(targets[:n], values))
-	fours := e.mul(e.p4, e.sum(targets[n:], values))
-	return e.mul(e.inverse[n], e.add(twos, fours))
+	empties := len(targets) / e.opt.spawnKinds()
+	twos := e.mul(e.p2, e.sum(targets[:empties], values))
+	fours := e.mul(e.p4, e.sum(targets[empties:], values))
+	return e.mul(e.inverse[empties], e.add(twos, fours))
 }
 
 func (e *evaluator[V]) sum(targets []uint32, values []V) V {
@@ -119,12 +123,12 @@ func (e *evaluator[V]) sum(targets []uint32, values []V) V {
 
 // startValue returns the expected value after the first two tiles.
 func (e *evaluator[V]) startValue(values []V) V {
-	n, kinds := e.opt.Rules.Shape().Cells(), e.opt.spawnKinds()
-	second := kinds * (n - 1)
+	cells, kinds := e.opt.Rules.Shape().Cells(), e.opt.spawnKinds()
+	perFirst := kinds * (cells - 1)
 	var after []V
 	var first []uint32
-	for i := range kinds * n {
-		after = append(after, e.mean(e.starts[i*second:(i+1)*second], values))
+	for i := range kinds * cells {
+		after = append(after, e.mean(e.starts[i*perFirst:(i+1)*perFirst], values))
 		first = append(first, uint32(i))
 	}
 	return e.mean(first, after)

@@ -14,17 +14,17 @@ import (
 //
 // Source: prism -exportmodel; reference, section 6.
 
-// WriteTransitions writes the .tra file. Probabilities are decimals with 17 digits, or fractions if fractions is set.
-// PRISM reads fractions only with -exact.
+// WriteTransitions writes the transitions of the chain to w, as a .tra file. Probabilities are decimals with 17 digits, or fractions. PRISM reads
+// fractions only with -exact.
 func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions bool) error {
-	e := newTransitions(c, fractions)
+	rows := newTransitions(c, fractions)
 	total := 0
-	for s := range c.Len() + 1 {
-		total += len(e.ofState(s))
+	for state := range c.Len() + 1 {
+		total += len(rows.ofState(state))
 	}
-	return c.write(ctx, w, fmt.Sprintf("%d %d\n", c.Len()+1, total), func(out *bufio.Writer, s int) error {
-		for _, t := range e.ofState(s) {
-			if _, err := fmt.Fprintf(out, "%d %d %s\n", s, t.target, e.format(t.prob)); err != nil {
+	return c.write(ctx, w, fmt.Sprintf("%d %d\n", c.Len()+1, total), func(out *bufio.Writer, state int) error {
+		for _, edge := range rows.ofState(state) {
+			if _, err := fmt.Fprintf(out, "%d %d %s\n", state, edge.target, rows.format(edge.prob)); err != nil {
 				return err
 			}
 		}
@@ -32,7 +32,8 @@ func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions boo
 	})
 }
 
-// WriteStates writes the .sta file. Its variables are the tiles by row, as in the models, and the memory if the strategy has one.
+// WriteStates writes the states of the chain to w, as a .sta file. The variables are the tiles by row, as in the models, and the memory of the
+// strategy if it has one.
 func (c *Chain) WriteStates(ctx context.Context, w io.Writer) error {
 	shape := c.opt.Rules.Shape()
 	var names []string
@@ -42,16 +43,16 @@ func (c *Chain) WriteStates(ctx context.Context, w io.Writer) error {
 	if c.strategy.Memory() > 1 {
 		names = append(names, "memory")
 	}
-	return c.write(ctx, w, "("+strings.Join(names, ",")+")\n", func(out *bufio.Writer, s int) error {
+	return c.write(ctx, w, "("+strings.Join(names, ",")+")\n", func(out *bufio.Writer, number int) error {
 		var state State
-		if s > 0 {
-			state = c.states[s-1]
+		if number > 0 {
+			state = c.states[number-1]
 		}
 		values := shape.Values(state.Board)
 		if c.strategy.Memory() > 1 {
 			values = append(values, state.Memory)
 		}
-		_, err := fmt.Fprintf(out, "%d:(%s)\n", s, strings.Join(texts(values), ","))
+		_, err := fmt.Fprintf(out, "%d:(%s)\n", number, strings.Join(texts(values), ","))
 		return err
 	})
 }
@@ -64,38 +65,38 @@ func texts(values []int) []string {
 	return out
 }
 
-// WriteLabels writes the .lab file, with the labels fail and success of the models.
+// WriteLabels writes the labels of the chain to w, as a .lab file. The labels fail and success are those of the models.
 func (c *Chain) WriteLabels(ctx context.Context, w io.Writer) error {
 	const header = `0="init" 1="deadlock" 2="fail" 3="success"` + "\n"
-	return c.write(ctx, w, header, func(out *bufio.Writer, s int) error {
+	return c.write(ctx, w, header, func(out *bufio.Writer, number int) error {
 		label := 0
 		switch {
-		case s == 0:
-		case c.outcomes[s-1] == Won:
+		case number == 0:
+		case c.outcomes[number-1] == Won:
 			label = 3
-		case c.outcomes[s-1] == Lost:
+		case c.outcomes[number-1] == Lost:
 			label = 2
 		default:
 			return nil
 		}
-		_, err := fmt.Fprintf(out, "%d: %d\n", s, label)
+		_, err := fmt.Fprintf(out, "%d: %d\n", number, label)
 		return err
 	})
 }
 
-// write writes a header, and then calls state for each state to write its lines.
-func (c *Chain) write(ctx context.Context, w io.Writer, header string, state func(out *bufio.Writer, s int) error) error {
+// write writes a header, and then calls writeState for each state, which writes the lines of this state.
+func (c *Chain) write(ctx context.Context, w io.Writer, header string, writeState func(out *bufio.Writer, number int) error) error {
 	out := bufio.NewWriter(w)
 	if _, err := out.WriteString(header); err != nil {
 		return err
 	}
-	for s := range c.Len() + 1 {
-		if s&0xfff == 0 {
+	for number := range c.Len() + 1 {
+		if number&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
-		if err := state(out, s); err != nil {
+		if err := writeState(out, number); err != nil {
 			return err
 		}
 	}

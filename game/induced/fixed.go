@@ -21,22 +21,22 @@ func (x Fixed) Float64() float64 { return float64(x) / float64(Scale) }
 // Rat returns the number as a fraction.
 func (x Fixed) Rat() *big.Rat { return big.NewRat(int64(x), int64(Scale)) }
 
-// times returns the product, rounded up or down.
+// times returns the product of two fixed-point numbers in [0,1], rounded up or down.
 func (x Fixed) times(y Fixed, roundUp bool) Fixed {
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	q, r := bits.Div64(hi, lo, uint64(Scale))
-	if roundUp && r > 0 {
-		q++
+	high, low := bits.Mul64(uint64(x), uint64(y))
+	quotient, remainder := bits.Div64(high, low, uint64(Scale))
+	if roundUp && remainder > 0 {
+		quotient++
 	}
-	return Fixed(q)
+	return Fixed(quotient)
 }
 
-// fixedOf converts a probability, rounded up or down.
-func fixedOf(p *big.Rat, roundUp bool) Fixed {
-	n := new(big.Int).Mul(p.Num(), big.NewInt(int64(Scale)))
-	q, r := n.QuoRem(n, p.Denom(), new(big.Int))
-	if roundUp && r.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
+// fixedOf converts a probability to a fixed-point number, rounded up or down.
+func fixedOf(probability *big.Rat, roundUp bool) Fixed {
+	numerator := new(big.Int).Mul(probability.Num(), big.NewInt(int64(Scale)))
+	quotient, remainder := numerator.QuoRem(numerator, probability.Denom(), new(big.Int))
+	if roundUp && remainder.Sign() > 0 {
+		quotient.Add(quotient, big.NewInt(1))
 	}
-	return Fixed(q.Uint64())
+	return Fixed(quotient.Uint64())
 }

@@ -37,59 +37,60 @@ type weightedMove struct {
 	lo, hi Fixed   // the probability rounded down and up
 }
 
-// run makes the pass. It reports whether the pass was completed within the limits of states and time.
+// run makes the pass: it computes the visiting probabilities of the boards, layer by layer with growing sums of tiles. It reports whether the pass
+// was completed within the limits of states and time.
 func (f *forward) run(ctx context.Context) (bool, error) {
-	f.spawnEach(0, 1, func(first game.Board, p float64) {
+	f.spawnEach(0, 1, func(first game.Board, probability float64) {
 		if !first.AtLeast(f.opt.Max) {
-			f.spawnEach(first, p, func(b game.Board, p float64) { f.addVisit(b, 0, p) })
+			f.spawnEach(first, probability, func(board game.Board, probability float64) { f.addVisit(board, 0, probability) })
 		}
 	})
 	for half := 0; len(f.pending) > 0; half++ {
 		next := f.pending[half]
 		delete(f.pending, half)
-		l, probs := make(layer, f.strategy.Memory()), make([][]visit, f.strategy.Memory())
-		for m := range next {
-			probs[m] = f.boardsAboveCutoff(next[m])
-			f.part.states += len(probs[m])
+		current, visits := make(layer, f.strategy.Memory()), make([][]visit, f.strategy.Memory())
+		for memory := range next {
+			visits[memory] = f.boardsAboveCutoff(next[memory])
+			f.part.states += len(visits[memory])
 		}
 		if f.part.states > f.limit {
 			return false, nil
 		}
-		for m := range probs {
-			done, err := f.fillLayer(ctx, half, m, probs[m], &l[m])
-			if err != nil || !done {
+		for memory := range visits {
+			completed, err := f.fillLayer(ctx, half, memory, visits[memory], &current[memory])
+			if err != nil || !completed {
 				return false, err
 			}
 		}
-		f.part.layers = append(f.part.layers, l)
+		f.part.layers = append(f.part.layers, current)
 		if f.opt.Progress != nil {
 			f.opt.Progress(PartProgress{Pass: f.passes, States: f.part.states, Limit: f.limit})
 		}
-		if done, err := f.addSuccessors(ctx, l, probs); err != nil || !done {
+		if completed, err := f.addSuccessors(ctx, current, visits); err != nil || !completed {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// boardsAboveCutoff returns the boards whose visiting probability is at least the cutoff, sorted.
-func (f *forward) boardsAboveCutoff(t *table[float64]) []visit {
-	if t == nil {
+// boardsAboveCutoff returns the boards of a table whose visiting probability is at least the cutoff, in ascending order. A nil table has none.
+func (f *forward) boardsAboveCutoff(probabilities *table[float64]) []visit {
+	if probabilities == nil {
 		return nil
 	}
-	var out []visit
-	for _, s := range t.slots {
-		if s.board != 0 && s.value >= f.part.cutoff {
-			out = append(out, visit{s.board, s.value})
+	var visits []visit
+	for _, entry := range probabilities.slots {
+		if entry.board != 0 && entry.value >= f.part.cutoff {
+			visits = append(visits, visit{entry.board, entry.value})
 		}
 	}
-	slices.SortFunc(out, func(x, y visit) int {
-		if x.board < y.board {
+	slices.SortFunc(visits, func(a, b visit) int {
+		if a.board < b.board {
 			return -1
 		}
 		return 1
 	})
-	return out
+	return visits
 }
 
 // chunk is the number of boards between two checks of the context and the time.
@@ -103,30 +104,31 @@ func boardsOf(layers []layer, half, memory int) boards {
 	return layers[half][memory]
 }
 
-// fillLayer sets the boards of a layer and their decisions. It asks the strategy where no earlier decision is known. It returns false if the time is over.
-func (f *forward) fillLayer(ctx context.Context, half, memory int, probs []visit, out *boards) (bool, error) {
-	out.boards, out.decisions = make([]game.Board, len(probs)), make([]uint32, len(probs))
+// fillLayer sets the boards of a layer with a memory, and the decisions of the strategy on them. It asks the strategy only for boards without a
+// decision from an earlier pass. It returns false if the time is over.
+func (f *forward) fillLayer(ctx context.Context, half, memory int, visits []visit, filled *boards) (bool, error) {
+	filled.boards, filled.decisions = make([]game.Board, len(visits)), make([]uint32, len(visits))
 	sources := []boards{boardsOf(f.lastPass, half, memory), boardsOf(f.guided, half, memory)}
 	positions := make([]int, len(sources))
 	var undecided []int
-	for i, p := range probs {
-		out.boards[i] = p.board
+	for i, visited := range visits {
+		filled.boards[i] = visited.board
 		found := false
 		for j := 0; j < len(sources) && !found; j++ {
-			out.decisions[i], positions[j], found = sources[j].find(p.board, positions[j])
+			filled.decisions[i], positions[j], found = sources[j].find(visited.board, positions[j])
 		}
 		if !found {
 			undecided = append(undecided, i)
 		}
 	}
-	for part := range slices.Chunk(undecided, chunk) {
+	for group := range slices.Chunk(undecided, chunk) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
 		if f.overdue() {
 			return false, nil
 		}
-		if err := f.askStrategy(memory, part, out); err != nil {
+		if err := f.askStrategy(memory, group, filled); err != nil {
 			return false, err
 		}
 	}
@@ -134,15 +136,15 @@ func (f *forward) fillLayer(ctx context.Context, half, memory int, probs []visit
 }
 
 // askStrategy asks the strategy for its decisions on the boards with the given indices, in parallel.
-func (f *forward) askStrategy(memory int, which []int, out *boards) error {
-	answers, errs := make([][]strategy.Choice, len(which)), make([]error, len(f.choosers))
+func (f *forward) askStrategy(memory int, indices []int, out *boards) error {
+	answers, errs := make([][]strategy.Choice, len(indices)), make([]error, len(f.choosers))
 	var wg sync.WaitGroup
-	for w, chooser := range f.choosers {
+	for worker, chooser := range f.choosers {
 		wg.Go(func() {
-			for i := w; i < len(which) && errs[w] == nil; i += len(f.choosers) {
-				b := out.boards[which[i]]
-				if answers[i], errs[w] = chooser.Decide(b, f.opt.Rules.Legal(b), memory); errs[w] != nil {
-					errs[w] = fmt.Errorf("decide on the board %s: %w", boardText(f.opt.Rules, b), errs[w])
+			for i := worker; i < len(indices) && errs[worker] == nil; i += len(f.choosers) {
+				b := out.boards[indices[i]]
+				if answers[i], errs[worker] = chooser.Decide(b, f.opt.Rules.Legal(b), memory); errs[worker] != nil {
+					errs[worker] = fmt.Errorf("decide on the board %s: %w", boardText(f.opt.Rules, b), errs[worker])
 				}
 			}
 		})
@@ -152,35 +154,35 @@ func (f *forward) askStrategy(memory int, which []int, out *boards) error {
 		return err
 	}
 	for i, choices := range answers {
-		out.decisions[which[i]] = f.intern(choices)
+		out.decisions[indices[i]] = f.intern(choices)
 	}
 	return nil
 }
 
-// intern returns the index of a decision; equal decisions share one.
+// intern returns the index of a decision in v.decisions. Equal decisions have the same index.
 func (v *survey) intern(choices []strategy.Choice) uint32 {
 	var text strings.Builder
-	for _, c := range choices {
-		fmt.Fprintf(&text, "%d %d %s,", c.Dir, c.Memory, c.Prob.RatString())
+	for _, choice := range choices {
+		fmt.Fprintf(&text, "%d %d %s,", choice.Dir, choice.Memory, choice.Prob.RatString())
 	}
-	if n, known := v.decisionIndex[text.String()]; known {
-		return n
+	if index, known := v.decisionIndex[text.String()]; known {
+		return index
 	}
-	n := uint32(len(v.decisions))
-	v.decisionIndex[text.String()] = n
-	var d decision
-	for _, c := range choices {
-		p, _ := c.Prob.Float64()
-		d = append(d, weightedMove{c.Dir, c.Memory, p, fixedOf(c.Prob, false), fixedOf(c.Prob, true)})
+	index := uint32(len(v.decisions))
+	v.decisionIndex[text.String()] = index
+	var result decision
+	for _, choice := range choices {
+		nearest, _ := choice.Prob.Float64()
+		result = append(result, weightedMove{choice.Dir, choice.Memory, nearest, fixedOf(choice.Prob, false), fixedOf(choice.Prob, true)})
 	}
-	v.decisions = append(v.decisions, d)
-	return n
+	v.decisions = append(v.decisions, result)
+	return index
 }
 
-// addSuccessors adds the visiting probabilities of the successors of a layer. It returns false if the time is over.
-func (f *forward) addSuccessors(ctx context.Context, l layer, probs [][]visit) (bool, error) {
-	for m := range l {
-		for i, p := range probs[m] {
+// addSuccessors adds the visiting probabilities of a layer's boards to those of their successors. It returns false if the time is over.
+func (f *forward) addSuccessors(ctx context.Context, current layer, visits [][]visit) (bool, error) {
+	for memory := range current {
+		for i, visited := range visits[memory] {
 			if i%chunk == 0 {
 				if err := ctx.Err(); err != nil {
 					return false, err
@@ -189,13 +191,13 @@ func (f *forward) addSuccessors(ctx context.Context, l layer, probs [][]visit) (
 					return false, nil
 				}
 			}
-			for _, mv := range f.decisions[l[m].decisions[i]] {
-				after, _, err := f.opt.Rules.Move(p.board, mv.dir)
+			for _, move := range f.decisions[current[memory].decisions[i]] {
+				after, _, err := f.opt.Rules.Move(visited.board, move.dir)
 				if err != nil {
-					return false, fmt.Errorf("move %s on the board %s: %w", mv.dir, boardText(f.opt.Rules, p.board), err)
+					return false, fmt.Errorf("move %s on the board %s: %w", move.dir, boardText(f.opt.Rules, visited.board), err)
 				}
 				if !after.AtLeast(f.opt.Max) {
-					f.spawnEach(after, p.prob*mv.prob, func(b game.Board, q float64) { f.addVisit(b, mv.memory, q) })
+					f.spawnEach(after, visited.prob*move.prob, func(board game.Board, probability float64) { f.addVisit(board, move.memory, probability) })
 				}
 			}
 		}
@@ -204,28 +206,28 @@ func (f *forward) addSuccessors(ctx context.Context, l layer, probs [][]visit) (
 }
 
 // spawnEach calls each with the boards after a new tile and their shares of the probability p.
-func (f *forward) spawnEach(b game.Board, p float64, each func(b game.Board, p float64)) {
-	n := f.opt.Rules.Empties(b)
-	p /= float64(game.FourOdds * n)
-	for i := range f.opt.Rules.Shape().Cells() {
-		if b>>(4*i)&15 == 0 {
-			each(b|1<<(4*i), p*(game.FourOdds-1))
-			each(b|2<<(4*i), p)
+func (f *forward) spawnEach(board game.Board, probability float64, yield func(board game.Board, probability float64)) {
+	empties := f.opt.Rules.Empties(board)
+	probability /= float64(game.FourOdds * empties)
+	for cell := range f.opt.Rules.Shape().Cells() {
+		if board>>(4*cell)&15 == 0 {
+			yield(board|1<<(4*cell), probability*(game.FourOdds-1))
+			yield(board|2<<(4*cell), probability)
 		}
 	}
 }
 
 // addVisit adds to the visiting probability of a board, unless the game is over there.
-func (f *forward) addVisit(b game.Board, memory int, p float64) {
-	if b.AtLeast(f.opt.Max) || f.opt.Rules.Legal(b) == 0 {
+func (f *forward) addVisit(board game.Board, memory int, probability float64) {
+	if board.AtLeast(f.opt.Max) || f.opt.Rules.Legal(board) == 0 {
 		return
 	}
-	half := halfSum(b)
+	half := halfSum(board)
 	if f.pending[half] == nil {
 		f.pending[half] = make([]*table[float64], f.strategy.Memory())
 	}
 	if f.pending[half][memory] == nil {
 		f.pending[half][memory] = newTable[float64](0)
 	}
-	*f.pending[half][memory].at(f.representative(b)) += p
+	*f.pending[half][memory].at(f.representative(board)) += probability
 }

@@ -23,11 +23,11 @@ func newTable[V any](n int) *table[V] {
 }
 
 // find returns the slot of a board, or the free slot in which to insert it.
-func (t *table[V]) find(b game.Board) *slot[V] {
+func (t *table[V]) find(board game.Board) *slot[V] {
 	mask := uint64(len(t.slots) - 1)
-	for i := mix(b) & mask; ; i = (i + 1) & mask {
-		if s := &t.slots[i]; s.board == b || s.board == 0 {
-			return s
+	for i := mix(board) & mask; ; i = (i + 1) & mask {
+		if candidate := &t.slots[i]; candidate.board == board || candidate.board == 0 {
+			return candidate
 		}
 	}
 }
@@ -35,43 +35,44 @@ func (t *table[V]) find(b game.Board) *slot[V] {
 // mix hashes a board.
 //
 // Source: S. Vigna's splitmix64 after D. Stafford's variant 13 of the finalizer of MurmurHash3.
-func mix(b game.Board) uint64 {
-	x := uint64(b)
+func mix(board game.Board) uint64 {
+	x := uint64(board)
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
 // at returns a pointer to the value of a board, which it inserts with a zero value if it is new. The pointer is valid until the next call.
-func (t *table[V]) at(b game.Board) *V {
-	s := t.find(b)
-	if s.board == 0 {
+func (t *table[V]) at(board game.Board) *V {
+	entry := t.find(board)
+	if entry.board == 0 {
 		if 3*t.len >= 2*len(t.slots) {
 			t.grow()
-			s = t.find(b)
+			entry = t.find(board)
 		}
-		s.board = b
+		entry.board = board
 		t.len++
 	}
-	return &s.value
+	return &entry.value
 }
 
 // get returns the value of a board and whether the table has it. A nil table is empty.
-func (t *table[V]) get(b game.Board) (V, bool) {
+func (t *table[V]) get(board game.Board) (V, bool) {
 	if t == nil {
 		var none V
 		return none, false
 	}
-	s := t.find(b)
-	return s.value, s.board != 0
+	entry := t.find(board)
+	return entry.value, entry.board != 0
 }
 
+// grow doubles the number of slots.
 func (t *table[V]) grow() {
 	old := t.slots
 	t.slots = make([]slot[V], 2*len(old))
-	for _, s := range old {
-		if s.board != 0 {
-			*t.find(s.board) = s
+	for _, entry := range old {
+		if entry.board != 0 {
+			*t.find(entry.board) = entry
 		}
 	}
 }

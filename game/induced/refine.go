@@ -17,9 +17,9 @@ type Proven struct {
 	TimedOut bool
 }
 
-// Improve refines the part up to the given number of times and returns the part with the greatest lower bound. With keepBoards a refined part has
-// boards of the same kind, otherwise canonical ones. Own is always the interval of p's strategy. The error is that of Survey; the best part
-// so far is returned with it.
+// Improve refines the part several times, and returns the part with the greatest lower bound of optimal play. With keepBoards the refined parts have
+// raw boards if p has; otherwise they have canonical boards. The interval Own is always that of p's strategy. With an error, which is that of Survey,
+// Improve also returns the best part so far.
 func (p *Part) Improve(ctx context.Context, times int, keepBoards bool) (*Proven, error) {
 	bound, err := p.Prove(ctx, nil)
 	if err != nil {
@@ -43,67 +43,68 @@ func (p *Part) Improve(ctx context.Context, times int, keepBoards bool) (*Proven
 	return best, nil
 }
 
-// Refine surveys again with another strategy. On the boards of the part it makes the best move according to the part; on other boards it asks the
-// strategy. The best move counts boards outside the part as bad, so the next part covers more of the visits and proves more. The time
-// of the survey goes on; when it is over, Refine returns p itself. With canonical the new part has canonical boards, whatever p has. On
-// boards as they are, the strategy's own moves would lead to more different boards than a part can hold. The error is that of Survey.
+// Refine makes a new survey with a better strategy. On the boards of the part, this strategy makes the best move that the part knows; on other boards
+// it makes the moves of the old strategy. The best move avoids boards outside the part. So the new part covers more of the visits, and proves a
+// greater bound. The time of the old survey continues; when it is over, Refine returns p itself. With canonical the new part has canonical boards:
+// the old strategy's moves on raw boards would lead to more boards than a part can hold. The error is that of Survey.
 func (p *Part) Refine(ctx context.Context, canonical bool) (*Part, error) {
-	v := *p.survey
-	v.opt.Canonical = canonical
-	v.decisionIndex, v.decisions = maps.Clone(v.decisionIndex), slices.Clip(v.decisions) // p keeps its own
-	guide, err := p.guideLayers(ctx, &v)
+	next := *p.survey
+	next.opt.Canonical = canonical
+	next.decisionIndex, next.decisions = maps.Clone(next.decisionIndex), slices.Clip(next.decisions) // p keeps its own
+	layers, err := p.guideLayers(ctx, &next)
 	if err != nil {
 		return nil, err
 	}
-	v.guided = guide
-	part, err := v.lowerCutoff(ctx, max(p.cutoff, firstCutoff/1e12))
+	next.guided = layers
+	part, err := next.lowerCutoff(ctx, max(p.cutoff, firstCutoff/1e12))
 	if err != nil || part != nil {
 		return part, err
 	}
-	p.survey.timedOut = v.timedOut
+	p.survey.timedOut = next.timedOut
 	return p, nil
 }
 
-// guideLayers returns layers with the best moves on the boards of the part, stored under their representatives in v. These moves set the memory to 0.
-func (p *Part) guideLayers(ctx context.Context, v *survey) ([]layer, error) {
-	g := &guideMoves{survey: v, values: map[int]*table[float64]{}}
+// guideLayers returns layers with the best move on each board of the part, for the survey search. If the survey has canonical boards, so have the
+// layers. The moves set the memory to 0.
+func (p *Part) guideLayers(ctx context.Context, search *survey) ([]layer, error) {
+	guide := &guideMoves{survey: search, values: map[int]*table[float64]{}}
 	var moves [4]uint32
 	for dir := range moves {
-		moves[dir] = v.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
+		moves[dir] = search.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
 	}
-	out := make([]layer, len(p.layers))
+	result := make([]layer, len(p.layers))
 	for half := len(p.layers) - 1; half >= 0; half-- {
-		delete(g.values, half+3)
-		g.values[half] = newTable[float64](0)
-		out[half] = make(layer, len(p.layers[half]))
-		for m, l := range p.layers[half] {
-			if v.opt.Canonical && !p.Canonical() {
-				l.boards = v.representatives(l.boards)
+		delete(guide.values, half+3)
+		guide.values[half] = newTable[float64](0)
+		result[half] = make(layer, len(p.layers[half]))
+		for memory, current := range p.layers[half] {
+			if search.opt.Canonical && !p.Canonical() {
+				current.boards = search.representatives(current.boards)
 			}
-			out[half][m] = boards{boards: l.boards, decisions: make([]uint32, len(l.boards))}
-			for i, b := range l.boards {
+			result[half][memory] = boards{boards: current.boards, decisions: make([]uint32, len(current.boards))}
+			for i, board := range current.boards {
 				if i%chunk == 0 {
 					if err := ctx.Err(); err != nil {
 						return nil, err
 					}
 				}
-				dir, value := g.best(b)
-				*g.values[half].at(b) = value
-				out[half][m].decisions[i] = moves[dir]
+				dir, value := guide.best(board)
+				*guide.values[half].at(board) = value
+				result[half][memory].decisions[i] = moves[dir]
 			}
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
 // representatives returns the representatives of boards, sorted and without duplicates.
 func (v *survey) representatives(all []game.Board) []game.Board {
-	out := make([]game.Board, len(all))
+	result := make([]game.Board, len(all))
 	for i, b := range all {
-		out[i] = v.representative(b)
+		result[i] = v.representative(b)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(result)
+	return slices.Compact(result)
 }
 
 // guideMoves estimates values of boards: the probability of winning, or a guess where the part ends.
@@ -112,42 +113,45 @@ type guideMoves struct {
 	values map[int]*table[float64] // by half of the sum
 }
 
-func (g *guideMoves) best(b game.Board) (dir game.Dir, value float64) {
-	legal := g.opt.Rules.Legal(b)
+// best returns the move with the greatest expected value on a board, and this value.
+func (g *guideMoves) best(board game.Board) (dir game.Dir, value float64) {
+	legal := g.opt.Rules.Legal(board)
 	value = -1
 	for i := range legal.Len() {
-		after, _, _ := g.opt.Rules.Move(b, legal.At(i))
-		if x := g.mean(after); x > value {
-			dir, value = legal.At(i), x
+		after, _, _ := g.opt.Rules.Move(board, legal.At(i))
+		if expected := g.mean(after); expected > value {
+			dir, value = legal.At(i), expected
 		}
 	}
 	return dir, value
 }
 
+// mean returns the expected value of a board after a new tile; 1 if after has the winning tile.
 func (g *guideMoves) mean(after game.Board) float64 {
 	if after.AtLeast(g.opt.Max) {
 		return 1
 	}
-	sum, n := 0.0, 0.0
-	for i := range g.opt.Rules.Shape().Cells() {
-		if after>>(4*i)&15 == 0 {
-			sum += (game.FourOdds-1)*g.value(after|1<<(4*i)) + g.value(after|2<<(4*i))
-			n += game.FourOdds
+	sum, weight := 0.0, 0.0
+	for cell := range g.opt.Rules.Shape().Cells() {
+		if after>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*g.value(after|1<<(4*cell)) + g.value(after|2<<(4*cell))
+			weight += game.FourOdds
 		}
 	}
-	return sum / n
+	return sum / weight
 }
 
-func (g *guideMoves) value(b game.Board) float64 {
-	if b.AtLeast(g.opt.Max) {
+// value returns the value of a board in the part, or a guess outside of it.
+func (g *guideMoves) value(board game.Board) float64 {
+	if board.AtLeast(g.opt.Max) {
 		return 1
 	}
-	b = g.representative(b)
-	half := halfSum(b)
-	if value, known := g.values[half].get(b); known {
+	board = g.representative(board)
+	half := halfSum(board)
+	if value, known := g.values[half].get(board); known {
 		return value
 	}
-	if g.opt.Rules.Legal(b) == 0 {
+	if g.opt.Rules.Legal(board) == 0 {
 		return 0
 	}
 	// The value outside the part is unknown. The guess is below half of a win and grows with the sum of the tiles.

@@ -38,9 +38,9 @@ func (w PlayerValue) ActsShare() interval.Interval {
 	return interval.Interval{Lo: max(0, interval.Below(w.Acts.Lo/w.Moves.Hi)), Hi: min(1, interval.Above(w.Acts.Hi/w.Moves.Lo))}
 }
 
-// ShieldValue evaluates a strategy with and without its shield, which must be prepared for the game of opt. It explores the chain of each. If the
-// shield's table is large and the player is random, it computes the values from the table instead, because random has the same value on
-// canonical boards. The error is an error of ctx, of the strategy or of the table's file.
+// ShieldValue evaluates a strategy with and without its shield, which must be prepared for the game of opt. It explores the Markov chain of each. For
+// the random strategy with a large table of the shield, it computes the values from the table instead: the random strategy has the same value on
+// canonical boards. It returns an error of ctx, of the strategy or of the table's file.
 func ShieldValue(ctx context.Context, s strategy.Strategy, opt Options) (*ShieldEffect, error) {
 	shield, player := strategy.UnderShield(s)
 	if shield == nil {
@@ -70,34 +70,37 @@ func ShieldValue(ctx context.Context, s strategy.Strategy, opt Options) (*Shield
 	return effect, nil
 }
 
+// chainValue evaluates a strategy by its Markov chain. If the chain is too large, the value is unknown, with the reason.
 func chainValue(ctx context.Context, s strategy.Strategy, opt Options) (PlayerValue, error) {
-	c, err := Explore(ctx, s, opt)
+	chain, err := Explore(ctx, s, opt)
 	if _, tooLarge := errors.AsType[*SizeError](err); tooLarge || errors.Is(err, strategy.ErrTooLarge) {
 		return PlayerValue{Reason: err.Error()}, nil
 	}
 	if err != nil {
 		return PlayerValue{}, err
 	}
-	v, err := c.Bracket(ctx)
+	value, err := chain.Bracket(ctx)
 	if err != nil {
 		return PlayerValue{}, err
 	}
-	return PlayerValue{Known: true, Win: interval.Interval{Lo: v.Win.Lo, Hi: min(1, v.Win.Hi)}, Moves: v.Moves, Acts: v.Acts, States: c.Len()}, nil
+	return PlayerValue{Known: true, Win: interval.Interval{Lo: value.Win.Lo, Hi: min(1, value.Win.Hi)}, Moves: value.Moves, Acts: value.Acts, States: chain.Len()}, nil
 }
 
-func randomValue(ctx context.Context, x *strategy.Shield, shielded bool) (PlayerValue, error) {
-	near := x.Allowance()
+// randomValue evaluates the random strategy, with or without the shield, by the table of the shield. Each value is widened by the bound of its
+// rounding error.
+func randomValue(ctx context.Context, shield *strategy.Shield, shielded bool) (PlayerValue, error) {
+	allowance := shield.Allowance()
 	if !shielded {
-		near.Loss, near.Relative = 1, false // allows every move
+		allowance.Loss, allowance.Relative = 1, false // allows every move
 	}
-	random, err := x.Table().RandomPlay(ctx, near, x.Options().Hide)
+	random, err := shield.Table().RandomPlay(ctx, allowance, shield.Options().Hide)
 	if err != nil {
 		return PlayerValue{}, err
 	}
-	widened := func(v float64) interval.Interval {
-		return interval.Interval{Lo: max(0, interval.Below(v/(1+random.Error))), Hi: interval.Above(v / (1 - random.Error))}
+	widened := func(value float64) interval.Interval {
+		return interval.Interval{Lo: max(0, interval.Below(value/(1+random.Error))), Hi: interval.Above(value / (1 - random.Error))}
 	}
 	win := widened(random.Win)
 	win.Hi = min(1, win.Hi)
-	return PlayerValue{Known: true, Win: win, Moves: widened(random.Moves), Acts: widened(random.Acts), States: int(x.Table().Stats().Positions)}, nil
+	return PlayerValue{Known: true, Win: win, Moves: widened(random.Moves), Acts: widened(random.Acts), States: int(shield.Table().Stats().Positions)}, nil
 }

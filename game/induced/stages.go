@@ -36,13 +36,13 @@ func (o *StageOptions) Validate() error {
 	if err := (Options{Rules: o.Rules, Max: o.Max}).validate(); err != nil {
 		return err
 	}
-	s := o.Rules.Shape()
+	shape := o.Rules.Shape()
 	switch {
-	case s.Rows < 2 || s.Cols < 2:
-		return fmt.Errorf("board is %s, want at least two rows and two columns", s)
-	case o.Unit < 2 || o.Unit >= o.Max || o.Max-o.Unit > s.Cols:
+	case shape.Rows < 2 || shape.Cols < 2:
+		return fmt.Errorf("board is %s, want at least two rows and two columns", shape)
+	case o.Unit < 2 || o.Unit >= o.Max || o.Max-o.Unit > shape.Cols:
 		return fmt.Errorf("the tiles to collect are %d, want %d to %d for %d on %s: they lie in one row",
-			game.Value(o.Unit), game.Value(max(2, o.Max-s.Cols)), game.Value(o.Max-1), game.Value(o.Max), s)
+			game.Value(o.Unit), game.Value(max(2, o.Max-shape.Cols)), game.Value(o.Max-1), game.Value(o.Max), shape)
 	case o.States < 0 || o.Rounds < 0:
 		return errors.New("the number of states or rounds is negative")
 	}
@@ -58,8 +58,8 @@ type StageProof struct {
 }
 
 // stage is a part of the game in which tiles are locked. A game to 2^n with the unit 2^m collects 2^(n-m) units in row 0. After k of them, row 0
-// begins with the binary digits of k, as tiles: they are locked. A stage looks only at boards on which row 0 begins with the locked tiles and all other
-// tiles are at most a unit, and ends when row 0 begins with the locked tiles of the next stage. If k is even, that takes a unit in the next
+// begins with the binary digits of k, as tiles: they are locked. A stage looks only at boards on which row 0 begins with the locked tiles and all
+// other tiles are at most a unit, and ends when row 0 begins with the locked tiles of the next stage. If k is even, that takes a unit in the next
 // cell. If k is odd, that takes a unit merged with the last locked tile, which is one; if that makes two equal tiles, the next stages merge them.
 //
 // So the number of boards of a stage is that of the arrangements of small tiles on the other cells, and not that of the boards of the whole game.
@@ -75,9 +75,10 @@ type stage struct {
 }
 
 // begins reports whether row 0 begins with the locked tiles of the stage.
-func (s *stage) begins(b game.Board) bool { return b&s.mask == s.tiles }
+func (s *stage) begins(board game.Board) bool { return board&s.mask == s.tiles }
 
-// lockedTiles returns the locked tiles of all stages.
+// lockedTiles returns the exponents of the locked tiles of each stage. unit is the exponent of the tiles to collect, and maxExp that of the winning
+// tile.
 func lockedTiles(unit, maxExp int) (all [][]int) {
 	for k := range 1 << (maxExp - unit) {
 		var tiles []int
@@ -114,69 +115,69 @@ type stageBuilder struct {
 	passes int
 }
 
-// StageBound proves a lower bound by stages: see stage. The value of the end of a stage is that of the board in the next one, so values are computed from
-// the last stage to the first. Boards that a stage does not look at count as lost, so the result is a bound whatever boards are left out. Values
-// are rounded down.
+// StageBound proves a lower bound of optimal play by stages (see the type stage). The value of a board at the end of a stage is its value in the next
+// stage, so StageBound computes values from the last stage to the first. Boards that a stage omits count as lost, and values are rounded down: so the
+// result is a lower bound whatever boards are omitted. Of several rounds it returns the greatest bound.
 func StageBound(ctx context.Context, opt StageOptions) (*StageProof, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
 	opt.States = cmp.Or(opt.States, DefaultStageStates)
 	opt.Rounds = cmp.Or(opt.Rounds, DefaultStageRounds)
-	b := &stageBuilder{StageOptions: opt, ctx: ctx, shape: opt.Rules.Shape()}
+	builder := &stageBuilder{StageOptions: opt, ctx: ctx, shape: opt.Rules.Shape()}
 	for _, tiles := range lockedTiles(opt.Unit, opt.Max) {
-		s := &stage{locked: len(tiles), entries: newTable[float64](0), cutoff: firstCutoff}
-		for cell, exp := range tiles {
-			s.mask |= 15 << (4 * cell)
-			s.tiles |= game.Board(exp) << (4 * cell)
+		added := &stage{locked: len(tiles), entries: newTable[float64](0), cutoff: firstCutoff}
+		for cell, exponent := range tiles {
+			added.mask |= 15 << (4 * cell)
+			added.tiles |= game.Board(exponent) << (4 * cell)
 		}
-		b.stages = append(b.stages, s)
+		builder.stages = append(builder.stages, added)
 	}
 	var best *StageProof
 	for range opt.Rounds {
-		for i := range b.stages {
-			if err := b.survey(i); err != nil {
+		for i := range builder.stages {
+			if err := builder.survey(i); err != nil {
 				return nil, err
 			}
 		}
-		for i := range slices.Backward(b.stages) {
-			if err := b.evaluate(i); err != nil {
+		for i := range slices.Backward(builder.stages) {
+			if err := builder.evaluate(i); err != nil {
 				return nil, err
 			}
 		}
-		if proof := b.proof(); best == nil || proof.Bound > best.Bound {
+		if proof := builder.proof(); best == nil || proof.Bound > best.Bound {
 			best = proof
 		}
 	}
 	return best, nil
 }
 
-// proof returns the bound with a copy of the stages, which the next round changes.
+// proof returns the bound of the current round. It copies the stages, because the next round changes them.
 func (b *stageBuilder) proof() *StageProof {
 	own := *b
 	own.stages = slices.Clone(b.stages)
-	p := &StageProof{Stages: len(b.stages), stageBuilder: &own}
-	for i, s := range b.stages {
-		saved := *s
+	result := &StageProof{Stages: len(b.stages), stageBuilder: &own}
+	for i, current := range b.stages {
+		saved := *current
 		own.stages[i] = &saved
-		p.Boards += s.states
+		result.Boards += current.states
 	}
-	p.Bound = b.spawnMean(0, func(first game.Board) Fixed {
-		return b.spawnMean(first, func(x game.Board) Fixed { return b.value(x, 0) })
+	result.Bound = b.spawnMean(0, func(first game.Board) Fixed {
+		return b.spawnMean(first, func(board game.Board) Fixed { return b.value(board, 0) })
 	})
-	return p
+	return result
 }
 
-// representative returns the board under which a stage stores a board: with one locked tile at most, the board and its images that have this tile in
-// cell 0 are one.
-func (b *stageBuilder) representative(x game.Board, stage int) game.Board {
+// representative returns the symmetric image under which a stage stores a board. Without locked tiles, it is the canonical board. With one locked
+// tile on a square board, it is the less of the board and its transpose, which keeps this tile in cell 0. Otherwise it is the board itself.
+func (b *stageBuilder) representative(board game.Board, stage int) game.Board {
 	switch square := b.shape.Rows == b.shape.Cols; {
 	case b.stages[stage].locked == 0:
-		x, _ = b.Rules.Canonical(x)
+		board, _ = b.Rules.Canonical(board)
 	case b.stages[stage].locked == 1 && square:
-		x = min(x, b.Rules.Apply(game.Transpose, x))
+		board = min(board, b.Rules.Apply(game.Transpose, board))
 	}
-	return x
+	return board
 }
 
 // outcome is what a move does in a stage.
@@ -189,7 +190,8 @@ const (
 	wins
 )
 
-// outcomeOf classifies a board after a move.
+// outcomeOf says what a board after a move means for a stage: the game is won, the stage ends, it goes on, or the board leaves the stage and counts
+// as lost.
 func (b *stageBuilder) outcomeOf(after game.Board, stage int) outcome {
 	if after.AtLeast(b.Max) {
 		return wins
@@ -202,7 +204,7 @@ func (b *stageBuilder) outcomeOf(after game.Board, stage int) outcome {
 		}
 	}
 	for i, result := range []outcome{ends, goesOn} {
-		if at := stage + 1 - i; at < len(b.stages) && b.stages[at].begins(after) && !(after &^ b.stages[at].mask).AtLeast(b.Unit+1) {
+		if number := stage + 1 - i; number < len(b.stages) && b.stages[number].begins(after) && !(after &^ b.stages[number].mask).AtLeast(b.Unit+1) {
 			return result
 		}
 	}
@@ -213,31 +215,32 @@ func (b *stageBuilder) corners() [4]int {
 	return [4]int{0, b.shape.Cols - 1, b.shape.Cells() - b.shape.Cols, b.shape.Cells() - 1}
 }
 
-// images returns the images of a board with which the stage after one that ends can begin: the board itself, but after stage 0 those with a unit in cell 0.
-func (b *stageBuilder) images(x game.Board, stage int) []game.Board {
+// images returns the symmetric images of a board with which the next stage can begin. If the stage has a locked tile, this is only the board itself.
+// Otherwise these are the images with a tile to collect in cell 0.
+func (b *stageBuilder) images(board game.Board, stage int) []game.Board {
 	if b.stages[stage].locked > 0 {
-		return []game.Board{x}
+		return []game.Board{board}
 	}
 	var all []game.Board
-	for s := range b.Rules.Symmetries() {
-		if image := b.representative(b.Rules.Apply(game.Symmetry(s), x), stage+1); b.stages[stage+1].begins(image) && !slices.Contains(all, image) {
+	for symmetry := range b.Rules.Symmetries() {
+		if image := b.representative(b.Rules.Apply(game.Symmetry(symmetry), board), stage+1); b.stages[stage+1].begins(image) && !slices.Contains(all, image) {
 			all = append(all, image)
 		}
 	}
 	return all
 }
 
-// evaluate computes the values of the boards of a stage, from the greatest sums down.
+// evaluate computes the values of the boards of a stage, from the greatest sum of tiles to the least.
 func (b *stageBuilder) evaluate(stage int) error {
-	s := b.stages[stage]
-	s.values = newTable[Fixed](s.states)
-	for _, half := range descending(s.layers) {
-		for i, board := range s.layers[half] {
-			if i%chunk == 0 && b.ctx.Err() != nil {
+	current := b.stages[stage]
+	current.values = newTable[Fixed](current.states)
+	for _, half := range descending(current.layers) {
+		for index, board := range current.layers[half] {
+			if index%chunk == 0 && b.ctx.Err() != nil {
 				return context.Cause(b.ctx)
 			}
 			_, value := b.best(board, stage)
-			*s.values.at(board) = value
+			*current.values.at(board) = value
 		}
 	}
 	return nil
@@ -259,8 +262,8 @@ func (b *stageBuilder) best(board game.Board, stage int) (best game.Dir, value F
 		if overflow.Has(dir) {
 			continue
 		}
-		if v := b.moveValue(next[dir], stage); v > value || i == 0 {
-			best, value = dir, v
+		if candidate := b.moveValue(next[dir], stage); candidate > value || i == 0 {
+			best, value = dir, candidate
 		}
 	}
 	return best, value
@@ -272,13 +275,13 @@ func (b *stageBuilder) moveValue(after game.Board, stage int) Fixed {
 	case wins:
 		return Scale
 	case goesOn:
-		return b.spawnMean(after, func(x game.Board) Fixed { return b.value(x, stage) })
+		return b.spawnMean(after, func(board game.Board) Fixed { return b.value(board, stage) })
 	case ends:
-		return b.spawnMean(after, func(x game.Board) (most Fixed) {
-			for _, image := range b.images(x, stage) {
-				most = max(most, b.value(image, stage+1))
+		return b.spawnMean(after, func(board game.Board) (greatest Fixed) {
+			for _, image := range b.images(board, stage) {
+				greatest = max(greatest, b.value(image, stage+1))
 			}
-			return most
+			return greatest
 		})
 	}
 	return 0
@@ -286,14 +289,14 @@ func (b *stageBuilder) moveValue(after game.Board, stage int) Fixed {
 
 // spawnMean returns the expected value after a new tile, rounded down.
 func (b *stageBuilder) spawnMean(after game.Board, value func(game.Board) Fixed) Fixed {
-	total, n := Fixed(0), Fixed(0)
-	for i := range b.shape.Cells() {
-		if after>>(4*i)&15 == 0 {
-			total += (game.FourOdds-1)*value(after|1<<(4*i)) + value(after|2<<(4*i))
-			n += game.FourOdds
+	sum, weight := Fixed(0), Fixed(0)
+	for cell := range b.shape.Cells() {
+		if after>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*value(after|1<<(4*cell)) + value(after|2<<(4*cell))
+			weight += game.FourOdds
 		}
 	}
-	return total / n
+	return sum / weight
 }
 
 // value returns the value of a board of a stage; 0 if the stage does not look at it.
@@ -302,16 +305,16 @@ func (b *stageBuilder) value(x game.Board, stage int) Fixed {
 	return v
 }
 
-// WriteCertificate writes the certificate of the bound, in the format of Part.Prove, with canonical boards. It leaves out boards with the value 0.
+// WriteCertificate writes the certificate of the bound to w, in the format of Part.Prove with canonical boards. It omits boards with the value 0.
 func (p *StageProof) WriteCertificate(ctx context.Context, w io.Writer) error {
-	all := map[int][]certificateEntry{} // by half of the sum
-	for stage, s := range p.stages {
-		for half, layer := range s.layers {
+	layers := map[int][]certificateEntry{} // by half of the sum
+	for stage, current := range p.stages {
+		for half, layer := range current.layers {
 			for _, board := range layer {
 				dir, value := p.best(board, stage)
 				if value > 0 {
 					least, by := p.Rules.Canonical(board)
-					all[half] = append(all[half], certificateEntry{least, by.Dir(dir), value})
+					layers[half] = append(layers[half], certificateEntry{least, by.Dir(dir), value})
 				}
 			}
 			if ctx.Err() != nil {
@@ -319,17 +322,17 @@ func (p *StageProof) WriteCertificate(ctx context.Context, w io.Writer) error {
 			}
 		}
 	}
-	c := newCertificate(w, p.shape, true, p.Max, fmt.Sprintf("stages:%d", game.Value(p.Unit)))
-	for _, half := range descending(all) {
-		entries := all[half]
-		slices.SortFunc(entries, func(x, y certificateEntry) int {
-			return cmp.Or(cmp.Compare(x.board, y.board), cmp.Compare(y.value, x.value))
+	cert := newCertificate(w, p.shape, true, p.Max, fmt.Sprintf("stages:%d", game.Value(p.Unit)))
+	for _, half := range descending(layers) {
+		entries := layers[half]
+		slices.SortFunc(entries, func(a, b certificateEntry) int {
+			return cmp.Or(cmp.Compare(a.board, b.board), cmp.Compare(b.value, a.value))
 		})
-		// A board may be one of several stages. The greatest of its values is a bound.
-		entries = slices.CompactFunc(entries, func(x, y certificateEntry) bool { return x.board == y.board })
-		if err := c.write(entries); err != nil {
+		// A board can occur in several stages. The greatest of its values is a bound, too.
+		entries = slices.CompactFunc(entries, func(a, b certificateEntry) bool { return a.board == b.board })
+		if err := cert.write(entries); err != nil {
 			return err
 		}
 	}
-	return c.finish(p.Bound)
+	return cert.finish(p.Bound)
 }

@@ -7,16 +7,16 @@ import (
 	"tilecheck/game"
 )
 
-// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. One cutoff for all layers of
-// equal sums of tiles loses the least probability for a number of boards. But if there can be too few boards, it leaves nothing of the late layers:
-// then the cutoff is relative to the remaining probability of a layer. The next stage begins in the boards that are found.
+// survey finds the boards of a stage: those whose visiting probability is at least a cutoff, given that the stage begins. One cutoff for all layers
+// of equal sums of tiles loses the least probability for a number of boards. But if there can be too few boards, it leaves nothing of the late
+// layers: then the cutoff is relative to the remaining probability of a layer. The next stage begins in the boards that are found.
 func (b *stageBuilder) survey(number int) error {
 	b.passes++
-	s := b.stages[number]
+	current := b.stages[number]
 	if number == 0 {
-		s.entries = newTable[float64](0)
+		current.entries = newTable[float64](0)
 		b.spawnEach(0, 1, func(first game.Board, p float64) {
-			b.spawnEach(first, p, func(x game.Board, p float64) { *s.entries.at(b.representative(x, 0)) += p })
+			b.spawnEach(first, p, func(board game.Board, p float64) { *current.entries.at(b.representative(board, 0)) += p })
 		})
 	}
 	best, err := b.lowestCutoff(number, false)
@@ -27,25 +27,25 @@ func (b *stageBuilder) survey(number int) error {
 		return err
 	}
 	if best == nil { // the first layer alone is too large
-		s.layers, s.states = nil, 0
+		current.layers, current.states = nil, 0
 		return nil
 	}
-	s.layers, s.states, s.cutoff = best.layers, best.states, best.cutoff
+	current.layers, current.states, current.cutoff = best.layers, best.states, best.cutoff
 	if number+1 < len(b.stages) {
 		b.stages[number+1].entries = normalized(best.ended)
 	}
 	if b.Progress != nil {
-		b.Progress(PartProgress{Pass: b.passes, States: s.states, Limit: b.States})
+		b.Progress(PartProgress{Pass: b.passes, States: current.states, Limit: b.States})
 	}
 	return nil
 }
 
 // lowestCutoff lowers the cutoff of a stage as long as there are not too many boards, and returns the last pass that is complete; nil if none is.
 func (b *stageBuilder) lowestCutoff(number int, relative bool) (best *stagePass, err error) {
-	s := b.stages[number]
-	for cutoff := s.cutoff; ; cutoff /= cutoffStep {
+	current := b.stages[number]
+	for cutoff := current.cutoff; ; cutoff /= cutoffStep {
 		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, relative: relative, layers: map[int][]game.Board{}, ended: newTable[float64](0)}
-		complete, err := pass.run(s.entries)
+		complete, err := pass.run(current.entries)
 		if err != nil {
 			return nil, err
 		}
@@ -86,12 +86,12 @@ func normalized(t *table[float64]) *table[float64] {
 }
 
 // spawnEach calls yield with each board after a new tile and its probability.
-func (b *stageBuilder) spawnEach(after game.Board, p float64, yield func(game.Board, float64)) {
-	p /= float64(game.FourOdds * b.Rules.Empties(after))
-	for i := range b.shape.Cells() {
-		if after>>(4*i)&15 == 0 {
-			yield(after|1<<(4*i), p*(game.FourOdds-1))
-			yield(after|2<<(4*i), p)
+func (b *stageBuilder) spawnEach(after game.Board, probability float64, yield func(game.Board, float64)) {
+	probability /= float64(game.FourOdds * b.Rules.Empties(after))
+	for cell := range b.shape.Cells() {
+		if after>>(4*cell)&15 == 0 {
+			yield(after|1<<(4*cell), probability*(game.FourOdds-1))
+			yield(after|2<<(4*cell), probability)
 		}
 	}
 }
@@ -112,27 +112,27 @@ type stagePass struct {
 
 // run makes the pass and reports whether it was completed.
 func (p *stagePass) run(entries *table[float64]) (bool, error) {
-	for _, s := range entries.slots {
-		if s.board != 0 {
-			p.visit(s.board, s.value)
+	for _, entry := range entries.slots {
+		if entry.board != 0 {
+			p.visit(entry.board, entry.value)
 		}
 	}
 	for half := 0; half < len(p.pending); half++ {
-		t := p.pending[half]
+		probabilities := p.pending[half]
 		p.pending[half] = nil
-		if t == nil {
+		if probabilities == nil {
 			continue
 		}
 		var layer []game.Board
-		least := p.cutoff
+		minProbability := p.cutoff
 		if p.relative {
-			least *= total(t)
+			minProbability *= total(probabilities)
 		}
-		for _, s := range t.slots {
+		for _, entry := range probabilities.slots {
 			switch {
-			case s.board == 0:
-			case s.value >= least:
-				layer = append(layer, s.board)
+			case entry.board == 0:
+			case entry.value >= minProbability:
+				layer = append(layer, entry.board)
 			default:
 				p.leftOut = true
 			}
@@ -146,7 +146,7 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 			if i%chunk == 0 && p.ctx.Err() != nil {
 				return false, context.Cause(p.ctx)
 			}
-			prob, _ := t.get(board)
+			prob, _ := probabilities.get(board)
 			p.follow(board, prob)
 		}
 	}
@@ -154,54 +154,56 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 }
 
 // visit adds to the visiting probability of a board.
-func (p *stagePass) visit(x game.Board, prob float64) {
-	x = p.representative(x, p.number)
-	half := halfSum(x)
+func (p *stagePass) visit(board game.Board, probability float64) {
+	board = p.representative(board, p.number)
+	half := halfSum(board)
 	for len(p.pending) <= half {
 		p.pending = append(p.pending, nil)
 	}
 	if p.pending[half] == nil {
 		p.pending[half] = newTable[float64](0)
 	}
-	*p.pending[half].at(x) += prob
+	*p.pending[half].at(board) += probability
 }
 
 // follow makes the most promising move on a board.
-func (p *stagePass) follow(board game.Board, prob float64) {
+func (p *stagePass) follow(board game.Board, probability float64) {
 	var next [4]game.Board
 	legal, overflow := p.Rules.Moved(board, &next)
 	var best game.Board
-	result, most := leaves, -1.0
+	bestOutcome, maxScore := leaves, -1.0
 	for i := range legal.Len() {
 		dir := legal.At(i)
 		if overflow.Has(dir) {
 			continue
 		}
-		r := p.outcomeOf(next[dir], p.number)
-		if r == leaves {
+		candidate := p.outcomeOf(next[dir], p.number)
+		if candidate == leaves {
 			continue
 		}
-		if score := p.promise(next[dir], r); score > most {
-			best, result, most = next[dir], r, score
+		if score := p.promise(next[dir], candidate); score > maxScore {
+			best, bestOutcome, maxScore = next[dir], candidate, score
 		}
 	}
-	switch result {
+	switch bestOutcome {
 	case goesOn:
-		p.spawnEach(best, prob, p.visit)
+		p.spawnEach(best, probability, p.visit)
 	case wins:
-		p.finished += prob
+		p.finished += probability
 	case ends:
-		p.finished += prob
-		p.spawnEach(best, prob, func(x game.Board, q float64) { *p.ended.at(p.bestImage(x)) += q })
+		p.finished += probability
+		p.spawnEach(best, probability, func(spawned game.Board, spawnProbability float64) {
+			*p.ended.at(p.bestImage(spawned)) += spawnProbability
+		})
 	}
 }
 
 // bestImage returns the image of a board with which the next stage begins: one with the greatest value of the round before.
-func (p *stagePass) bestImage(x game.Board) (best game.Board) {
-	most := Fixed(0)
-	for i, image := range p.images(x, p.number) {
-		if v, _ := p.stages[p.number+1].values.get(image); i == 0 || v > most {
-			best, most = image, v
+func (p *stagePass) bestImage(board game.Board) (best game.Board) {
+	greatest := Fixed(0)
+	for i, image := range p.images(board, p.number) {
+		if value, _ := p.stages[p.number+1].values.get(image); i == 0 || value > greatest {
+			best, greatest = image, value
 		}
 	}
 	return p.representative(best, p.number+1)
@@ -217,28 +219,28 @@ func (p *stagePass) promise(after game.Board, result outcome) float64 {
 		return p.moveValue(after, p.number).Float64()
 	}
 	sum := 0.0
-	p.spawnEach(after, 1, func(x game.Board, q float64) {
-		x = p.representative(x, p.number)
-		if v, found := p.stages[p.number].values.get(x); found {
-			sum += q * v.Float64()
+	p.spawnEach(after, 1, func(board game.Board, probability float64) {
+		board = p.representative(board, p.number)
+		if value, found := p.stages[p.number].values.get(board); found {
+			sum += probability * value.Float64()
 		} else {
-			sum += q * p.guess(x)
+			sum += probability * p.guess(board)
 		}
 	})
 	return sum
 }
 
 // guess grades a board without a value, below 1/2: for empty cells, and for large tiles along a snake that begins in cell 0.
-func (p *stagePass) guess(b game.Board) float64 {
+func (p *stagePass) guess(board game.Board) float64 {
 	empty, weighted, total := 0, 0.0, 0.0
-	for i := p.stages[p.number].locked; i < p.shape.Cells(); i++ {
-		exp := int(b >> (4 * i) & 15)
-		if exp == 0 {
+	for cell := p.stages[p.number].locked; cell < p.shape.Cells(); cell++ {
+		exponent := int(board >> (4 * cell) & 15)
+		if exponent == 0 {
 			empty++
 			continue
 		}
-		value := float64(int(1) << exp)
-		row, col := i/p.shape.Cols, i%p.shape.Cols
+		value := float64(int(1) << exponent)
+		row, col := cell/p.shape.Cols, cell%p.shape.Cols
 		if row%2 == 1 {
 			col = p.shape.Cols - 1 - col
 		}

@@ -11,16 +11,16 @@ import (
 // Table returns the strategy on the boards of the chain as a policy for modelgen.Build, with empty Command and About. It rounds long
 // probabilities: see Rounded.
 func (c *Chain) Table() *modelgen.Table {
-	t := &modelgen.Table{Memory: c.strategy.Memory()}
+	policy := &modelgen.Table{Memory: c.strategy.Memory()}
 	shape := c.opt.Rules.Shape()
-	for _, s := range c.order {
-		row := modelgen.TableRow{Cells: shape.Values(c.states[s].Board), Memory: c.states[s].Memory}
-		for _, ch := range roundedChoices(c.choices[s]) {
-			row.Choices = append(row.Choices, modelgen.TableChoice{Move: moveOf(ch.dir), Prob: ch.prob, Memory: ch.memory})
+	for _, state := range c.order {
+		row := modelgen.TableRow{Cells: shape.Values(c.states[state].Board), Memory: c.states[state].Memory}
+		for _, chosen := range roundedChoices(c.choices[state]) {
+			row.Choices = append(row.Choices, modelgen.TableChoice{Move: moveOf(chosen.dir), Prob: chosen.prob, Memory: chosen.memory})
 		}
-		t.Rows = append(t.Rows, row)
+		policy.Rows = append(policy.Rows, row)
 	}
-	return t
+	return policy
 }
 
 // Rounded reports whether a probability of a move has a denominator above 2^53, which not every engine can read. Models and files round such
@@ -38,20 +38,20 @@ func roundedChoices(choices []choice) []choice {
 	if !needsRounding(choices) {
 		return choices
 	}
-	var out []choice
-	left := big.NewRat(1, 1)
-	for i, ch := range choices {
+	var rounded []choice
+	remaining := big.NewRat(1, 1)
+	for i, current := range choices {
 		if i < len(choices)-1 {
-			ch.prob = fixedOf(ch.prob, false).Rat()
+			current.prob = fixedOf(current.prob, false).Rat()
 		} else {
-			ch.prob = new(big.Rat).Set(left)
+			current.prob = new(big.Rat).Set(remaining)
 		}
-		if ch.prob.Sign() > 0 {
-			left.Sub(left, ch.prob)
-			out = append(out, ch)
+		if current.prob.Sign() > 0 {
+			remaining.Sub(remaining, current.prob)
+			rounded = append(rounded, current)
 		}
 	}
-	return out
+	return rounded
 }
 
 // moveOf returns the move of package modelgen for a direction.

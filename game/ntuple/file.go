@@ -25,8 +25,8 @@ import (
 //	tuple 0 1 2 3 4 5               the cells of a tuple, row-major from 0; at least one
 //	weights 1771561 crc32c 12345678 the number of all weights, and the CRC-32C of their bytes before compression
 //
-// Then follow the weights, compressed by DEFLATE (RFC 1951): float32, little-endian, the tables of the tuples one after the other, each in the order of
-// the index e0 + v e1 + v^2 e2 ..., where ei is the exponent in the i-th cell of the tuple, 0 for an empty cell, and v is log2(largest)+1.
+// Then follow the weights, compressed by DEFLATE (RFC 1951): float32, little-endian, the tables of the tuples one after the other, each in the order
+// of the index e0 + v e1 + v^2 e2 ..., where ei is the exponent in the i-th cell of the tuple, 0 for an empty cell, and v is log2(largest)+1.
 const fileFormat = "tilecheck ntuple 1"
 
 // maxLine is the length of the longest line of a header.
@@ -54,8 +54,8 @@ func (n *Network) writeWeights(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var word [4]byte
 	for _, weights := range n.weights {
-		for _, x := range weights {
-			binary.LittleEndian.PutUint32(word[:], math.Float32bits(x))
+		for _, weight := range weights {
+			binary.LittleEndian.PutUint32(word[:], math.Float32bits(weight))
 			out.Write(word[:])
 		}
 	}
@@ -78,48 +78,48 @@ func (e *FileError) Error() string {
 }
 
 // ReadFile reads the file of a network. The error is one of the system or a *FileError.
-func ReadFile(path string) (n *Network, err error) {
-	f, err := os.Open(path)
+func ReadFile(path string) (network *Network, err error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return Read(f, path)
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return Read(file, path)
 }
 
-// Read reads the file of a network; messages call it file. It allocates memory for the weights only after it has checked that they are at most MaxWeights.
-// The error is one of r or a *FileError.
+// Read reads the file of a network; messages call it file. It allocates memory for the weights only after it has checked that they are at most
+// MaxWeights. The error is one of r or a *FileError.
 func Read(r io.Reader, file string) (*Network, error) {
-	h := header{file: file, r: bufio.NewReaderSize(r, maxLine)}
-	n, sum, err := h.read()
+	head := header{file: file, r: bufio.NewReaderSize(r, maxLine)}
+	network, sum, err := head.read()
 	if err != nil {
 		return nil, err
 	}
-	packed := flate.NewReader(h.r)
+	packed := flate.NewReader(head.r)
 	crc := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	in := bufio.NewReaderSize(io.TeeReader(packed, crc), 1<<16)
+	weightsReader := bufio.NewReaderSize(io.TeeReader(packed, crc), 1<<16)
 	var word [4]byte
-	for _, weights := range n.weights {
+	for _, weights := range network.weights {
 		for i := range weights {
-			if _, err := io.ReadFull(in, word[:]); err != nil {
-				return nil, &FileError{File: file, Msg: fmt.Sprintf("the weights end early or are damaged (%v), want %d of them", err, n.Weights())}
+			if _, err := io.ReadFull(weightsReader, word[:]); err != nil {
+				return nil, &FileError{File: file, Msg: fmt.Sprintf("the weights end early or are damaged (%v), want %d of them", err, network.Weights())}
 			}
-			x := math.Float32frombits(binary.LittleEndian.Uint32(word[:]))
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				return nil, &FileError{File: file, Msg: fmt.Sprintf("weight %d is %v, want a number", i, x)}
+			weight := math.Float32frombits(binary.LittleEndian.Uint32(word[:]))
+			if math.IsNaN(float64(weight)) || math.IsInf(float64(weight), 0) {
+				return nil, &FileError{File: file, Msg: fmt.Sprintf("weight %d is %v, want a number", i, weight)}
 			}
-			weights[i] = x
+			weights[i] = weight
 		}
 	}
-	switch _, err := in.ReadByte(); {
+	switch _, err := weightsReader.ReadByte(); {
 	case err == nil:
-		return nil, &FileError{File: file, Msg: fmt.Sprintf("more weights than %d", n.Weights())}
+		return nil, &FileError{File: file, Msg: fmt.Sprintf("more weights than %d", network.Weights())}
 	case err != io.EOF:
 		return nil, &FileError{File: file, Msg: fmt.Sprintf("the weights are damaged: %v", err)}
 	case crc.Sum32() != sum:
 		return nil, &FileError{File: file, Msg: fmt.Sprintf("the weights are damaged: their CRC-32C is %08x, want %08x", crc.Sum32(), sum)}
 	}
-	return n, nil
+	return network, nil
 }
 
 // header reads the header of a file.
@@ -146,15 +146,15 @@ func (h *header) next(key string) (string, error) {
 		return "", err
 	}
 	line := strings.TrimSuffix(string(text), "\n")
-	rest, ok := strings.CutPrefix(line, key)
-	if !ok {
+	rest, hasKey := strings.CutPrefix(line, key)
+	if !hasKey {
 		return "", h.errorf(1, "found %.40q, want %s", line, key)
 	}
 	return rest, nil
 }
 
 // read returns the network without its weights, and their CRC.
-func (h *header) read() (n *Network, crc uint32, err error) {
+func (h *header) read() (network *Network, crc uint32, err error) {
 	if rest, err := h.next(fileFormat); err != nil {
 		return nil, 0, err
 	} else if rest != "" {
@@ -165,7 +165,7 @@ func (h *header) read() (n *Network, crc uint32, err error) {
 		return nil, 0, err
 	}
 	var shape game.Shape
-	if k, _ := fmt.Sscanf(text, "%dx%d", &shape.Rows, &shape.Cols); k != 2 || shape.String() != text || shape.Validate() != nil {
+	if fields, _ := fmt.Sscanf(text, "%dx%d", &shape.Rows, &shape.Cols); fields != 2 || shape.String() != text || shape.Validate() != nil {
 		return nil, 0, h.errorf(7, "found %.40q, want rows x columns such as 3x3", text)
 	}
 	if text, err = h.next("largest "); err != nil {
@@ -186,11 +186,11 @@ func (h *header) read() (n *Network, crc uint32, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if n, err = New(shape, largest, tuples); err != nil {
+	if network, err = New(shape, largest, tuples); err != nil {
 		return nil, 0, h.errorf(1, "%v", err)
 	}
-	n.note = note
-	if want := fmt.Sprintf("%d crc32c ", n.Weights()); !strings.HasPrefix(counts, want) {
+	network.note = note
+	if want := fmt.Sprintf("%d crc32c ", network.Weights()); !strings.HasPrefix(counts, want) {
 		return nil, 0, h.errorf(9, "found %.40q, want %q and eight hexadecimal digits", counts, want)
 	}
 	digits := counts[strings.LastIndexByte(counts, ' ')+1:]
@@ -198,7 +198,7 @@ func (h *header) read() (n *Network, crc uint32, err error) {
 	if err != nil || len(digits) != 8 {
 		return nil, 0, h.errorf(9, "found %.40q, want a checksum of eight hexadecimal digits", counts)
 	}
-	return n, uint32(sum), nil
+	return network, uint32(sum), nil
 }
 
 // tuples reads the tuples, and the line after them, whose rest it returns.

@@ -1,7 +1,7 @@
 // Package ntuple has n-tuple networks, which value boards of 2048, the format of their files, and their training.
 //
-// A network has tables of weights. A tuple is a list of cells; the tiles in these cells select one weight of the table of the tuple. The value of a board
-// is the sum of the selected weights over all tuples and all symmetric images of the board.
+// A network has tables of weights. A tuple is a list of cells; the tiles in these cells select one weight of the table of the tuple. The value of a
+// board is the sum of the selected weights over all tuples and all symmetric images of the board.
 //
 // Source: Szubert and Jaśkowski, Temporal Difference Learning of N-Tuple Networks for the Game 2048 (CIG 2014).
 package ntuple
@@ -42,7 +42,7 @@ func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Network{shape: shape, rules: rules, values: largest + 1, tuples: tuples}
+	network := &Network{shape: shape, rules: rules, values: largest + 1, tuples: tuples}
 	switch {
 	case largest < 1 || largest > game.MaxExponent:
 		return nil, fmt.Errorf("the largest tile is 2^%d, want 2 to %d", largest, game.Value(game.MaxExponent))
@@ -51,21 +51,21 @@ func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
 	}
 	total := 0
 	for _, tuple := range tuples {
-		if err := n.checkTuple(tuple); err != nil {
+		if err := network.checkTuple(tuple); err != nil {
 			return nil, err
 		}
 		size := 1
 		for range tuple {
-			size *= n.values
+			size *= network.values
 			if total+size > MaxWeights {
 				return nil, fmt.Errorf("more than %d weights, want fewer tuples, cells or tiles", MaxWeights)
 			}
 		}
 		total += size
-		n.weights = append(n.weights, make([]float32, size))
-		n.images = append(n.images, n.imagesOf(tuple))
+		network.weights = append(network.weights, make([]float32, size))
+		network.images = append(network.images, network.imagesOf(tuple))
 	}
-	return n, nil
+	return network, nil
 }
 
 func (n *Network) checkTuple(tuple []int) error {
@@ -85,24 +85,24 @@ func (n *Network) checkTuple(tuple []int) error {
 
 // imagesOf returns the images of a tuple under all symmetries.
 func (n *Network) imagesOf(tuple []int) []image {
-	var out []image
-	for s := range game.Symmetry(n.rules.Symmetries()) {
-		one := make(image, len(tuple))
+	var images []image
+	for symmetry := range game.Symmetry(n.rules.Symmetries()) {
+		shifts := make(image, len(tuple))
 		for i, cell := range tuple {
-			moved := n.rules.Apply(s, game.Board(0).With(cell, 1))
-			for k := range n.shape.Cells() {
-				if moved.Cell(k) == 1 {
-					one[i] = uint8(4 * k)
+			moved := n.rules.Apply(symmetry, game.Board(0).With(cell, 1))
+			for target := range n.shape.Cells() {
+				if moved.Cell(target) == 1 {
+					shifts[i] = uint8(4 * target)
 				}
 			}
 		}
-		out = append(out, one)
+		images = append(images, shifts)
 	}
-	return out
+	return images
 }
 
-// DefaultTuples returns the tuples of networks that are not told which: all rectangles of 2x3 cells on boards of up to 9 cells, otherwise all lines of
-// at most four cells and all squares of 2x2, without those that are symmetric to others.
+// DefaultTuples returns the tuples of networks that are not told which: all rectangles of 2x3 cells on boards of up to 9 cells, otherwise all lines
+// of at most four cells and all squares of 2x2, without those that are symmetric to others.
 //
 // Source: Szubert and Jaśkowski (lines and squares).
 func DefaultTuples(shape game.Shape) [][]int {
@@ -110,9 +110,9 @@ func DefaultTuples(shape game.Shape) [][]int {
 	if err != nil {
 		return nil
 	}
-	var out [][]int
+	var tuples [][]int
 	seen := map[game.Board]bool{}
-	add := func(rows, cols int) {
+	addRectangles := func(rows, cols int) {
 		for row := 0; row+rows <= shape.Rows; row++ {
 			for col := 0; col+cols <= shape.Cols; col++ {
 				var tuple []int
@@ -123,21 +123,21 @@ func DefaultTuples(shape game.Shape) [][]int {
 				}
 				if least, _ := rules.Canonical(cells); !seen[least] {
 					seen[least] = true
-					out = append(out, tuple)
+					tuples = append(tuples, tuple)
 				}
 			}
 		}
 	}
 	if shape.Cells() <= 9 {
-		add(2, 3)
-		add(3, 2)
+		addRectangles(2, 3)
+		addRectangles(3, 2)
 	}
-	if len(out) == 0 {
-		add(1, min(4, shape.Cols))
-		add(min(4, shape.Rows), 1)
-		add(2, 2)
+	if len(tuples) == 0 {
+		addRectangles(1, min(4, shape.Cols))
+		addRectangles(min(4, shape.Rows), 1)
+		addRectangles(2, 2)
 	}
-	return out
+	return tuples
 }
 
 // Shape returns the shape of the boards.
@@ -162,13 +162,13 @@ func (n *Network) Weights() int {
 func (n *Network) Note() string { return n.note }
 
 // Value returns the expected score from b on, a board after a move and before the new tile.
-func (n *Network) Value(b game.Board) float64 {
-	b = n.known(b)
+func (n *Network) Value(board game.Board) float64 {
+	board = n.known(board)
 	sum := 0.0
-	for t, images := range n.images {
-		weights := n.weights[t]
-		for _, at := range images {
-			sum += float64(weights[n.index(b, at)])
+	for number, images := range n.images {
+		weights := n.weights[number]
+		for _, shifts := range images {
+			sum += float64(weights[n.index(board, shifts)])
 		}
 	}
 	return sum
@@ -184,37 +184,37 @@ func (n *Network) index(b game.Board, at image) int {
 }
 
 // known returns b, downgraded if it has tiles that the network does not know. If that is not possible, they count as the largest that it knows.
-func (n *Network) known(b game.Board) game.Board {
-	if n.values > game.MaxExponent || !b.AtLeast(n.values) {
-		return b
+func (n *Network) known(board game.Board) game.Board {
+	if n.values > game.MaxExponent || !board.AtLeast(n.values) {
+		return board
 	}
-	if lower, ok := (game.Wide{Low: b}).Downgraded(n.values - 1); ok {
+	if lower, ok := (game.Wide{Low: board}).Downgraded(n.values - 1); ok {
 		return lower
 	}
-	for i := range n.shape.Cells() {
-		b = b.With(i, min(b.Cell(i), n.values-1))
+	for cell := range n.shape.Cells() {
+		board = board.With(cell, min(board.Cell(cell), n.values-1))
 	}
-	return b
+	return board
 }
 
 // Best returns the first move of legal with the largest sum of its score and the value of the board after it, in the order of game.Dir. The error is
 // game.ErrOverflow.
-func (n *Network) Best(rules *game.Rules, b game.Board, legal game.Moves) (best game.Dir, next game.Board, gain int, value float64, err error) {
+func (n *Network) Best(rules *game.Rules, board game.Board, legal game.Moves) (best game.Dir, next game.Board, gain int, value float64, err error) {
 	var after [4]game.Board
-	_, overflow := rules.Moved(b, &after)
+	_, overflow := rules.Moved(board, &after)
 	if overflow != 0 {
 		return 0, 0, 0, 0, game.ErrOverflow
 	}
-	horizontal, vertical := rules.Scores(b)
+	horizontal, vertical := rules.Scores(board)
 	found := false
 	for i := range legal.Len() {
-		d := legal.At(i)
+		dir := legal.At(i)
 		score := horizontal
-		if d >= game.Up {
+		if dir >= game.Up {
 			score = vertical
 		}
-		if v := n.Value(after[d]); !found || float64(score)+v > float64(gain)+value {
-			found, best, next, gain, value = true, d, after[d], score, v
+		if candidate := n.Value(after[dir]); !found || float64(score)+candidate > float64(gain)+value {
+			found, best, next, gain, value = true, dir, after[dir], score, candidate
 		}
 	}
 	if !found {

@@ -22,36 +22,36 @@ type Training struct {
 // DefaultRate is the learning rate if none is given.
 const DefaultRate = 0.1
 
-// Train has the network play games and learn from each move: the value of the board after a move becomes more like the score of the next move and the value
-// of the board after that, or like 0 if no move is left (TD(0) of afterstates). A step is divided evenly among the weights of a board. The moves are those
-// that the network prefers; no other is explored, since new tiles are random.
+// Train has the network play games and learn from each move: the value of the board after a move becomes more like the score of the next move and the
+// value of the board after that, or like 0 if no move is left (TD(0) of afterstates). A step is divided evenly among the weights of a board. The
+// moves are those that the network prefers; no other is explored, since new tiles are random.
 //
 // Each update needs the weights that the last one left, so games are played one after the other. The result depends on the training and the network
 // only. On an error, which is that of ctx or game.ErrOverflow, the network has learned from the games so far.
 //
 // Source: Szubert and Jaśkowski 2014, figure 6 (TD-AFTERSTATE); there, the rate is constant.
-func (n *Network) Train(ctx context.Context, t Training) error {
+func (n *Network) Train(ctx context.Context, training Training) error {
 	switch {
-	case t.Games < 1:
-		return fmt.Errorf("%d games, want at least 1", t.Games)
-	case !(t.Rate > 0 && t.Rate <= 1):
-		return fmt.Errorf("learning rate is %v, want a number above 0 and at most 1", t.Rate)
+	case training.Games < 1:
+		return fmt.Errorf("%d games, want at least 1", training.Games)
+	case !(training.Rate > 0 && training.Rate <= 1):
+		return fmt.Errorf("learning rate is %v, want a number above 0 and at most 1", training.Rate)
 	}
-	rng := rand.New(rand.NewPCG(t.Seed, 0))
-	for g := range t.Games {
+	rng := rand.New(rand.NewPCG(training.Seed, 0))
+	for played := range training.Games {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rate := t.Rate * (1 - 0.99*float64(g)/float64(t.Games))
+		rate := training.Rate * (1 - 0.99*float64(played)/float64(training.Games))
 		score, err := n.learn(rate/float64(n.lookups()), rng)
 		if err != nil {
-			return fmt.Errorf("game %d: %w", g, err)
+			return fmt.Errorf("game %d: %w", played, err)
 		}
-		if t.Each != nil {
-			t.Each(g+1, score)
+		if training.Each != nil {
+			training.Each(played+1, score)
 		}
 	}
-	n.note = fmt.Sprintf("%d games, seed %d, rate %v, TD(0) of afterstates", t.Games, t.Seed, t.Rate)
+	n.note = fmt.Sprintf("%d games, seed %d, rate %v, TD(0) of afterstates", training.Games, training.Seed, training.Rate)
 	return nil
 }
 
@@ -66,18 +66,18 @@ func (n *Network) lookups() int {
 
 // learn plays one game and updates the weights with each move.
 func (n *Network) learn(step float64, rng *rand.Rand) (score int, err error) {
-	b := n.rules.Start(rng)
+	board := n.rules.Start(rng)
 	var last game.Board // the board after the last move
 	var lastValue float64
 	for first := true; ; first = false {
-		legal := n.rules.Legal(b)
+		legal := n.rules.Legal(board)
 		if legal == 0 {
 			if !first {
 				n.add(last, float64(step*-lastValue))
 			}
 			return score, nil
 		}
-		_, next, gain, value, err := n.Best(n.rules, b, legal)
+		_, next, gain, value, err := n.Best(n.rules, board, legal)
 		if err != nil {
 			return score, err
 		}
@@ -87,18 +87,18 @@ func (n *Network) learn(step float64, rng *rand.Rand) (score int, err error) {
 		}
 		score += gain
 		last, lastValue = next, value
-		b = n.rules.AddRandom(next, rng)
+		board = n.rules.AddRandom(next, rng)
 	}
 }
 
 // add adds delta to the weights of b. A weight that several images select gets it several times.
-func (n *Network) add(b game.Board, delta float64) {
-	b = n.known(b)
-	for t, images := range n.images {
-		weights := n.weights[t]
-		for _, at := range images {
-			i := n.index(b, at)
-			weights[i] = float32(float64(weights[i]) + delta)
+func (n *Network) add(board game.Board, delta float64) {
+	board = n.known(board)
+	for number, images := range n.images {
+		weights := n.weights[number]
+		for _, shifts := range images {
+			index := n.index(board, shifts)
+			weights[index] = float32(float64(weights[index]) + delta)
 		}
 	}
 }
@@ -107,8 +107,8 @@ func (n *Network) add(b game.Board, delta float64) {
 func (n *Network) Round(bits int) {
 	scale := float64(int64(1) << bits)
 	for _, weights := range n.weights {
-		for i, x := range weights {
-			weights[i] = float32(math.RoundToEven(float64(x)*scale) / scale)
+		for i, weight := range weights {
+			weights[i] = float32(math.RoundToEven(float64(weight)*scale) / scale)
 		}
 	}
 }
