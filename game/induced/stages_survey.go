@@ -74,7 +74,7 @@ func total(t *table[float64]) (sum float64) {
 	return sum
 }
 
-// normalized divides probabilities by their sum.
+// normalized divides the probabilities in a table by their sum, and returns the table.
 func normalized(t *table[float64]) *table[float64] {
 	sum := total(t)
 	for i := range t.slots {
@@ -166,7 +166,8 @@ func (p *stagePass) visit(board game.Board, probability float64) {
 	*p.pending[half].at(board) += probability
 }
 
-// follow makes the most promising move on a board.
+// follow makes the most promising move on a board, and adds the visiting probability of the board to those of its successors, in this stage or at the
+// beginning of the next one.
 func (p *stagePass) follow(board game.Board, probability float64) {
 	var next [4]game.Board
 	legal, overflow := p.Rules.Moved(board, &next)
@@ -209,7 +210,7 @@ func (p *stagePass) bestImage(board game.Board) (best game.Board) {
 	return p.representative(best, p.number+1)
 }
 
-// promise grades a move: by the values of the round before, and by a guess where they are missing.
+// promise grades a move by the expected value after it. It takes the values of the round before, and a guess for boards without a value.
 func (p *stagePass) promise(after game.Board, result outcome) float64 {
 	known := p.stages[p.number].values != nil
 	switch {
@@ -230,7 +231,8 @@ func (p *stagePass) promise(after game.Board, result outcome) float64 {
 	return sum
 }
 
-// guess grades a board without a value, below 1/2: for empty cells, and for large tiles along a snake that begins in cell 0.
+// guess returns a guessed value of at most 1/2 for a board. It is greater for more empty cells, and for large tiles near the beginning of a snake: a
+// path through the rows in alternating directions, from cell 0 on.
 func (p *stagePass) guess(board game.Board) float64 {
 	empty, weighted, total := 0, 0.0, 0.0
 	for cell := p.stages[p.number].locked; cell < p.shape.Cells(); cell++ {

@@ -32,7 +32,7 @@ const fileFormat = "tilecheck ntuple 1"
 // maxLine is the length of the longest line of a header.
 const maxLine = 1 << 10
 
-// Write writes the file of the network.
+// Write writes the network to w: a header with the tuples, and the compressed weights with a checksum.
 func (n *Network) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\nboard %v\nlargest %d\nnote %s\n", fileFormat, n.shape, game.Value(n.Largest()), n.note)
@@ -49,7 +49,7 @@ func (n *Network) Write(w io.Writer) error {
 	return errors.Join(n.writeWeights(packed), packed.Close(), out.Flush())
 }
 
-// writeWeights writes the weights without compression.
+// writeWeights writes the weights to w as float32 numbers, the low byte first.
 func (n *Network) writeWeights(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	var word [4]byte
@@ -77,7 +77,7 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
 
-// ReadFile reads the file of a network. The error is one of the system or a *FileError.
+// ReadFile reads a network from the file with a path. The error is an error of the system or a *FileError.
 func ReadFile(path string) (network *Network, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -153,7 +153,7 @@ func (h *header) next(key string) (string, error) {
 	return rest, nil
 }
 
-// read returns the network without its weights, and their CRC.
+// read reads the header. It returns the network with weights of 0, and the CRC that the weights in the file must have.
 func (h *header) read() (network *Network, crc uint32, err error) {
 	if rest, err := h.next(fileFormat); err != nil {
 		return nil, 0, err
@@ -201,7 +201,7 @@ func (h *header) read() (network *Network, crc uint32, err error) {
 	return network, uint32(sum), nil
 }
 
-// tuples reads the tuples, and the line after them, whose rest it returns.
+// tuples reads the lines with the tuples, and the line "weights ..." after them. counts is the text behind the word weights.
 func (h *header) tuples() (tuples [][]int, counts string, err error) {
 	for {
 		line, err := h.next("")

@@ -68,6 +68,7 @@ func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
 	return network, nil
 }
 
+// checkTuple returns an error if a tuple has too few or too many cells, an invalid cell, or a cell twice.
 func (n *Network) checkTuple(tuple []int) error {
 	if len(tuple) == 0 || len(tuple) > MaxTupleCells {
 		return fmt.Errorf("tuple %v has %d cells, want 1 to %d", tuple, len(tuple), MaxTupleCells)
@@ -83,7 +84,7 @@ func (n *Network) checkTuple(tuple []int) error {
 	return nil
 }
 
-// imagesOf returns the images of a tuple under all symmetries.
+// imagesOf returns the images of a tuple of cells under all symmetries of the board. An image has the bit position of each cell in a game.Board.
 func (n *Network) imagesOf(tuple []int) []image {
 	var images []image
 	for symmetry := range game.Symmetry(n.rules.Symmetries()) {
@@ -183,7 +184,8 @@ func (n *Network) index(b game.Board, at image) int {
 	return i
 }
 
-// known returns b, downgraded if it has tiles that the network does not know. If that is not possible, they count as the largest that it knows.
+// known returns a board without tiles that the network does not know. It downgrades the board if that is possible. Otherwise it replaces each unknown
+// tile by the largest known one.
 func (n *Network) known(board game.Board) game.Board {
 	if n.values > game.MaxExponent || !board.AtLeast(n.values) {
 		return board

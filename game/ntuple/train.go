@@ -64,7 +64,7 @@ func (n *Network) lookups() int {
 	return total
 }
 
-// learn plays one game and updates the weights with each move.
+// learn plays one game, and updates the weights after each move. step is the learning rate for a single weight. It returns the score of the game.
 func (n *Network) learn(step float64, rng *rand.Rand) (score int, err error) {
 	board := n.rules.Start(rng)
 	var last game.Board // the board after the last move
@@ -91,7 +91,7 @@ func (n *Network) learn(step float64, rng *rand.Rand) (score int, err error) {
 	}
 }
 
-// add adds delta to the weights of b. A weight that several images select gets it several times.
+// add adds delta to each weight that a board selects. A weight that several images of a tuple select gets delta several times.
 func (n *Network) add(board game.Board, delta float64) {
 	board = n.known(board)
 	for number, images := range n.images {

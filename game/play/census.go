@@ -13,15 +13,15 @@ import (
 // All states are kept in memory, so Census is for small boards. The match must have a goal and must stop there.
 //
 // Source: Lees-Miller 2018, "States, Actions and Transition Probabilities".
-func Census(ctx context.Context, m Match) (states, transitions int64, err error) {
-	if err := m.Validate(); err != nil {
+func Census(ctx context.Context, match Match) (states, transitions int64, err error) {
+	if err := match.Validate(); err != nil {
 		return 0, 0, err
 	}
-	rules, err := game.New(m.Shape)
+	rules, err := game.New(match.Shape)
 	if err != nil {
 		return 0, 0, err
 	}
-	counter := census{match: m, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
+	counter := census{match: match, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
 	if err := counter.run(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -48,10 +48,11 @@ const (
 	won
 )
 
+// run visits all boards that can be reached from the boards with two tiles.
 func (c *census) run(ctx context.Context) error {
 	for _, first := range c.spawns(0) {
-		for _, b := range c.spawns(first) {
-			c.addBoard(b)
+		for _, board := range c.spawns(first) {
+			c.addBoard(board)
 		}
 	}
 	for len(c.pending) > 0 && ctx.Err() == nil {
@@ -65,28 +66,28 @@ func (c *census) run(ctx context.Context) error {
 }
 
 // addBoard adds a reachable board and returns the status of the game on it.
-func (c *census) addBoard(b game.Board) status {
-	s := undecided
+func (c *census) addBoard(board game.Board) status {
+	outcome := undecided
 	switch {
-	case c.match.won(game.Wide{Low: b}):
-		s = won
-	case c.rules.Legal(b) == 0:
-		s = lost
+	case c.match.won(game.Wide{Low: board}):
+		outcome = won
+	case c.rules.Legal(board) == 0:
+		outcome = lost
 	}
-	if s != undecided {
-		c.finalStatuses[s] = true
-	} else if !c.seen[b] {
-		c.seen[b] = true
-		c.pending = append(c.pending, b)
+	if outcome != undecided {
+		c.finalStatuses[outcome] = true
+	} else if !c.seen[board] {
+		c.seen[board] = true
+		c.pending = append(c.pending, board)
 	}
-	return s
+	return outcome
 }
 
 // countTransitions counts the transitions from a board on which the player moves, and adds their target boards.
-func (c *census) countTransitions(b game.Board) error {
-	legal := c.rules.Legal(b)
+func (c *census) countTransitions(board game.Board) error {
+	legal := c.rules.Legal(board)
 	for i := range legal.Len() {
-		next, _, err := c.rules.Move(b, legal.At(i))
+		next, _, err := c.rules.Move(board, legal.At(i))
 		if err != nil {
 			return err
 		}
@@ -97,10 +98,10 @@ func (c *census) countTransitions(b game.Board) error {
 		}
 		reached := make(map[status]bool) // all lost next boards are one next state; likewise all won ones
 		for _, spawned := range c.spawns(next) {
-			if outcome_ := c.addBoard(spawned); outcome_ == undecided {
+			if outcome := c.addBoard(spawned); outcome == undecided {
 				c.transitions++
 			} else {
-				reached[outcome_] = true
+				reached[outcome] = true
 			}
 		}
 		c.transitions += int64(len(reached))
@@ -109,10 +110,10 @@ func (c *census) countTransitions(b game.Board) error {
 }
 
 // spawns returns the boards that result from adding one new tile to b, without duplicates.
-func (c *census) spawns(b game.Board) []game.Board {
+func (c *census) spawns(board game.Board) []game.Board {
 	var out []game.Board
-	for n := range c.rules.Empties(b) {
-		out = append(out, c.rules.Spawn(b, n, 1), c.rules.Spawn(b, n, 2))
+	for n := range c.rules.Empties(board) {
+		out = append(out, c.rules.Spawn(board, n, 1), c.rules.Spawn(board, n, 2))
 	}
 	return out
 }
@@ -123,21 +124,21 @@ func (c *census) spawns(b game.Board) []game.Board {
 // of three sums in memory.
 //
 // Source: Lees-Miller 2018, appendix A.
-func Classes(ctx context.Context, m Match) (states int64, err error) {
-	if err := m.Validate(); err != nil {
+func Classes(ctx context.Context, match Match) (states int64, err error) {
+	if err := match.Validate(); err != nil {
 		return 0, err
 	}
-	rules, err := game.New(m.Shape)
+	rules, err := game.New(match.Shape)
 	if err != nil {
 		return 0, err
 	}
-	counter := classes{match: m, rules: rules, layers: make(map[int64][]game.Board), finalStatuses: make(map[status]bool)}
-	for exp := 1; exp <= 2; exp++ { // exponent of the first tile on the empty board
-		first := counter.addTile([]game.Board{0}, exp)
-		counter.addLayer(int64(game.Value(exp))+2, counter.addTile(first, 1))
-		counter.addLayer(int64(game.Value(exp))+4, counter.addTile(first, 2))
+	counter := classes{match: match, rules: rules, layers: make(map[int64][]game.Board), finalStatuses: make(map[status]bool)}
+	for exponent := 1; exponent <= 2; exponent++ { // exponent of the first tile on the empty board
+		first := counter.addTile([]game.Board{0}, exponent)
+		counter.addLayer(int64(game.Value(exponent))+2, counter.addTile(first, 1))
+		counter.addLayer(int64(game.Value(exponent))+4, counter.addTile(first, 2))
 	}
-	for sum := int64(4); sum <= m.maxSum(); sum += 2 {
+	for sum := int64(4); sum <= match.maxSum(); sum += 2 {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -174,10 +175,10 @@ func (c *classes) removeLayer(sum int64) []game.Board {
 
 // expandLayer counts boards as states. It returns the canonical boards after their moves and before the new tile, without duplicates.
 func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err error) {
-	for _, b := range boards {
-		legal := c.rules.Legal(b)
+	for _, board := range boards {
+		legal := c.rules.Legal(board)
 		switch {
-		case c.match.won(game.Wide{Low: b}):
+		case c.match.won(game.Wide{Low: board}):
 			c.finalStatuses[won] = true
 			continue
 		case legal == 0:
@@ -186,7 +187,7 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 		}
 		c.states++
 		for i := range legal.Len() {
-			next, _, err := c.rules.Move(b, legal.At(i))
+			next, _, err := c.rules.Move(board, legal.At(i))
 			if err != nil {
 				return nil, err
 			}
@@ -203,14 +204,14 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 }
 
 // addTile returns the canonical boards that result from adding one tile with that exponent to each board, without duplicates.
-func (c *classes) addTile(boards []game.Board, exp int) []game.Board {
-	var out []game.Board
-	for _, b := range boards {
-		for n := range c.rules.Empties(b) {
-			least, _ := c.rules.Canonical(c.rules.Spawn(b, n, exp))
-			out = append(out, least)
+func (c *classes) addTile(boards []game.Board, exponent int) []game.Board {
+	var results []game.Board
+	for _, board := range boards {
+		for empty := range c.rules.Empties(board) {
+			least, _ := c.rules.Canonical(c.rules.Spawn(board, empty, exponent))
+			results = append(results, least)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(results)
+	return slices.Compact(results)
 }

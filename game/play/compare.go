@@ -97,11 +97,11 @@ func looks(games int64, by Criterion) []int64 {
 	if by == ByScore {
 		first = 64
 	}
-	var at []int64
-	for n := first; n < games; n *= 2 {
-		at = append(at, n)
+	var counts []int64
+	for count := first; count < games; count *= 2 {
+		counts = append(counts, count)
 	}
-	return append(at, games)
+	return append(counts, games)
 }
 
 // Compare plays the strategies side by side: game 0 of all, then game 1 of all, and so on. It stops at the first look at which every pair is
@@ -125,14 +125,14 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
-	s := schedule{
+	plan := schedule{
 		match: opt.Match, competitors: competitors, games: opt.Games, workers: opt.Workers,
 		takeGame: run.addGame, tick: run.progressTicker(opt.Progress), split: opt.Split,
 	}
 	if !opt.All {
-		s.firstLook = run.looks[0]
+		plan.firstLook = run.looks[0]
 	}
-	if err := cmp.Or(s.run(limited), run.err); err != nil {
+	if err := cmp.Or(plan.run(limited), run.err); err != nil {
 		return nil, err
 	}
 	c = run.contest
@@ -141,7 +141,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 		c.End = Settled
 	case c.Games < opt.Games:
 		if c.End = endOf(ctx); opt.Split.Replaying() {
-			c.End = s.lackGames(c.Games)
+			c.End = plan.lackGames(c.Games)
 		}
 		run.updateIntervals()
 	}
@@ -152,6 +152,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	return c, run.err
 }
 
+// check returns an error if the options are not valid. It sets the default criterion.
 func (opt *CompareOptions) check() error {
 	switch {
 	case len(opt.Strategies) < 2:
@@ -188,23 +189,24 @@ type contestRun struct {
 	err        error
 }
 
+// newContest returns a contest of the strategies before the first game, with a pair for each two strategies.
 func newContest(opt *CompareOptions) *contestRun {
-	c := &Contest{Match: opt.Match, By: opt.By, Confidence: opt.Confidence, Asked: opt.Games}
-	for a, s := range opt.Strategies {
-		c.Players = append(c.Players, Contestant{Strategy: s.String()})
-		for b := a + 1; b < len(opt.Strategies); b++ {
-			c.Pairs = append(c.Pairs, Pair{A: a, B: b})
+	contest := &Contest{Match: opt.Match, By: opt.By, Confidence: opt.Confidence, Asked: opt.Games}
+	for first, s := range opt.Strategies {
+		contest.Players = append(contest.Players, Contestant{Strategy: s.String()})
+		for second := first + 1; second < len(opt.Strategies); second++ {
+			contest.Pairs = append(contest.Pairs, Pair{A: first, B: second})
 		}
 	}
-	return &contestRun{opt: opt, contest: c, round: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
+	return &contestRun{opt: opt, contest: contest, round: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
 }
 
 // openStates prepares the strategies and opens their state files. closeStates closes the opened files; the caller must call it after an error too.
 func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, closeStates func() error, err error) {
 	closeStates = func() error {
 		var errs []error
-		for _, e := range competitors {
-			errs = append(errs, e.state.close())
+		for _, opened := range competitors {
+			errs = append(errs, opened.state.close())
 		}
 		return errors.Join(errs...)
 	}
@@ -212,74 +214,75 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 		return competitors, closeStates, err
 	}
 	for i, s := range r.opt.Strategies {
-		e := competitor{strategy: s}
+		opened := competitor{strategy: s}
 		if r.opt.State != "" {
 			path, err := statePath(r.opt.State, r.opt.Match, s.String())
 			if err != nil {
 				return competitors, closeStates, err
 			}
-			if e.state, err = openState(path, header(r.opt.Match, s.String(), r.opt.Version)); err != nil {
+			if opened.state, err = openState(path, header(r.opt.Match, s.String(), r.opt.Version)); err != nil {
 				return competitors, closeStates, err
 			}
-			resumed, warnings := e.state.resumed(r.opt.Games)
+			resumed, warnings := opened.state.resumed(r.opt.Games)
 			r.contest.Players[i].Resumed = resumed
 			r.contest.Warnings = append(r.contest.Warnings, warnings...)
 		}
-		competitors = append(competitors, e)
+		competitors = append(competitors, opened)
 	}
 	return competitors, closeStates, nil
 }
 
-// addGame stores the game of one player. The last player's game completes the round, which then updates players and pairs.
-func (r *contestRun) addGame(player int, p *Played) (more bool) {
-	c := r.contest
-	r.round[player] = p.Game
+// addGame adds the game of a player to the current round. The game of the last player completes the round: then addGame updates all players and pairs
+// and, at a look, the intervals. It returns false if no more games are needed, or after an error.
+func (r *contestRun) addGame(player int, played *Played) (more bool) {
+	contest := r.contest
+	r.round[player] = played.Game
 	if player < len(r.round)-1 {
 		return true
 	}
-	for i := range c.Players {
-		c.Players[i].Add(r.round[i])
+	for i := range contest.Players {
+		contest.Players[i].Add(r.round[i])
 	}
-	for i := range c.Pairs {
-		pair := &c.Pairs[i]
+	for i := range contest.Pairs {
+		pair := &contest.Pairs[i]
 		pair.Difference.Add(r.result(pair.A) - r.result(pair.B))
 	}
-	c.Games++
-	if c.Games != r.looks[min(c.Looks, len(r.looks)-1)] {
+	contest.Games++
+	if contest.Games != r.looks[min(contest.Looks, len(r.looks)-1)] {
 		return true
 	}
 	r.updateIntervals()
 	r.showInterim()
-	r.allDecided = r.err == nil && !r.opt.All && c.Games < r.opt.Games && r.allSettled()
+	r.allDecided = r.err == nil && !r.opt.All && contest.Games < r.opt.Games && r.allSettled()
 	return r.err == nil && !r.allDecided
 }
 
 // result returns the number by which a player is compared in the current round: the score, or 1 for a win.
 func (r *contestRun) result(player int) float64 {
-	switch g := r.round[player]; {
+	switch current := r.round[player]; {
 	case r.opt.By == ByScore:
-		return float64(g.Score)
-	case g.Won:
+		return float64(current.Score)
+	case current.Won:
 		return 1
 	}
 	return 0
 }
 
-// updateIntervals computes the interval of every pair at a look.
+// updateIntervals computes the interval of each pair at a look. It divides the error probability among the pairs and, for scores, among the looks.
 func (r *contestRun) updateIntervals() {
-	c := r.contest
-	c.Looks++
-	alpha := stats.Alpha(r.opt.Confidence) / float64(len(c.Pairs))
+	contest := r.contest
+	contest.Looks++
+	alpha := stats.Alpha(r.opt.Confidence) / float64(len(contest.Pairs))
 	var bounds *stats.Bounds
 	if r.opt.By == ByWin {
 		bounds = &stats.Bounds{Lo: -1, Hi: 1}
 	} else {
 		alpha /= float64(len(r.looks) + 1)
 	}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
+	for i := range contest.Pairs {
+		pair := &contest.Pairs[i]
 		var err error
-		p.Interval, err = stats.RewardInterval(p.Difference, bounds, stats.Confidence(alpha), true)
+		pair.Interval, err = stats.RewardInterval(pair.Difference, bounds, stats.Confidence(alpha), true)
 		r.err = cmp.Or(r.err, err)
 	}
 }
@@ -290,13 +293,14 @@ func (r *contestRun) showInterim() {
 		return
 	}
 	interim := *r
-	c := *r.contest
-	c.Players, c.Warnings = slices.Clone(c.Players), nil
-	interim.contest = &c
+	shown := *r.contest
+	shown.Players, shown.Warnings = slices.Clone(shown.Players), nil
+	interim.contest = &shown
 	interim.rankPlayers()
-	r.opt.OnLook(&c)
+	r.opt.OnLook(&shown)
 }
 
+// allSettled reports whether each pair has a winner.
 func (r *contestRun) allSettled() bool {
 	for i := range r.contest.Pairs {
 		if r.contest.Pairs[i].Winner() == 0 {
@@ -308,24 +312,24 @@ func (r *contestRun) allSettled() bool {
 
 // rankPlayers computes the ranks of every player from the decided pairs, and adds warnings about overflows.
 func (r *contestRun) rankPlayers() {
-	c := r.contest
-	for i := range c.Players {
-		c.Players[i].Best, c.Players[i].Worst = 1, len(c.Players)
-		if n := c.Players[i].Overflows; n > 0 {
-			c.Warnings = append(c.Warnings, overflowWarning(c.Players[i].Strategy, n))
+	contest := r.contest
+	for i := range contest.Players {
+		contest.Players[i].Best, contest.Players[i].Worst = 1, len(contest.Players)
+		if overflows := contest.Players[i].Overflows; overflows > 0 {
+			contest.Warnings = append(contest.Warnings, overflowWarning(contest.Players[i].Strategy, overflows))
 		}
 	}
-	for i := range c.Pairs {
-		p := &c.Pairs[i]
-		better, worse := p.A, p.B
-		switch p.Winner() {
+	for i := range contest.Pairs {
+		pair := &contest.Pairs[i]
+		better, worse := pair.A, pair.B
+		switch pair.Winner() {
 		case 0:
 			continue
 		case -1:
-			better, worse = p.B, p.A
+			better, worse = pair.B, pair.A
 		}
-		c.Players[worse].Best++
-		c.Players[better].Worst--
+		contest.Players[worse].Best++
+		contest.Players[better].Worst--
 	}
 }
 

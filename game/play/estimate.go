@@ -35,7 +35,7 @@ type Estimate struct {
 	Together int
 }
 
-// Estimates returns all quantities with intervals of that confidence (0.99 is 99 %).
+// Estimates returns estimates of all quantities, with intervals of the given confidence, such as 0.99.
 //
 // Shares have proven intervals. Means have two estimates: a nominal one with Student's interval, and a proven one from the bounds that board
 // and rules put on a game. Moves to a win have only the nominal one, because the number of won games is not fixed beforehand.
@@ -44,11 +44,11 @@ func (o *Outcome) Estimates(confidence float64) ([]Estimate, error) {
 	if err != nil || !o.Shielded {
 		return out, err
 	}
-	e := estimator{confidence: confidence, sequential: o.Sequential(), out: out}
+	result := estimator{confidence: confidence, sequential: o.Sequential(), out: out}
 	moves := o.Match.moveBounds() // a shield acts at most once a move
-	e.addMean(Acts, o.Acts, nil)
-	e.addMean(Acts, o.Acts, &moves)
-	return e.out, e.err
+	result.addMean(Acts, o.Acts, nil)
+	result.addMean(Acts, o.Acts, &moves)
+	return result.out, result.err
 }
 
 // Estimates returns all quantities of one player, as [Outcome.Estimates] does.
@@ -56,45 +56,45 @@ func (c *Contest) Estimates(player int, confidence float64) ([]Estimate, error) 
 	return c.Players[player].estimates(c.Match, confidence, c.Sequential)
 }
 
-// estimates computes all quantities. sequential says that the number of games was not fixed beforehand.
-func (s *Summary) estimates(m Match, confidence float64, sequential bool) ([]Estimate, error) {
-	e := estimator{confidence: confidence, sequential: sequential}
-	if m.Goal > 0 {
-		e.addShare(Won, m.Goal, s.Won, 1)
+// estimates returns estimates of all quantities of a match. sequential says that the number of games was not fixed beforehand.
+func (s *Summary) estimates(match Match, confidence float64, sequential bool) ([]Estimate, error) {
+	result := estimator{confidence: confidence, sequential: sequential}
+	if match.Goal > 0 {
+		result.addShare(Won, match.Goal, s.Won, 1)
 	}
-	score, moves := m.scoreBounds(), m.moveBounds()
-	bounded := func(q Quantity, x stats.Moments, bounds *stats.Bounds) {
-		if e.addMean(q, x, nil); !m.Published { // games under published updates have no bounds
-			e.addMean(q, x, bounds)
+	score, moves := match.scoreBounds(), match.moveBounds()
+	addMeans := func(quantity Quantity, moments stats.Moments, bounds *stats.Bounds) {
+		if result.addMean(quantity, moments, nil); !match.Published { // games under published updates have no bounds
+			result.addMean(quantity, moments, bounds)
 		}
 	}
-	bounded(Score, s.Score, &score)
-	bounded(Moves, s.Moves, &moves)
+	addMeans(Score, s.Score, &score)
+	addMeans(Moves, s.Moves, &moves)
 	if s.Won.K > 0 {
-		e.addMean(WinMoves, s.WinMoves, nil)
+		result.addMean(WinMoves, s.WinMoves, nil)
 	}
-	tiles := m.reachedExponents()
-	for _, exp := range tiles {
-		e.addShare(Reached, exp, s.Reached(exp), len(tiles))
+	tiles := match.reachedExponents()
+	for _, exponent := range tiles {
+		result.addShare(Reached, exponent, s.Reached(exponent), len(tiles))
 	}
-	most := m.maxExponent()
-	for exp := 1; exp <= most; exp++ {
-		if n := s.Largest[exp]; n > 0 {
-			e.addShare(Largest, exp, stats.Bernoulli{N: s.Games(), K: n}, most)
+	largest := match.maxExponent()
+	for exponent := 1; exponent <= largest; exponent++ {
+		if games := s.Largest[exponent]; games > 0 {
+			result.addShare(Largest, exponent, stats.Bernoulli{N: s.Games(), K: games}, largest)
 		}
 	}
-	return e.out, e.err
+	return result.out, result.err
 }
 
 // reachedExponents returns the exponents of the tiles for the quantity Reached: 512 to 8192 as in the documents, or the five largest possible
 // tiles on smaller boards.
 func (m Match) reachedExponents() []int {
-	most := min(m.maxExponent(), 13)
-	var exps []int
-	for exp := max(most-4, 2); exp <= most; exp++ {
-		exps = append(exps, exp)
+	largest := min(m.maxExponent(), 13)
+	var exponents []int
+	for exponent := max(largest-4, 2); exponent <= largest; exponent++ {
+		exponents = append(exponents, exponent)
 	}
-	return exps
+	return exponents
 }
 
 // estimator collects estimates and keeps the first error.

@@ -60,31 +60,33 @@ type gameRunner struct {
 	stop    *atomic.Bool // polled before every move
 }
 
-func newGameRunner(m Match, s strategy.Strategy, stop *atomic.Bool) (*gameRunner, error) {
-	rules, err := m.newRules()
+// newGameRunner returns a runner that plays games of a match with a strategy, one after the other. A game ends early when stop becomes true.
+func newGameRunner(match Match, s strategy.Strategy, stop *atomic.Bool) (*gameRunner, error) {
+	rules, err := match.newRules()
 	if err != nil {
 		return nil, err
 	}
 	player := s.Player()
 	wide, _ := player.(strategy.WidePlayer)
 	shield, _ := player.(strategy.Shielded)
-	return &gameRunner{match: m, rules: rules, player: player, wide: wide, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
+	return &gameRunner{match: match, rules: rules, player: player, wide: wide, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
 }
 
-// play plays one game and calls onFrame, if it is not nil, with every frame. The error is errStopped, or an error of the player.
+// play plays the game with an index, whose random numbers depend on the seed and the index only. It calls onFrame, unless it is nil, with each frame.
+// The error is errStopped, or an error of the player.
 func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 	start := time.Now()
 	t.spawns.seek(t.match.Seed, index, spawnStream)
 	t.choices.seek(t.match.Seed, index, playerStream)
 	t.player.Start()
-	g := Game{Index: index, Spawns: 2}
+	record := Game{Index: index, Spawns: 2}
 	b, err := t.start()
 	if err != nil {
-		return g, fmt.Errorf("game %d: %w", index, err)
+		return record, fmt.Errorf("game %d: %w", index, err)
 	}
-	g, err = t.playFrom(g, b, onFrame)
-	g.Time = time.Since(start)
-	return g, err
+	record, err = t.playFrom(record, b, onFrame)
+	record.Time = time.Since(start)
+	return record, err
 }
 
 // start returns the board with the first two tiles.
@@ -96,20 +98,20 @@ func (t *gameRunner) start() (game.Wide, error) {
 	return game.Wide{Low: t.rules.Start(t.spawns.rng)}, nil
 }
 
-// playFrom plays a game from the board b, with the record of the game so far.
-func (t *gameRunner) playFrom(g Game, b game.Wide, onFrame func(Frame)) (Game, error) {
-	g.Won = t.match.won(b)
+// playFrom continues a game from a board. record is the result of the game so far.
+func (t *gameRunner) playFrom(record Game, board game.Wide, onFrame func(Frame)) (Game, error) {
+	record.Won = t.match.won(board)
 	var err error
 	if onFrame != nil {
-		onFrame(Frame{Moved: b, Board: b})
-	} else if t.hasNarrowGames() && b.High == 0 {
-		b, err = t.playNarrow(&g, b.Low)
+		onFrame(Frame{Moved: board, Board: board})
+	} else if t.hasNarrowGames() && board.High == 0 {
+		board, err = t.playNarrow(&record, board.Low)
 	}
 	if err == nil {
-		b, err = t.playWide(&g, b, onFrame)
+		board, err = t.playWide(&record, board, onFrame)
 	}
-	g.Max = max(g.Max, b.Max())
-	return g, err
+	record.Max = max(record.Max, board.Max())
+	return record, err
 }
 
 // hasNarrowGames reports whether playNarrow can play the games: against chance by the rules, with a goal that no new tile reaches.
@@ -117,84 +119,85 @@ func (t *gameRunner) hasNarrowGames() bool {
 	return t.wide == nil && t.match.Opponent == nil && !t.match.Published && (t.match.Goal == 0 || t.match.Goal > newTileMax)
 }
 
-// playNarrow is playWide for hasNarrowGames while no tile exceeds 32768. Random players take a sixth less time so. It returns the board from
-// which playWide goes on.
-func (t *gameRunner) playNarrow(g *Game, b game.Board) (game.Wide, error) {
+// playNarrow plays a game from a board while no tile exceeds 32768, for matches with hasNarrowGames. It returns the board from which playWide
+// continues. It is a faster version of playWide: random players need a sixth less time.
+func (t *gameRunner) playNarrow(record *Game, board game.Board) (game.Wide, error) {
 	goal := t.match.Goal
 	if goal > game.MaxExponent {
 		goal = 0 // it is on no Board
 	}
-	for !t.ended(g) {
-		legal := t.rules.Legal(b)
+	for !t.ended(record) {
+		legal := t.rules.Legal(board)
 		if legal == 0 || t.stop.Load() {
-			break // playWide finds the same
+			break // playWide checks it again
 		}
-		dir, err := t.player.Choose(b, legal, t.choices.rng)
+		dir, err := t.player.Choose(board, legal, t.choices.rng)
 		if err != nil && errors.Is(err, game.ErrOverflow) {
-			dir, err = t.askDowngraded(game.Wide{Low: b}, legal)
+			dir, err = t.askDowngraded(game.Wide{Low: board}, legal)
 		}
 		if err == nil && !legal.Has(dir) {
-			err = illegalMove(game.Wide{Low: b}, dir, legal)
+			err = illegalMove(game.Wide{Low: board}, dir, legal)
 		}
 		if err != nil {
-			return game.Wide{Low: b}, t.playerError(g, err)
+			return game.Wide{Low: board}, t.playerError(record, err)
 		}
-		next, score, err := t.rules.Move(b, dir)
+		next, score, err := t.rules.Move(board, dir)
 		if err != nil { // a tile of 65536
-			_, after, err := t.applyMove(g, game.Wide{Low: b}, dir)
+			_, after, err := t.applyMove(record, game.Wide{Low: board}, dir)
 			return after, err
 		}
-		t.countMove(g, score)
-		if goal > 0 && !g.Won && next.AtLeast(goal) {
-			g.Won, g.WinMoves = true, g.Moves
+		t.countMove(record, score)
+		if goal > 0 && !record.Won && next.AtLeast(goal) {
+			record.Won, record.WinMoves = true, record.Moves
 			if !t.match.PlayOn {
 				return game.Wide{Low: next}, nil
 			}
 		}
-		b = t.rules.AddRandom(next, t.spawns.rng)
-		g.Spawns++
+		board = t.rules.AddRandom(next, t.spawns.rng)
+		record.Spawns++
 	}
-	return game.Wide{Low: b}, nil
+	return game.Wide{Low: board}, nil
 }
 
-// playWide plays a game from the board b and returns its last board.
-func (t *gameRunner) playWide(g *Game, b game.Wide, onFrame func(Frame)) (game.Wide, error) {
-	for !t.ended(g) {
-		legal := t.rules.LegalWide(b)
+// playWide plays a game from a board to its end, and returns the last board. It updates the result in record.
+func (t *gameRunner) playWide(record *Game, board game.Wide, onFrame func(Frame)) (game.Wide, error) {
+	for !t.ended(record) {
+		legal := t.rules.LegalWide(board)
 		if legal == 0 {
 			break
 		}
 		if t.stop.Load() {
-			return b, errStopped
+			return board, errStopped
 		}
-		dir, err := t.chooseMove(b, legal)
+		dir, err := t.chooseMove(board, legal)
 		if err != nil {
-			return b, t.playerError(g, err)
+			return board, t.playerError(record, err)
 		}
-		moved, after, err := t.applyMove(g, b, dir)
+		moved, after, err := t.applyMove(record, board, dir)
 		if err != nil {
-			return b, err
+			return board, err
 		}
-		if b = after; onFrame != nil && !g.Overflow {
-			onFrame(Frame{Moves: g.Moves, Dir: dir, Moved: moved, Board: b, Score: g.Score})
+		if board = after; onFrame != nil && !record.Overflow {
+			onFrame(Frame{Moves: record.Moves, Dir: dir, Moved: moved, Board: board, Score: record.Score})
 		}
 	}
-	return b, nil
+	return board, nil
 }
 
 // ended reports whether a game ends although moves are legal.
 func (t *gameRunner) ended(g *Game) bool { return g.Won && !t.match.PlayOn || g.Overflow }
 
-// playerError returns the error of a game whose player returned err: none if the player ran out of room on the board, which ends the game.
-func (t *gameRunner) playerError(g *Game, err error) error {
+// playerError returns the error of a game after its player has returned err. If the player foresaw a tile that is too large for its board, this ends
+// the game, and the error is nil.
+func (t *gameRunner) playerError(record *Game, err error) error {
 	switch {
 	case errors.Is(err, game.ErrOverflow):
-		g.Overflow = true
+		record.Overflow = true
 		return nil
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return errStopped // an external player that was ended
 	}
-	return t.gameError(g, err)
+	return t.gameError(record, err)
 }
 
 func (t *gameRunner) gameError(g *Game, err error) error {
@@ -202,46 +205,46 @@ func (t *gameRunner) gameError(g *Game, err error) error {
 }
 
 // chooseMove asks the player for a move, which must be legal.
-func (t *gameRunner) chooseMove(b game.Wide, legal game.Moves) (game.Dir, error) {
-	dir, err := t.ask(b, legal)
+func (t *gameRunner) chooseMove(board game.Wide, legal game.Moves) (game.Dir, error) {
+	dir, err := t.ask(board, legal)
 	if err == nil && !legal.Has(dir) {
-		err = illegalMove(b, dir, legal)
+		err = illegalMove(board, dir, legal)
 	}
 	return dir, err
 }
 
-func illegalMove(b game.Wide, dir game.Dir, legal game.Moves) error {
-	return fmt.Errorf("board %v: the player moves %v, want one of %v", b, dir, legal)
+func illegalMove(board game.Wide, dir game.Dir, legal game.Moves) error {
+	return fmt.Errorf("board %v: the player moves %v, want one of %v", board, dir, legal)
 }
 
-// ask returns the player's move. A player that knows tiles to 32768 sees a downgraded board if b has larger ones, or if the player saw a merge
-// for which the board has no room.
-func (t *gameRunner) ask(b game.Wide, legal game.Moves) (dir game.Dir, err error) {
+// ask returns the player's move on a board. A player that knows only tiles up to 32768 sees a downgraded board if the board has larger tiles, or if
+// the player foresees a larger one.
+func (t *gameRunner) ask(board game.Wide, legal game.Moves) (dir game.Dir, err error) {
 	if t.wide != nil {
-		return t.wide.ChooseWide(b, legal, t.choices.rng)
+		return t.wide.ChooseWide(board, legal, t.choices.rng)
 	}
-	if seen, fits := b.Narrow(); fits {
+	if seen, fits := board.Narrow(); fits {
 		if dir, err = t.player.Choose(seen, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
 			return dir, err
 		}
 	}
-	return t.askDowngraded(b, legal)
+	return t.askDowngraded(board, legal)
 }
 
 // askDowngraded is ask for a board that does not fit, or has no room for the merges that the player sees.
-func (t *gameRunner) askDowngraded(b game.Wide, legal game.Moves) (dir game.Dir, err error) {
-	err = chooseDowngraded(b, func(seen game.Board) (err error) {
+func (t *gameRunner) askDowngraded(board game.Wide, legal game.Moves) (dir game.Dir, err error) {
+	err = chooseDowngraded(board, func(seen game.Board) (err error) {
 		dir, err = t.player.Choose(seen, legal, t.choices.rng)
 		return err
 	})
 	return dir, err
 }
 
-// chooseDowngraded calls choose with downgraded boards of b, which have more and more room, until it does not return game.ErrOverflow. The error is
-// the last one of choose.
-func chooseDowngraded(b game.Wide, choose func(seen game.Board) error) error {
-	for most := min(b.Max(), game.MaxExponent+1) - 1; most > 0; most-- {
-		seen, ok := b.Downgraded(most)
+// chooseDowngraded calls choose with downgraded boards, whose tiles are smaller and smaller, until it does not return game.ErrOverflow. It returns
+// the last error of choose.
+func chooseDowngraded(board game.Wide, choose func(seen game.Board) error) error {
+	for largest := min(board.Max(), game.MaxExponent+1) - 1; largest > 0; largest-- {
+		seen, ok := board.Downgraded(largest)
 		if !ok {
 			break
 		}
@@ -255,28 +258,28 @@ func chooseDowngraded(b game.Wide, choose func(seen game.Board) error) error {
 // newTileMax is the exponent of the largest new tile: it can win when the goal is 4.
 const newTileMax = 2
 
-// applyMove moves b in a direction and adds the new tile, unless the game ended with the move. It returns the boards before and after the
-// new tile.
-func (t *gameRunner) applyMove(g *Game, b game.Wide, dir game.Dir) (moved, after game.Wide, err error) {
-	moved, score, err := t.rules.MoveWide(b, dir)
+// applyMove makes a move on a board, and adds the new tile unless the move ends the game. It updates the result in record, and returns the boards
+// before and after the new tile.
+func (t *gameRunner) applyMove(record *Game, board game.Wide, dir game.Dir) (moved, after game.Wide, err error) {
+	moved, score, err := t.rules.MoveWide(board, dir)
 	if err != nil {
-		return b, b, t.playerError(g, err)
+		return board, board, t.playerError(record, err)
 	}
-	t.countMove(g, score)
-	t.checkWin(g, moved)
-	if t.ended(g) {
+	t.countMove(record, score)
+	t.checkWin(record, moved)
+	if t.ended(record) {
 		return moved, moved, nil
 	}
 	after, err = t.addTile(moved)
 	if err != nil {
-		return moved, moved, t.gameError(g, err)
+		return moved, moved, t.gameError(record, err)
 	}
-	g.Spawns++
+	record.Spawns++
 	if t.match.Published { // the next move may remove the largest tile
-		g.Max = max(g.Max, after.Max())
+		record.Max = max(record.Max, after.Max())
 	}
 	if t.match.Goal <= newTileMax {
-		t.checkWin(g, after)
+		t.checkWin(record, after)
 	}
 	return moved, after, nil
 }
@@ -290,29 +293,29 @@ func (t *gameRunner) countMove(g *Game, score int) {
 	}
 }
 
-// addTile adds the new tile that chance or the opponent chooses.
-func (t *gameRunner) addTile(b game.Wide) (game.Wide, error) {
+// addTile returns a board with a new tile, which chance or the opponent chooses.
+func (t *gameRunner) addTile(board game.Wide) (game.Wide, error) {
 	if t.match.Opponent == nil {
-		return t.rules.AddRandomWide(b, t.spawns.rng), nil
+		return t.rules.AddRandomWide(board, t.spawns.rng), nil
 	}
-	placed := b
+	placed := board
 	place := func(seen game.Board) error {
-		with, err := t.match.Opponent.Place(seen, t.spawns.rng)
+		after, err := t.match.Opponent.Place(seen, t.spawns.rng)
 		if err == nil {
-			placed.Low |= with ^ seen // a new tile is in a cell that is empty on both
+			placed.Low |= after ^ seen // a new tile is in a cell that is empty on both
 		}
 		return err
 	}
-	if seen, fits := b.Narrow(); fits {
+	if seen, fits := board.Narrow(); fits {
 		if err := place(seen); !errors.Is(err, game.ErrOverflow) {
 			return placed, err
 		}
 	}
-	return placed, chooseDowngraded(b, place)
+	return placed, chooseDowngraded(board, place)
 }
 
-func (t *gameRunner) checkWin(g *Game, b game.Wide) {
-	if !g.Won && t.match.won(b) {
+func (t *gameRunner) checkWin(g *Game, board game.Wide) {
+	if !g.Won && t.match.won(board) {
 		g.Won, g.WinMoves = true, g.Moves
 	}
 }

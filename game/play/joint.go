@@ -17,43 +17,44 @@ type Joint struct {
 	Verdict           Verdict
 }
 
-// Joints judges the mean scores of each table with at least two of them by Stouffer's method at [stats.CompareConfidence]. Rows with too few
-// games are left out.
+// Joints tests the mean scores of each table together, by Stouffer's method with the confidence [stats.CompareConfidence]. It returns a result for
+// each table with at least two compared mean scores.
 //
 // Source: Stouffer, Suchman, DeVinney, Star and Williams 1949, The American Soldier, volume 1, footnote to page 45.
 func Joints(results []RowResult) []Joint {
-	var out []Joint
+	var tables []Joint
 	seen := make(map[[2]string]bool)
 	for i := range results {
-		r := &results[i]
-		for k := range r.Judgements {
-			j := &r.Judgements[k]
-			compared := j.Verdict == Compatible || j.Verdict == Incompatible
-			game := [2]string{r.Row.Table, r.Strategy}
-			if r.Row.Values[k].Measure != MeanScore || !compared || seen[game] {
+		result := &results[i]
+		for index := range result.Judgements {
+			judgement := &result.Judgements[index]
+			isMean := result.Row.Values[index].Measure == MeanScore
+			isCompared := judgement.Verdict == Compatible || judgement.Verdict == Incompatible
+			series := [2]string{result.Row.Table, result.Strategy} // rows of a series share their games
+			if !isMean || !isCompared || seen[series] {
 				continue
 			}
-			seen[game] = true
-			if len(out) == 0 || out[len(out)-1].Table != r.Row.Table {
-				out = append(out, Joint{Table: r.Row.Table})
+			seen[series] = true
+			if len(tables) == 0 || tables[len(tables)-1].Table != result.Row.Table {
+				tables = append(tables, Joint{Table: result.Row.Table})
 			}
-			last := &out[len(out)-1]
+			last := &tables[len(tables)-1]
 			last.Rows++
-			last.Deviation += j.Deviation
+			last.Deviation += judgement.Deviation
 		}
 	}
-	joints := out[:0]
-	for _, j := range out {
-		if j.Rows < 2 {
+	joints := tables[:0]
+	for _, joint := range tables {
+		if joint.Rows < 2 {
 			continue
 		}
-		j.Deviation /= math.Sqrt(float64(j.Rows))
-		j.PValue = math.Erfc(math.Abs(j.Deviation) / math.Sqrt2)
-		j.Verdict = Compatible
-		if j.PValue <= stats.Alpha(stats.CompareConfidence) {
-			j.Verdict = Incompatible
+		joint.Deviation /= math.Sqrt(float64(joint.Rows))
+		joint.PValue = math.Erfc(math.Abs(joint.Deviation) / math.Sqrt2)
+		joint.Verdict = Compatible
+		if joint.PValue <= stats.Alpha(stats.CompareConfidence) {
+			joint.Verdict = Incompatible
 		}
-		joints = append(joints, j)
+		joints = append(joints, joint)
 	}
 	return joints
 }

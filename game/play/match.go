@@ -42,7 +42,7 @@ func (m Match) ParseOpponent(spec string) (*strategy.Opponent, error) {
 	return strategy.ParseOpponent(spec, setting)
 }
 
-// setting returns the game for which strategies are made.
+// setting returns the game of the match, as the strategies are made for it.
 func (m Match) setting() (strategy.Setting, error) {
 	if err := m.Validate(); err != nil {
 		return strategy.Setting{}, err
@@ -55,7 +55,7 @@ func (m Match) setting() (strategy.Setting, error) {
 	return setting, err
 }
 
-// prepare does the long work before the first game of strategies.
+// prepare prepares the opponent and the strategies for their first game, which can take long.
 func (m Match) prepare(ctx context.Context, strategies ...strategy.Strategy) error {
 	if err := strategy.PrepareOpponent(ctx, m.Opponent); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (m Match) newRules() (*game.Rules, error) {
 // that the strategy uses more than the legal moves: such a strategy would look ahead by the correct rules.
 func (m Match) Parse(spec string) (strategy.Strategy, error) { return m.ParseWith(spec, nil) }
 
-// ParseWith is Parse for strategies that may be external players, which programs starts.
+// ParseWith returns the strategy that a spec describes, like Parse. The strategy may be an external player, which programs starts.
 func (m Match) ParseWith(spec string, programs strategy.Programs) (strategy.Strategy, error) {
 	setting, err := m.setting()
 	if err != nil {
@@ -117,12 +117,12 @@ func (m Match) ParseWith(spec string, programs strategy.Programs) (strategy.Stra
 	return strategy.Parse(spec, setting)
 }
 
-// String returns the match without its seed: "4x4, win at 2048 and play on".
+// String returns the match without its seed, such as "4x4, win at 2048 and play on".
 func (m Match) String() string {
 	if m.Opponent != nil {
-		chance := m
-		chance.Opponent = nil
-		return fmt.Sprintf("%v, new tiles by %v", chance, m.Opponent)
+		withoutOpponent := m
+		withoutOpponent.Opponent = nil
+		return fmt.Sprintf("%v, new tiles by %v", withoutOpponent, m.Opponent)
 	}
 	switch {
 	case m.Published:
@@ -136,4 +136,4 @@ func (m Match) String() string {
 }
 
 // won reports whether the goal is on the board.
-func (m *Match) won(b game.Wide) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }
+func (m *Match) won(board game.Wide) bool { return m.Goal > 0 && board.AtLeast(m.Goal) }

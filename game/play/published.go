@@ -48,17 +48,19 @@ type Document struct {
 // Documents returns the documents with tables that can be repeated.
 func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS221(), LeesMiller()} }
 
-// Choose returns the rows of a table ("1" or "table 1") whose names match; an empty table selects the rows of all tables.
+// Choose returns the rows of a table whose names match a pattern. table is the name of the table, such as "1" or "table 1"; "" means all tables. It
+// returns an error if there is no such row.
 func (d Document) Choose(table string, name interface{ MatchString(s string) bool }) (rows []PublishedRow, err error) {
-	var all []string
+	var names []string
 	for _, row := range d.Rows {
-		all = append(all, row.Table+": "+row.Name)
-		if (table == "" || row.Table == table || strings.HasSuffix(row.Table, " "+table)) && name.MatchString(row.Name) {
+		names = append(names, row.Table+": "+row.Name)
+		isTable := table == "" || row.Table == table || strings.HasSuffix(row.Table, " "+table)
+		if isTable && name.MatchString(row.Name) {
 			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("no row of %s is asked for, want one of: %s", d.Name, strings.Join(all, ", "))
+		return nil, fmt.Errorf("no row of %s is asked for, want one of: %s", d.Name, strings.Join(names, ", "))
 	}
 	return rows, nil
 }
@@ -154,90 +156,92 @@ func (s *gameSample) addGame(g Game) {
 	s.largest.Add(float64(game.Value(g.Max)))
 }
 
-// judge compares a published number with our games. confidence is the confidence of our interval; verdicts use stats.CompareConfidence.
-func (s *gameSample) judge(row *PublishedRow, p *Published, confidence float64) (Judgement, error) {
-	j := Judgement{Value: math.NaN(), Games: s.Games(), Theirs: row.Games}
+// judge compares a published number with the results of our games. confidence is the confidence of our interval. The test has the confidence
+// stats.CompareConfidence.
+func (s *gameSample) judge(row *PublishedRow, published *Published, confidence float64) (Judgement, error) {
+	judgement := Judgement{Value: math.NaN(), Games: s.Games(), Theirs: row.Games}
 	if s.Games() == 0 {
-		if p.Measure != Speed && p.Measure != WinTime {
-			j.Verdict = TooFew
+		if published.Measure != Speed && published.Measure != WinTime {
+			judgement.Verdict = TooFew
 		}
-		j.Remark = "no game was finished in the time"
-		return j, nil
+		judgement.Remark = "no game was finished in the time"
+		return judgement, nil
 	}
 	var err error
-	switch p.Measure {
+	switch published.Measure {
 	case WinShare, LossShare, ReachShare, LargestShare:
-		err = s.judgeShare(&j, s.share(row, p), p, confidence)
+		err = s.judgeShare(&judgement, s.share(row, published), published, confidence)
 	case MeanScore:
-		err = judgeMean(&j, s.Score, p, confidence)
+		err = judgeMean(&judgement, s.Score, published, confidence)
 	case MeanLargest:
-		err = judgeMean(&j, s.largest, p, confidence)
+		err = judgeMean(&judgement, s.largest, published, confidence)
 	case BestScore:
-		err = s.judgeBest(&j, p, s.scores)
+		err = s.judgeBest(&judgement, published, s.scores)
 	case BestTile:
-		err = s.judgeBest(&j, p, s.tiles())
+		err = s.judgeBest(&judgement, published, s.tiles())
 	case WinValue:
-		err = s.judgeValue(&j, p, confidence)
+		err = s.judgeValue(&judgement, published, confidence)
 	case Speed:
-		j.Value = s.Speed()
+		judgement.Value = s.Speed()
 	case WinTime:
 		if s.Won.K > 0 && s.Moves.N > 0 {
-			j.Value = s.WinMoves.Mean() / s.Speed()
+			judgement.Value = s.WinMoves.Mean() / s.Speed()
 		}
 	default:
-		err = fmt.Errorf("%s: games say nothing about %s", row.Name, p.Measure)
+		err = fmt.Errorf("%s: games say nothing about %s", row.Name, published.Measure)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s, %s, %s: %w", row.Table, row.Name, p.Measure, err)
+		err = fmt.Errorf("%s, %s, %s: %w", row.Table, row.Name, published.Measure, err)
 	}
-	return j, err
+	return judgement, err
 }
 
-// share returns the games that a published share counts, and their total.
-func (s *gameSample) share(row *PublishedRow, p *Published) stats.Bernoulli {
-	exp := int(math.Log2(float64(p.Tile)))
-	switch p.Measure {
+// share returns the number of our games that a published share counts, and the number of all our games.
+func (s *gameSample) share(row *PublishedRow, published *Published) stats.Bernoulli {
+	exponent := int(math.Log2(float64(published.Tile)))
+	switch published.Measure {
 	case LossShare:
 		return stats.Bernoulli{N: s.Games(), K: s.Games() - s.Won.K}
 	case ReachShare:
-		return s.Reached(exp)
+		return s.Reached(exponent)
 	case LargestShare:
-		return stats.Bernoulli{N: s.Games(), K: s.Largest[exp]}
+		return stats.Bernoulli{N: s.Games(), K: s.Largest[exponent]}
 	}
 	return s.Won
 }
 
+// tiles returns the value of the largest tile of each game.
 func (s *gameSample) tiles() []float64 {
-	var out []float64
-	for exp, n := range s.Largest {
-		for range n {
-			out = append(out, float64(game.Value(exp)))
+	var values []float64
+	for exponent, games := range s.Largest {
+		for range games {
+			values = append(values, float64(game.Value(exponent)))
 		}
 	}
-	return out
+	return values
 }
 
-// judgeShare compares two shares by Fisher's exact test, or by intervals if our number of games was not fixed beforehand. A printed share can
-// stand for several counts; it is compatible if one of them is.
-func (s *gameSample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, confidence float64) error {
-	counts, remark, err := publishedCounts(p.Text, j.Theirs)
+// judgeShare compares our share with a published one, by Fisher's exact test or, if our number of games was not fixed beforehand, by intervals. A
+// printed share is rounded, so it can stand for several counts. It is compatible if one of these counts is.
+func (s *gameSample) judgeShare(judgement *Judgement, ours stats.Bernoulli, published *Published, confidence float64) error {
+	counts, remark, err := publishedCounts(published.Text, judgement.Theirs)
 	if err != nil {
 		return err
 	}
-	j.Value, j.Remark, j.Verdict = ours.Mean(), remark, Incompatible
-	j.Theirs = counts[0].N
-	if j.Interval, err = stats.BernoulliInterval(ours, confidence, s.sequential); err != nil {
+	judgement.Value, judgement.Remark, judgement.Verdict = ours.Mean(), remark, Incompatible
+	judgement.Theirs = counts[0].N
+	if judgement.Interval, err = stats.BernoulliInterval(ours, confidence, s.sequential); err != nil {
 		return err
 	}
-	j.Method = "exact test"
+	judgement.Method = "exact test"
 	if s.sequential {
-		j.Method = "intervals overlap"
+		judgement.Method = "intervals overlap"
 	}
 	compatible, weakness, err := compatibleShare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts, cmp.Or(s.testConfidence, stats.CompareConfidence))
 	if err != nil || !compatible {
 		return err
 	}
-	j.setCompatible(weakness)
+	judgement.setCompatible(weakness)
 	return nil
 }
 
@@ -257,8 +261,8 @@ func (j *Judgement) setCompatible(weakness string) {
 // compatibleShare compares our games with a published share that stands for one of counts. If they are compatible, weakness says why this
 // proves little: any result of so many games would be compatible, or our 99 % interval is wider than widestShare. It is empty otherwise.
 func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64) (compatible bool, weakness string, err error) {
-	compatibleWith := func(k int64) (bool, error) {
-		ours.K = k
+	compatibleWith := func(wins int64) (bool, error) {
+		ours.K = wins
 		for _, theirs := range counts {
 			test, err := stats.Compare(ours, stats.Sample{Bernoulli: theirs}, level)
 			if err != nil || test.Compatible {
@@ -267,7 +271,7 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 		}
 		return false, nil
 	}
-	i, err := stats.BernoulliInterval(ours.Bernoulli, stats.DefaultConfidence, ours.Sequential)
+	interval, err := stats.BernoulliInterval(ours.Bernoulli, stats.DefaultConfidence, ours.Sequential)
 	if err != nil {
 		return false, "", err
 	}
@@ -278,7 +282,7 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 	switch {
 	case zeroCompatible && allCompatible:
 		weakness = fmt.Sprintf("no result of %s would have been incompatible with %d of theirs", noun.Count(ours.N, "game"), counts[0].N)
-	case i.Hi-i.Lo > widestShare:
+	case interval.Hi-interval.Lo > widestShare:
 		weakness = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
 	}
 	return compatible, weakness, cmp.Or(errZero, errAll, errOurs)
@@ -286,39 +290,39 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 
 // publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes, and
 // for a percentage or a share such as 0.138 all counts that round to it. If no count does, it returns the nearest and a remark.
-func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark string, err error) {
-	if k, m, ok := strings.Cut(text, "/"); ok {
-		b := stats.Bernoulli{}
+func publishedCounts(text string, total int64) (counts []stats.Bernoulli, remark string, err error) {
+	if wins, games, ok := strings.Cut(text, "/"); ok {
+		fraction := stats.Bernoulli{}
 		var errK, errM error
-		b.K, errK = strconv.ParseInt(strings.TrimSpace(k), 10, 64)
-		b.N, errM = strconv.ParseInt(strings.TrimSpace(m), 10, 64)
-		if errK != nil || errM != nil || b.K < 0 || b.K > b.N || b.N == 0 {
+		fraction.K, errK = strconv.ParseInt(strings.TrimSpace(wins), 10, 64)
+		fraction.N, errM = strconv.ParseInt(strings.TrimSpace(games), 10, 64)
+		if errK != nil || errM != nil || fraction.K < 0 || fraction.K > fraction.N || fraction.N == 0 {
 			return nil, "", fmt.Errorf("published %q, want a fraction of games", text)
 		}
-		return []stats.Bernoulli{b}, "", nil
+		return []stats.Bernoulli{fraction}, "", nil
 	}
 	if text == "Yes" || text == "No" {
 		return []stats.Bernoulli{{N: 1, K: bit(text == "Yes")}}, "", nil
 	}
-	if k, err := strconv.ParseInt(text, 10, 64); err == nil && k >= 0 && k <= n && n > 0 {
-		return []stats.Bernoulli{{N: n, K: k}}, "", nil
+	if wins, err := strconv.ParseInt(text, 10, 64); err == nil && wins >= 0 && wins <= total && total > 0 {
+		return []stats.Bernoulli{{N: total, K: wins}}, "", nil
 	}
-	value, half, err := printedShare(text)
-	if err != nil || !strings.ContainsAny(text, "%.") || n < 1 {
-		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a share, a fraction, a count, Yes or No", text, n)
+	value, halfUnit, err := printedShare(text)
+	if err != nil || !strings.ContainsAny(text, "%.") || total < 1 {
+		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a share, a fraction, a count, Yes or No", text, total)
 	}
-	value, half = value*float64(n), half*float64(n)
+	value, halfUnit = value*float64(total), halfUnit*float64(total)
 	const slack = 1e-9
-	for k := int64(math.Ceil(value - half - slack)); float64(k) <= value+half+slack; k++ {
-		if k >= 0 && k <= n {
-			counts = append(counts, stats.Bernoulli{N: n, K: k})
+	for wins := int64(math.Ceil(value - halfUnit - slack)); float64(wins) <= value+halfUnit+slack; wins++ {
+		if wins >= 0 && wins <= total {
+			counts = append(counts, stats.Bernoulli{N: total, K: wins})
 		}
 	}
 	if len(counts) > 0 {
 		return counts, "", nil
 	}
-	nearest := stats.Bernoulli{N: n, K: int64(math.Round(value))}
-	return []stats.Bernoulli{nearest}, fmt.Sprintf("no count of %s rounds to %s; taken as %d/%d", noun.Count(n, "game"), text, nearest.K, n), nil
+	nearest := stats.Bernoulli{N: total, K: int64(math.Round(value))}
+	return []stats.Bernoulli{nearest}, fmt.Sprintf("no count of %s rounds to %s; taken as %d/%d", noun.Count(total, "game"), text, nearest.K, total), nil
 }
 
 // Share returns the published number as a share of 1, if it is one.
@@ -331,16 +335,16 @@ func (p *Published) Share() (share float64, ok bool) {
 	if share, _, err := printedShare(p.Text); err == nil && strings.ContainsAny(p.Text, "%.") {
 		return share, true
 	}
-	b, _, err := publishedCounts(p.Text, 1)
+	counts, _, err := publishedCounts(p.Text, 1)
 	if err != nil {
 		return 0, false
 	}
-	return b[0].Mean(), true
+	return counts[0].Mean(), true
 }
 
 // printed parses a number such as "72.34 %", "about 8 %" or "7065.2". It returns its value, without dividing a percentage by 100, and half a unit
 // of its last digit.
-func printed(text string) (value, half float64, err error) {
+func printed(text string) (value, halfUnit float64, err error) {
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "about "), "%"))
 	scale := 1.0
 	for suffix, factor := range map[string]float64{" million": 1e6, " billion": 1e9} {
@@ -356,29 +360,29 @@ func printed(text string) (value, half float64, err error) {
 }
 
 // judgeMean compares means by Student's test. The document prints no standard deviation, so the test uses ours for both and is nominal.
-func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float64) error {
-	value, half, err := printed(p.Text)
+func judgeMean(judgement *Judgement, ours stats.Moments, published *Published, confidence float64) error {
+	value, halfUnit, err := printed(published.Text)
 	if err != nil {
 		return err
 	}
-	j.Value = ours.Mean()
-	if ours.N < 2 || j.Theirs < 1 {
-		j.setCompatible("there is no standard deviation")
+	judgement.Value = ours.Mean()
+	if ours.N < 2 || judgement.Theirs < 1 {
+		judgement.setCompatible("there is no standard deviation")
 		return nil
 	}
-	if j.Interval, err = stats.RewardInterval(ours, nil, confidence, false); err != nil {
+	if judgement.Interval, err = stats.RewardInterval(ours, nil, confidence, false); err != nil {
 		return err
 	}
 	test, err := stats.RewardInterval(ours, nil, stats.CompareConfidence, false)
 	if err != nil {
 		return err
 	}
-	scale := math.Sqrt(1 + float64(ours.N)/float64(j.Theirs))
-	if sd := math.Sqrt(ours.Variance()/float64(ours.N)) * scale; sd > 0 {
-		j.Deviation = (value - j.Value) / sd
+	scale := math.Sqrt(1 + float64(ours.N)/float64(judgement.Theirs))
+	if deviation := math.Sqrt(ours.Variance()/float64(ours.N)) * scale; deviation > 0 {
+		judgement.Deviation = (value - judgement.Value) / deviation
 	}
-	j.Method, j.Verdict = "Student t, nominal", Incompatible
-	if math.Abs(value-j.Value) > half+(test.Hi-test.Lo)/2*scale {
+	judgement.Method, judgement.Verdict = "Student t, nominal", Incompatible
+	if math.Abs(value-judgement.Value) > halfUnit+(test.Hi-test.Lo)/2*scale {
 		return nil
 	}
 	defaultInterval, err := stats.RewardInterval(ours, nil, stats.DefaultConfidence, false)
@@ -386,85 +390,85 @@ func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float6
 		return err
 	}
 	weakness := ""
-	if defaultInterval.Hi-defaultInterval.Lo > widestMean*math.Abs(j.Value) {
+	if defaultInterval.Hi-defaultInterval.Lo > widestMean*math.Abs(judgement.Value) {
 		weakness = fmt.Sprintf("the 99 %% interval is wider than %g %% of the value", 100*widestMean)
 	}
-	j.setCompatible(weakness)
+	judgement.setCompatible(weakness)
 	return nil
 }
 
 // judgeBest tests whether their best result can come from the same game as our results. If all games are ordered at random, the number of our
 // games before their first one has a known distribution. The same holds for the number of our games that beat their best. Its quantiles
 // select two of our results as limits for their best.
-func (s *gameSample) judgeBest(j *Judgement, p *Published, ours []float64) error {
-	best, half, err := printed(p.Text)
+func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours []float64) error {
+	best, halfUnit, err := printed(published.Text)
 	if err != nil {
 		return err
 	}
 	sorted := slices.Sorted(slices.Values(ours))
 	slices.Reverse(sorted)
-	n, alpha := int64(len(sorted)), stats.Alpha(stats.CompareConfidence)
-	median := rankLimit(n, j.Theirs, 0.5)
-	j.Value, j.Predicted, j.Method = sorted[min(median, n)-1], true, "exact rank test"
-	j.Interval = stats.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: stats.CompareConfidence}
-	low := rankLimit(n, j.Theirs, alpha/2)
-	if low <= n {
-		j.Interval.Lo = sorted[low-1]
+	count, alpha := int64(len(sorted)), stats.Alpha(stats.CompareConfidence)
+	median := rankLimit(count, judgement.Theirs, 0.5)
+	judgement.Value, judgement.Predicted, judgement.Method = sorted[min(median, count)-1], true, "exact rank test"
+	judgement.Interval = stats.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: stats.CompareConfidence}
+	low := rankLimit(count, judgement.Theirs, alpha/2)
+	if low <= count {
+		judgement.Interval.Lo = sorted[low-1]
 	}
 	// sorted[high-1] is the last of our results that their best exceeds with probability at most alpha/2.
-	high := rankLimit(n, j.Theirs, 1-alpha/2) - 1
+	high := rankLimit(count, judgement.Theirs, 1-alpha/2) - 1
 	if high >= 1 {
-		j.Interval.Hi = sorted[high-1]
+		judgement.Interval.Hi = sorted[high-1]
 	}
-	if best+half < j.Interval.Lo || best-half > j.Interval.Hi {
-		j.Verdict = Incompatible
+	if best+halfUnit < judgement.Interval.Lo || best-halfUnit > judgement.Interval.Hi {
+		judgement.Verdict = Incompatible
 		return nil
 	}
 	weakness := ""
 	switch {
-	case low > n && high < 1:
-		weakness = fmt.Sprintf("no best would have been incompatible with %s of ours", noun.Count(n, "game"))
-	case n < min(j.Theirs, enoughBests):
-		weakness = fmt.Sprintf("%d of ours beside the best of %d", n, j.Theirs)
+	case low > count && high < 1:
+		weakness = fmt.Sprintf("no best would have been incompatible with %s of ours", noun.Count(count, "game"))
+	case count < min(judgement.Theirs, enoughBests):
+		weakness = fmt.Sprintf("%d of ours beside the best of %d", count, judgement.Theirs)
 	}
-	j.setCompatible(weakness)
+	judgement.setCompatible(weakness)
 	return nil
 }
 
 // rankLimit returns the smallest k such that, with probability at most p, at least k of n games beat the best of m others from the same
 // distribution. It returns n+1 if there is no such k.
-func rankLimit(n, m int64, p float64) int64 {
-	k, probability := int64(0), 1.0
-	for probability > p && k <= n {
-		probability *= float64(n-k) / float64(n+m-k)
-		k++
+func rankLimit(ours, theirs int64, maxProbability float64) int64 {
+	rank, probability := int64(0), 1.0
+	for probability > maxProbability && rank <= ours {
+		probability *= float64(ours-rank) / float64(ours+theirs-rank)
+		rank++
 	}
-	return k
+	return rank
 }
 
 // judgeValue tests whether a computed probability of winning can be the one of the games that we played.
-func (s *gameSample) judgeValue(j *Judgement, p *Published, confidence float64) error {
-	value, half, err := printedShare(p.Text)
+func (s *gameSample) judgeValue(judgement *Judgement, published *Published, confidence float64) error {
+	value, halfUnit, err := printedShare(published.Text)
 	if err != nil {
 		return err
 	}
-	j.Value = s.Won.Mean()
-	if j.Interval, err = stats.BernoulliInterval(s.Won, confidence, s.sequential); err != nil {
+	judgement.Value = s.Won.Mean()
+	if judgement.Interval, err = stats.BernoulliInterval(s.Won, confidence, s.sequential); err != nil {
 		return err
 	}
 	test, err := stats.BernoulliInterval(s.Won, stats.CompareConfidence, s.sequential)
 	if err != nil {
 		return err
 	}
-	j.Method, j.Verdict = "in our interval", Incompatible
-	if test.Lo > value+half || value-half > test.Hi {
+	judgement.Method, judgement.Verdict = "in our interval", Incompatible
+	if test.Lo > value+halfUnit || value-halfUnit > test.Hi {
 		return nil
 	}
 	weakness := ""
 	if test.Hi-test.Lo > widestShare {
 		weakness = fmt.Sprintf("the 99.9 %% interval is wider than %g", widestShare)
 	}
-	j.setCompatible(weakness)
+	judgement.setCompatible(weakness)
 	return nil
 }
 
@@ -485,26 +489,26 @@ type Optimum struct {
 }
 
 // judge compares a published number with the exact one. They are compatible if the exact one rounds to the published one.
-func (o Optimum) judge(p *Published) (Judgement, error) {
-	j := Judgement{Value: o.Value, Method: "rounds to it"}
-	value, half, err := printedShare(p.Text)
-	switch p.Measure {
+func (o Optimum) judge(published *Published) (Judgement, error) {
+	judgement := Judgement{Value: o.Value, Method: "rounds to it"}
+	value, halfUnit, err := printedShare(published.Text)
+	switch published.Measure {
 	case States:
-		j.Value = float64(o.States)
+		judgement.Value = float64(o.States)
 	case Transitions:
-		j.Value = float64(o.Transitions)
+		judgement.Value = float64(o.Transitions)
 	case ClassCount:
-		j.Value = float64(o.ClassCount)
+		judgement.Value = float64(o.ClassCount)
 	case WinValue:
 	default:
-		err = cmp.Or(err, fmt.Errorf("a solution says nothing about %s", p.Measure))
+		err = cmp.Or(err, fmt.Errorf("a solution says nothing about %s", published.Measure))
 	}
-	if err != nil || j.Value == 0 {
-		j.Value, j.Method = math.NaN(), ""
-		return j, err
+	if err != nil || judgement.Value == 0 {
+		judgement.Value, judgement.Method = math.NaN(), ""
+		return judgement, err
 	}
-	if j.Verdict = Incompatible; math.Abs(j.Value-value) <= half {
-		j.Verdict = Compatible
+	if judgement.Verdict = Incompatible; math.Abs(judgement.Value-value) <= halfUnit {
+		judgement.Verdict = Compatible
 	}
-	return j, nil
+	return judgement, nil
 }

@@ -30,6 +30,6 @@ func (s *source) seek(seed uint64, index int64, purpose string) {
 	binary.BigEndian.PutUint64(key[:], seed)
 	binary.BigEndian.PutUint64(key[8:], uint64(index))
 	copy(key[16:], purpose)
-	sum := sha256.Sum256(key[:])
-	s.pcg.Seed(binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:]))
+	digest := sha256.Sum256(key[:])
+	s.pcg.Seed(binary.BigEndian.Uint64(digest[:]), binary.BigEndian.Uint64(digest[8:]))
 }

@@ -29,30 +29,30 @@ type RecordHeader struct {
 	Seeded   bool   // the tiles come from Match.Seed
 }
 
-// ReadRecord reads a record from r and calls each with the games in the order of the file. Messages call the record file. ReadRecord checks
-// every game: each move is legal; each new tile is in an empty cell and, if the record has a seed, follows from it; the game is over at its
-// end; and the recorded result is the result of the moves. The error is a *ReadError, an error of r, or an error of each.
+// ReadRecord reads a record of games, and calls each with every game in the order of the file. file is the name of the record for messages.
+// ReadRecord checks that each move is legal, that each new tile is in an empty cell and follows from the seed if the record has one, that the game is
+// over at its end, and that the recorded result is the result of the moves. The error is a *ReadError, an error of r, or an error of each.
 func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeader, error) {
-	p := recordReader{r: bufio.NewReader(r), file: file}
-	h, err := p.header()
+	reader := recordReader{r: bufio.NewReader(r), file: file}
+	header, err := reader.header()
 	if err != nil {
-		return h, err
+		return header, err
 	}
-	rules, err := game.New(h.Match.Shape) // made once: building the tables takes far longer than one game
+	rules, err := game.New(header.Match.Shape) // made once: building the tables takes far longer than one game
 	if err != nil {
-		return h, err
+		return header, err
 	}
 	spawns := newSource()
 	for {
-		played, err := p.game(h, rules, spawns)
+		played, err := reader.game(header, rules, spawns)
 		if err == io.EOF {
-			return h, nil
+			return header, nil
 		}
 		if err != nil {
-			return h, err
+			return header, err
 		}
 		if err := each(played); err != nil {
-			return h, err
+			return header, err
 		}
 	}
 }
@@ -83,45 +83,46 @@ func (p *recordReader) next() ([]token, error) {
 		}
 		p.line++
 		p.text = text
-		if w := tokens(text); len(w) > 0 && !strings.HasPrefix(w[0].text, "#") {
-			return w, nil
+		if words := tokens(text); len(words) > 0 && !strings.HasPrefix(words[0].text, "#") {
+			return words, nil
 		}
 	}
 }
 
 // readLine returns the next line without its line end.
 func (p *recordReader) readLine() (string, error) {
-	var b strings.Builder
+	var line strings.Builder
 	for {
-		part, err := p.r.ReadSlice('\n')
-		b.Write(part)
+		chunk, err := p.r.ReadSlice('\n')
+		line.Write(chunk)
 		switch {
-		case b.Len() > maxLine:
+		case line.Len() > maxLine:
 			p.line++
 			return "", p.errorAt(1, "the line is longer than %d bytes", maxLine)
-		case err == nil || err == io.EOF && b.Len() > 0:
-			return strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r"), nil
+		case err == nil || err == io.EOF && line.Len() > 0:
+			return strings.TrimSuffix(strings.TrimSuffix(line.String(), "\n"), "\r"), nil
 		case err != bufio.ErrBufferFull:
 			return "", err
 		}
 	}
 }
 
+// tokens returns the words of a line, with the columns in which they begin.
 func tokens(line string) []token {
-	var out []token
+	var result []token
 	for i := 0; i < len(line); {
 		if line[i] == ' ' || line[i] == '\t' {
 			i++
 			continue
 		}
-		n := strings.IndexAny(line[i:], " \t")
-		if n < 0 {
-			n = len(line) - i
+		length := strings.IndexAny(line[i:], " \t")
+		if length < 0 {
+			length = len(line) - i
 		}
-		out = append(out, token{line[i : i+n], i + 1})
-		i += n
+		result = append(result, token{line[i : i+length], i + 1})
+		i += length
 	}
-	return out
+	return result
 }
 
 func (p *recordReader) errorAt(col int, format string, args ...any) error {
@@ -136,39 +137,39 @@ func (p *recordReader) unexpectedEnd(err error, want string) error {
 	return p.errorAt(len(p.text)+1, "the file ends here, want %s", want)
 }
 
-// header reads the header, the lines before the first game.
-func (p *recordReader) header() (h RecordHeader, err error) {
+// header reads the lines before the first game: the strategy, the match and the seed.
+func (p *recordReader) header() (head RecordHeader, err error) {
 	text, err := p.readLine()
 	p.line, p.text = 1, text
 	if err == io.EOF || err == nil && text != recordFormat {
-		return h, p.errorAt(1, "found %.40q, want %q", text, recordFormat)
+		return head, p.errorAt(1, "found %.40q, want %q", text, recordFormat)
 	}
 	if err != nil {
-		return h, err
+		return head, err
 	}
 	for _, key := range []string{"strategy", "board", "max", "win", "seed"} {
-		w, err := p.next()
-		if err == nil && key == "seed" && w[0].text == "spawn" && len(w) == 2 {
-			h.Opponent = w[1].text
-			w, err = p.next()
+		words, err := p.next()
+		if err == nil && key == "seed" && words[0].text == "spawn" && len(words) == 2 {
+			head.Opponent = words[1].text
+			words, err = p.next()
 		}
 		if err != nil {
-			return h, p.unexpectedEnd(err, key)
+			return head, p.unexpectedEnd(err, key)
 		}
-		if w[0].text != key || len(w) < 2 {
-			return h, p.errorAt(w[0].col, "found %q, want %s and its value", p.text, key)
+		if words[0].text != key || len(words) < 2 {
+			return head, p.errorAt(words[0].col, "found %q, want %s and its value", p.text, key)
 		}
-		if err := h.setField(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
-			return h, p.errorAt(w[1].col, "%v", err)
+		if err := head.setField(key, strings.TrimSpace(p.text[words[1].col-1:])); err != nil {
+			return head, p.errorAt(words[1].col, "%v", err)
 		}
 	}
-	if h.Opponent != "" {
-		h.Seeded = false // the seed does not say what an opponent chooses
+	if head.Opponent != "" {
+		head.Seeded = false // the seed does not say what an opponent chooses
 	}
-	if err := h.Match.Validate(); err != nil {
-		return h, p.errorAt(1, "%v", err)
+	if err := head.Match.Validate(); err != nil {
+		return head, p.errorAt(1, "%v", err)
 	}
-	return h, nil
+	return head, nil
 }
 
 // setField sets one field of the header.
@@ -177,7 +178,7 @@ func (h *RecordHeader) setField(key, value string) (err error) {
 	case "strategy":
 		h.Strategy = value
 	case "board":
-		if n, _ := fmt.Sscanf(value, "%dx%d", &h.Match.Shape.Rows, &h.Match.Shape.Cols); n != 2 || h.Match.Shape.String() != value {
+		if fields, _ := fmt.Sscanf(value, "%dx%d", &h.Match.Shape.Rows, &h.Match.Shape.Cols); fields != 2 || h.Match.Shape.String() != value {
 			return fmt.Errorf("found %q, want rows x columns such as 4x4", value)
 		}
 		return h.Match.Shape.Validate()
@@ -211,32 +212,32 @@ func exponent(value string) (int, error) {
 }
 
 // game reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
-func (p *recordReader) game(h RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
-	w, err := p.next()
+func (p *recordReader) game(header RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
+	words, err := p.next()
 	if err != nil {
 		return nil, err
 	}
-	if w[0].text != "game" || len(w) != 2 {
-		return nil, p.errorAt(w[0].col, "found %q, want game and its number", p.text)
+	if words[0].text != "game" || len(words) != 2 {
+		return nil, p.errorAt(words[0].col, "found %q, want game and its number", p.text)
 	}
-	index, err := strconv.ParseInt(w[1].text, 10, 64)
+	index, err := strconv.ParseInt(words[1].text, 10, 64)
 	if err != nil || index < 0 {
-		return nil, p.errorAt(w[1].col, "found %q, want the number of the game", w[1].text)
+		return nil, p.errorAt(words[1].col, "found %q, want the number of the game", words[1].text)
 	}
-	c := gameChecker{reader: p, replay: replay{match: h.Match, rules: rules}, played: &Played{Transcript: &Transcript{}}}
-	if h.Seeded {
-		c.spawns = spawns
-		c.spawns.seek(h.Match.Seed, index, spawnStream)
+	checker := gameChecker{reader: p, replay: replay{match: header.Match, rules: rules}, played: &Played{Transcript: &Transcript{}}}
+	if header.Seeded {
+		checker.spawns = spawns
+		checker.spawns.seek(header.Match.Seed, index, spawnStream)
 	}
-	if err := c.start(); err != nil {
+	if err := checker.start(); err != nil {
 		return nil, err
 	}
-	if err := c.moves(); err != nil {
+	if err := checker.moves(); err != nil {
 		return nil, err
 	}
-	c.played.Game = c.replay.game
-	c.played.Index = index
-	return c.played, nil
+	checker.played.Game = checker.replay.game
+	checker.played.Index = index
+	return checker.played, nil
 }
 
 // gameChecker checks the moves of a game while they are read.
@@ -247,51 +248,51 @@ type gameChecker struct {
 	played *Played
 }
 
-// start reads and checks the tiles of the start.
+// start reads the line with the first two tiles, and checks it against the rules and the seed.
 func (c *gameChecker) start() error {
-	w, err := c.reader.next()
+	words, err := c.reader.next()
 	if err != nil {
 		return c.reader.unexpectedEnd(err, "start and two tiles")
 	}
-	if w[0].text != "start" {
-		return c.reader.errorAt(w[0].col, "found %q, want start and two tiles", w[0].text)
+	if words[0].text != "start" {
+		return c.reader.errorAt(words[0].col, "found %q, want start and two tiles", words[0].text)
 	}
-	var b game.Board
-	for _, tile := range w[1:] {
+	var board game.Board
+	for _, tile := range words[1:] {
 		cell, value, _ := strings.Cut(tile.text, ":")
-		n, err := strconv.ParseUint(cell, 10, 8)
-		if err != nil || n >= game.MaxCells {
+		number, err := strconv.ParseUint(cell, 10, 8)
+		if err != nil || number >= game.MaxCells {
 			return c.reader.errorAt(tile.col, "found %q, want the number of a cell, a colon and 2 or 4", tile.text)
 		}
-		exp, err := exponent(value)
+		tileExponent, err := exponent(value)
 		if err != nil {
 			return c.reader.errorAt(tile.col, "%v", err)
 		}
-		b = b.With(int(n), exp)
+		board = board.With(int(number), tileExponent)
 	}
-	if err := c.replay.start(b); err != nil {
-		return c.reader.errorAt(w[0].col, "%v", err)
+	if err := c.replay.start(board); err != nil {
+		return c.reader.errorAt(words[0].col, "%v", err)
 	}
 	if c.spawns != nil {
-		if want := c.replay.rules.Start(c.spawns.rng); want != b {
-			return c.reader.errorAt(w[0].col, "the board is not the one that the seed gives, %v", want)
+		if want := c.replay.rules.Start(c.spawns.rng); want != board {
+			return c.reader.errorAt(words[0].col, "the board is not the one that the seed gives, %v", want)
 		}
 	}
-	c.played.Transcript.Start = b
+	c.played.Transcript.Start = board
 	return nil
 }
 
 // moves reads and checks the moves and the result.
 func (c *gameChecker) moves() error {
 	for {
-		w, err := c.reader.next()
+		words, err := c.reader.next()
 		if err != nil {
 			return c.reader.unexpectedEnd(err, "a move or end")
 		}
-		if w[0].text == "end" {
-			return c.end(w)
+		if words[0].text == "end" {
+			return c.end(words)
 		}
-		for _, move := range w {
+		for _, move := range words {
 			if err := c.move(move); err != nil {
 				return err
 			}
@@ -299,37 +300,38 @@ func (c *gameChecker) moves() error {
 	}
 }
 
-func (c *gameChecker) move(w token) error {
-	s, err := parseStep(w.text)
+// move reads a word with a move and a new tile, and checks it against the rules and the seed.
+func (c *gameChecker) move(word token) error {
+	step, err := parseStep(word.text)
 	if err == nil {
-		err = c.replay.step(s)
+		err = c.replay.step(step)
 	}
-	if err == nil && c.spawns != nil && s.Exp > 0 {
-		moved := c.replay.board.With(s.Cell, 0)
+	if err == nil && c.spawns != nil && step.Exp > 0 {
+		moved := c.replay.board.With(step.Cell, 0)
 		if want := c.replay.rules.AddRandomWide(moved, c.spawns.rng); want != c.replay.board {
 			err = errors.New("the new tile is not the one that the seed gives")
 		}
 	}
 	if err != nil {
-		return c.reader.errorAt(w.col, "%v", err)
+		return c.reader.errorAt(word.col, "%v", err)
 	}
-	c.played.Transcript.Steps = append(c.played.Transcript.Steps, s)
+	c.played.Transcript.Steps = append(c.played.Transcript.Steps, step)
 	return nil
 }
 
 // end compares the recorded result with the result of the moves.
-func (c *gameChecker) end(w []token) error {
-	c.played.Transcript.Overflow = w[len(w)-1].text == overflowWord
+func (c *gameChecker) end(words []token) error {
+	c.played.Transcript.Overflow = words[len(words)-1].text == overflowWord
 	if err := c.replay.end(c.played.Transcript.Overflow); err != nil {
-		return c.reader.errorAt(w[0].col, "%v", err)
+		return c.reader.errorAt(words[0].col, "%v", err)
 	}
 	want := tokens(endLine(c.replay.game))
-	for i, x := range w {
-		if i >= len(want) || x.text != want[i].text {
-			return c.reader.errorAt(x.col, "found %q, but the moves come to %q", x.text, endLine(c.replay.game))
+	for i, word := range words {
+		if i >= len(want) || word.text != want[i].text {
+			return c.reader.errorAt(word.col, "found %q, but the moves come to %q", word.text, endLine(c.replay.game))
 		}
 	}
-	if len(w) != len(want) {
+	if len(words) != len(want) {
 		return c.reader.errorAt(len(c.reader.text)+1, "the line ends here, but the moves come to %q", endLine(c.replay.game))
 	}
 	return nil

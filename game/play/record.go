@@ -41,63 +41,64 @@ const dirLetters = "LRUD"
 type Recorder struct{ w *bufio.Writer }
 
 // NewRecorder returns a Recorder for games of m after writing the header to w.
-func NewRecorder(w io.Writer, m Match, strategy string) (*Recorder, error) {
-	goal, end := matchWords(m)
+func NewRecorder(w io.Writer, match Match, strategy string) (*Recorder, error) {
+	goal, end := matchWords(match)
 	r := &Recorder{bufio.NewWriter(w)}
-	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n", recordFormat, strategy, m.Shape, goal, end, opponentLine(m), m.Seed)
+	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n", recordFormat, strategy, match.Shape, goal, end, opponentLine(match), match.Seed)
 	return r, err
 }
 
 // matchWords returns the words for the goal and the end of a match in the headers of records and state files.
-func matchWords(m Match) (goal, end string) {
+func matchWords(match Match) (goal, end string) {
 	goal, end = "none", "stop"
-	if m.Goal > 0 {
-		goal = strconv.Itoa(game.Value(m.Goal))
+	if match.Goal > 0 {
+		goal = strconv.Itoa(game.Value(match.Goal))
 	}
 	switch {
-	case m.PlayOn:
+	case match.PlayOn:
 		end = "play on"
-	case m.Published:
+	case match.Published:
 		end = "stop, published updates"
 	}
 	return goal, end
 }
 
 // opponentLine returns the line about the opponent in headers, which is empty for chance.
-func opponentLine(m Match) string {
-	if m.Opponent == nil {
+func opponentLine(match Match) string {
+	if match.Opponent == nil {
 		return ""
 	}
-	return fmt.Sprintf("spawn %v\n", m.Opponent)
+	return fmt.Sprintf("spawn %v\n", match.Opponent)
 }
 
-// Write appends a game, which must have a Transcript, and flushes.
-func (r *Recorder) Write(p *Played) error {
-	fmt.Fprintf(r.w, "\ngame %d\nstart", p.Index)
+// Write writes a game, which must have a transcript, to the end of the record.
+func (r *Recorder) Write(played *Played) error {
+	fmt.Fprintf(r.w, "\ngame %d\nstart", played.Index)
 	for i := range game.MaxCells {
-		if exp := p.Transcript.Start.Cell(i); exp > 0 {
-			fmt.Fprintf(r.w, " %d:%d", i, game.Value(exp))
+		if exponent := played.Transcript.Start.Cell(i); exponent > 0 {
+			fmt.Fprintf(r.w, " %d:%d", i, game.Value(exponent))
 		}
 	}
-	for i, s := range p.Transcript.Steps {
+	for i, step := range played.Transcript.Steps {
 		gap := byte(' ')
 		if i%movesPerLine == 0 {
 			gap = '\n'
 		}
 		r.w.WriteByte(gap)
-		r.w.WriteString(stepText(s))
+		r.w.WriteString(stepText(step))
 	}
-	fmt.Fprintf(r.w, "\n%s\n", endLine(p.Game))
+	fmt.Fprintf(r.w, "\n%s\n", endLine(played.Game))
 	return r.w.Flush() // returns the first error of all writes
 }
 
-func stepText(s Step) string {
-	text := dirLetters[s.Dir : s.Dir+1]
-	switch s.Exp {
+// stepText returns a step as text, such as L3 for a move to the left and a new 2 in cell 3, or U12+ for a move up and a new 4 in cell 12.
+func stepText(step Step) string {
+	text := dirLetters[step.Dir : step.Dir+1]
+	switch step.Exp {
 	case 1:
-		text += strconv.Itoa(s.Cell)
+		text += strconv.Itoa(step.Cell)
 	case 2:
-		text += strconv.Itoa(s.Cell) + "+"
+		text += strconv.Itoa(step.Cell) + "+"
 	}
 	return text
 }
@@ -106,13 +107,13 @@ func stepText(s Step) string {
 const overflowWord = "overflow"
 
 // endLine returns the line with the result of a game.
-func endLine(g Game) string {
+func endLine(finished Game) string {
 	won := "-"
-	if g.Won {
-		won = strconv.FormatInt(g.WinMoves, 10)
+	if finished.Won {
+		won = strconv.FormatInt(finished.WinMoves, 10)
 	}
-	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", g.Score, g.Moves, g.Spawns, game.Value(g.Max), won)
-	if g.Overflow {
+	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", finished.Score, finished.Moves, finished.Spawns, game.Value(finished.Max), won)
+	if finished.Overflow {
 		line += " " + overflowWord
 	}
 	return line
@@ -120,22 +121,22 @@ func endLine(g Game) string {
 
 // parseStep parses a move in the format of stepText.
 func parseStep(text string) (Step, error) {
-	i := strings.IndexByte(dirLetters, text[0])
-	if i < 0 {
+	direction := strings.IndexByte(dirLetters, text[0])
+	if direction < 0 {
 		return Step{}, fmt.Errorf("found %q, want a move such as L3 or U12+, or end", text)
 	}
-	s := Step{Dir: game.Dir(i)}
+	step := Step{Dir: game.Dir(direction)}
 	cell, four := strings.CutSuffix(text[1:], "+")
 	if cell == "" && !four {
-		return s, nil
+		return step, nil
 	}
-	n, err := strconv.ParseUint(cell, 10, 8)
+	number, err := strconv.ParseUint(cell, 10, 8)
 	if err != nil {
-		return s, fmt.Errorf("found %q, want the number of a cell after %q, and perhaps a +", text, text[:1])
+		return step, fmt.Errorf("found %q, want the number of a cell after %q, and perhaps a +", text, text[:1])
 	}
-	s.Cell, s.Exp = int(n), 1
+	step.Cell, step.Exp = int(number), 1
 	if four {
-		s.Exp = 2
+		step.Exp = 2
 	}
-	return s, nil
+	return step, nil
 }

@@ -48,8 +48,8 @@ type RowResult struct {
 // Empty reports whether the time of a row was up before it had a game, a sample or a solution.
 func (r *RowResult) Empty() bool { return r.End != AllPlayed && r.Games == 0 }
 
-// Repeat plays, samples or solves every row. Rows with the same strategy and match share their games. When ctx ends, Repeat returns the rows
-// that are finished; the last may have fewer games.
+// Repeat repeats the experiments of published rows: it plays games, samples models or solves games. Rows with the same strategy and match share their
+// games. When ctx ends, Repeat returns the finished rows; the last of them may have fewer games.
 //
 // If the time ended a row early, its intervals of shares hold for any number of games. Its tests of means and of best scores assume that the
 // number of games was fixed.
@@ -62,14 +62,14 @@ func Repeat(ctx context.Context, opt RepeatOptions) ([]RowResult, error) {
 	for i := range opt.Rows {
 		row := &opt.Rows[i]
 		run.remaining = opt.Rows[i:]
-		r, err := run.repeatRow(ctx, row)
-		if ctx.Err() != nil && (err != nil || r.Games == 0) {
+		result, err := run.repeatRow(ctx, row)
+		if ctx.Err() != nil && (err != nil || result.Games == 0) {
 			break
 		}
 		if err != nil {
 			return results, fmt.Errorf("%s, %s: %w", row.Table, row.Name, err)
 		}
-		results = append(results, r)
+		results = append(results, result)
 	}
 	return results, nil
 }
@@ -98,7 +98,7 @@ func budgetEnded(ctx, limited context.Context, err error) (bool, error) {
 	return false, err
 }
 
-// rowTime returns how long the next row may play or sample; 0: no limit.
+// rowTime returns the time for the games or samples of the next row: its part of the remaining budget. 0 means no limit.
 func (p *repetition) rowTime() time.Duration {
 	if p.deadline.IsZero() {
 		return p.Time
@@ -109,11 +109,11 @@ func (p *repetition) rowTime() time.Duration {
 			rows[header(row.Match, row.Strategy, "")] = true
 		}
 	}
-	part := max(time.Until(p.deadline)/time.Duration(max(len(rows), 1)), 1)
+	share := max(time.Until(p.deadline)/time.Duration(max(len(rows), 1)), 1)
 	if p.Time > 0 {
-		part = min(part, p.Time)
+		share = min(share, p.Time)
 	}
-	return part
+	return share
 }
 
 // rowGames holds the games of one strategy.
@@ -124,27 +124,28 @@ type rowGames struct {
 	warnings []string
 }
 
+// repeatRow repeats the experiment of a row, and compares its numbers with ours.
 func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResult, error) {
-	r := RowResult{Row: row}
+	result := RowResult{Row: row}
 	switch {
 	case row.Strategy == "":
-		return r, p.solve(ctx, &r)
+		return result, p.solve(ctx, &result)
 	case row.Model:
-		return r, p.sampleModel(ctx, &r)
+		return result, p.sampleModel(ctx, &result)
 	}
 	games, err := p.gamesOfRow(ctx, row)
 	if err != nil {
-		return r, err
+		return result, err
 	}
-	r.Strategy, r.Games, r.End, r.Warnings = games.strategy, games.Games(), games.end, games.warnings
+	result.Strategy, result.Games, result.End, result.Warnings = games.strategy, games.Games(), games.end, games.warnings
 	for i := range row.Values {
 		j, err := games.judge(row, &row.Values[i], p.Confidence)
 		if err != nil {
-			return r, err
+			return result, err
 		}
-		r.Judgements = append(r.Judgements, j)
+		result.Judgements = append(result.Judgements, j)
 	}
-	return r, nil
+	return result, nil
 }
 
 // gamesOfRow returns the games of a row. It plays them unless another row has already played enough of the same games.
@@ -156,13 +157,13 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 		return nil, err
 	}
 	key, wanted := header(m, s.String(), p.Version), p.wantedGames(row)
-	if before := p.played[key]; before != nil && (before.end != AllPlayed || before.Games() >= wanted) {
-		return before, nil
+	if earlier := p.played[key]; earlier != nil && (earlier.end != AllPlayed || earlier.Games() >= wanted) {
+		return earlier, nil
 	}
 	games := &rowGames{strategy: s.String(), end: OutOfTime}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	if out, err := budgetEnded(ctx, limited, strategy.Prepare(limited, s)); err != nil || out {
+	if outcome, err := budgetEnded(ctx, limited, strategy.Prepare(limited, s)); err != nil || outcome {
 		return games, err
 	}
 	opt := Options{
@@ -180,102 +181,102 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 	if p.Progress != nil {
 		opt.Progress = func(done progress.Progress) { p.Progress(row.Name, done) }
 	}
-	out, err := Run(ctx, opt)
+	outcome, err := Run(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	games.strategy, games.end, games.warnings, games.sequential = out.Strategy, out.End, out.Warnings, out.Sequential()
+	games.strategy, games.end, games.warnings, games.sequential = outcome.Strategy, outcome.End, outcome.Warnings, outcome.Sequential()
 	p.played[key] = games
 	return games, nil
 }
 
 // sampleModel samples the model of a row and judges the row's numbers.
-func (p *repetition) sampleModel(ctx context.Context, r *RowResult) error {
+func (p *repetition) sampleModel(ctx context.Context, result *RowResult) error {
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	if part := p.rowTime(); part > 0 {
-		limited, cancel = context.WithTimeout(limited, part)
+	if limit := p.rowTime(); limit > 0 {
+		limited, cancel = context.WithTimeout(limited, limit)
 		defer cancel()
 	}
-	v, err := p.Sample(limited, r.Row, p.wantedGames(r.Row))
+	verdict, err := p.Sample(limited, result.Row, p.wantedGames(result.Row))
 	if err != nil {
 		return err
 	}
-	r.Strategy, r.Games, r.Warnings = r.Row.Strategy, v.Samples, v.Warnings
+	result.Strategy, result.Games, result.Warnings = result.Row.Strategy, verdict.Samples, verdict.Warnings
 	switch {
 	case ctx.Err() != nil:
-		r.End = Interrupted
+		result.End = Interrupted
 	case limited.Err() != nil:
-		r.End = OutOfTime
-	case v.Err != nil:
-		return v.Err
+		result.End = OutOfTime
+	case verdict.Err != nil:
+		return verdict.Err
 	}
-	for i := range r.Row.Values {
-		j, err := JudgeVerdict(r.Row, &r.Row.Values[i], &v, p.Confidence, stats.CompareConfidence, false)
+	for i := range result.Row.Values {
+		j, err := JudgeVerdict(result.Row, &result.Row.Values[i], &verdict, p.Confidence, stats.CompareConfidence, false)
 		if err != nil {
 			return err
 		}
-		r.Judgements = append(r.Judgements, j)
+		result.Judgements = append(result.Judgements, j)
 	}
 	return nil
 }
 
-// wantedGames returns how many games a row should play.
+// wantedGames returns the number of games to play for a row.
 func (p *repetition) wantedGames(row *PublishedRow) int64 {
-	n := row.Games
+	games := row.Games
 	if row.Play > 0 {
-		n = row.Play
+		games = row.Play
 	}
 	if p.Games > 0 {
-		n = min(n, p.Games)
+		games = min(games, p.Games)
 	}
-	return n
+	return games
 }
 
 // solve judges the numbers of a row against the exact solution, unless the row is out of reach.
-func (p *repetition) solve(ctx context.Context, r *RowResult) error {
+func (p *repetition) solve(ctx context.Context, result *RowResult) error {
 	nothing := func(why string) {
-		for range r.Row.Values {
-			r.Judgements = append(r.Judgements, Judgement{Value: math.NaN(), Remark: why})
+		for range result.Row.Values {
+			result.Judgements = append(result.Judgements, Judgement{Value: math.NaN(), Remark: why})
 		}
 	}
-	if p.Solve == nil || r.Row.OutOfReach {
+	if p.Solve == nil || result.Row.OutOfReach {
 		nothing("not computed: out of reach here")
 		return nil
 	}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	best, err := p.optimum(limited, r.Row)
-	if out, err := budgetEnded(ctx, limited, err); err != nil || out {
+	best, err := p.optimum(limited, result.Row)
+	if isOut, err := budgetEnded(ctx, limited, err); err != nil || isOut {
 		nothing("not computed: the budget was used up")
-		r.End = OutOfTime
+		result.End = OutOfTime
 		return err
 	}
-	for i := range r.Row.Values {
-		j, err := best.judge(&r.Row.Values[i])
+	for i := range result.Row.Values {
+		j, err := best.judge(&result.Row.Values[i])
 		if err != nil {
 			return err
 		}
-		r.Judgements = append(r.Judgements, j)
+		result.Judgements = append(result.Judgements, j)
 	}
 	return nil
 }
 
-// optimum computes those fields of Optimum that the row's numbers need.
-func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (o Optimum, err error) {
-	asked := func(m ...Measure) bool {
-		return slices.ContainsFunc(row.Values, func(v Published) bool { return slices.Contains(m, v.Measure) })
+// optimum solves the game of a row. It computes only the values that the published numbers of the row need.
+func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (best Optimum, err error) {
+	needs := func(measures ...Measure) bool {
+		return slices.ContainsFunc(row.Values, func(value Published) bool { return slices.Contains(measures, value.Measure) })
 	}
-	if asked(WinValue) {
-		o.Value, err = p.Solve(ctx, row.Match)
+	if needs(WinValue) {
+		best.Value, err = p.Solve(ctx, row.Match)
 	}
-	if err == nil && asked(States, Transitions) {
-		o.States, o.Transitions, err = Census(ctx, row.Match)
+	if err == nil && needs(States, Transitions) {
+		best.States, best.Transitions, err = Census(ctx, row.Match)
 	}
-	if err == nil && asked(ClassCount) {
-		o.ClassCount, err = Classes(ctx, row.Match)
+	if err == nil && needs(ClassCount) {
+		best.ClassCount, err = Classes(ctx, row.Match)
 	}
-	return o, err
+	return best, err
 }
 
 // NotMet returns the text for an incompatible number. note is the recorded reason, empty if the result was not expected.
@@ -289,29 +290,30 @@ type Tally struct {
 	Unexpected                       []string // incompatible numbers without a note
 }
 
-// Count counts the judgements of a document's rows and judges the mean scores of its tables together.
-func Count(d Document, results []RowResult) (t Tally) {
+// Count counts the published numbers that are compatible with ours, and those that are not. It names the contradictions that no note of the document
+// expects, also those of the mean scores of a table together.
+func Count(document Document, results []RowResult) (tally Tally) {
 	for _, j := range Joints(results) {
-		if j.Verdict == Incompatible && d.Together[j.Table] == "" {
-			t.Unexpected = append(t.Unexpected, j.Table+", mean scores together")
+		if j.Verdict == Incompatible && document.Together[j.Table] == "" {
+			tally.Unexpected = append(tally.Unexpected, j.Table+", mean scores together")
 		}
 	}
 	for i := range results {
-		r := &results[i]
-		for k := range r.Judgements {
-			p := &r.Row.Values[k]
-			switch r.Judgements[k].Verdict {
+		result := &results[i]
+		for index := range result.Judgements {
+			published := &result.Row.Values[index]
+			switch result.Judgements[index].Verdict {
 			case Compatible:
-				t.Compatible++
+				tally.Compatible++
 			case TooFew:
-				t.TooFew++
+				tally.TooFew++
 			case Incompatible:
-				t.Incompatible++
-				if p.Note == "" {
-					t.Unexpected = append(t.Unexpected, fmt.Sprintf("%s, %s, %s", r.Row.Table, r.Row.Name, p))
+				tally.Incompatible++
+				if published.Note == "" {
+					tally.Unexpected = append(tally.Unexpected, fmt.Sprintf("%s, %s, %s", result.Row.Table, result.Row.Name, published))
 				}
 			}
 		}
 	}
-	return t
+	return tally
 }

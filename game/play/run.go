@@ -88,26 +88,26 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	out = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
 	shield, _ := strategy.UnderShield(opt.Strategy)
 	out.Shielded = shield != nil
-	e := competitor{strategy: opt.Strategy}
+	entrant := competitor{strategy: opt.Strategy}
 	if opt.State != "" {
-		if e.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {
+		if entrant.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, e.state.close()) }()
-		out.Resumed, out.Warnings = e.state.resumed(opt.Games)
+		defer func() { err = errors.Join(err, entrant.state.close()) }()
+		out.Resumed, out.Warnings = entrant.state.resumed(opt.Games)
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
 	var failed error
-	s := opt.schedule(e, out, &failed)
-	played := s.run(limited)
+	plan := opt.schedule(entrant, out, &failed)
+	played := plan.run(limited)
 	if err := cmp.Or(failed, played); err != nil {
 		return nil, err
 	}
 	switch {
 	case out.Games() == opt.Games:
 	case opt.Split.Replaying():
-		out.End = s.lackGames(out.Games())
+		out.End = plan.lackGames(out.Games())
 	default:
 		out.End = endOf(ctx)
 	}
@@ -119,6 +119,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	return out, nil
 }
 
+// check returns an error if the options are not valid.
 func (opt *Options) check() error {
 	switch {
 	case opt.Games < 1:
@@ -134,14 +135,14 @@ func (opt *Options) check() error {
 }
 
 // schedule returns the schedule of the run, which adds the games to out and stores the error of Each in failed.
-func (opt *Options) schedule(e competitor, out *Outcome, failed *error) *schedule {
+func (opt *Options) schedule(entrant competitor, out *Outcome, failed *error) *schedule {
 	last := time.Now()
 	return &schedule{
-		match: opt.Match, competitors: []competitor{e}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
-		takeGame: func(_ int, g *Played) bool {
-			out.Add(g.Game)
+		match: opt.Match, competitors: []competitor{entrant}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
+		takeGame: func(_ int, played *Played) bool {
+			out.Add(played.Game)
 			if opt.Each != nil {
-				*failed = opt.Each(g)
+				*failed = opt.Each(played)
 			}
 			return *failed == nil
 		},

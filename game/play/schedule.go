@@ -54,14 +54,14 @@ func (s *schedule) run(ctx context.Context) error {
 	return s.playRange(ctx, 0, s.games)
 }
 
-// playRange plays the games first to end-1 of every competitor.
+// playRange plays the games with the indexes first to end-1, each with all competitors.
 func (s *schedule) playRange(ctx context.Context, first, end int64) error {
-	n := int64(len(s.competitors))
+	numCompetitors := int64(len(s.competitors))
 	return inorder.Run(ctx, inorder.Jobs[Played]{
-		End:     (end - first) * n,
+		End:     (end - first) * numCompetitors,
 		Workers: s.workers,
-		Start:   func(ctx context.Context) (inorder.Worker[Played], error) { return s.start(ctx, first*n) },
-		Take:    func(job int64, g *Played) bool { return s.takeGame(int(job%int64(len(s.competitors))), g) },
+		Start:   func(ctx context.Context) (inorder.Worker[Played], error) { return s.start(ctx, first*numCompetitors) },
+		Take:    func(job int64, played *Played) bool { return s.takeGame(int(job%int64(len(s.competitors))), played) },
 		Tick:    s.tick,
 	})
 }
@@ -75,19 +75,20 @@ type worker struct {
 	release  func() bool
 }
 
+// start returns a worker with a runner for each competitor. base is the number of its first job.
 func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played], error) {
-	w := &worker{schedule: s, firstJob: base, runners: make([]*gameRunner, len(s.competitors))}
-	for i, e := range s.competitors {
+	result := &worker{schedule: s, firstJob: base, runners: make([]*gameRunner, len(s.competitors))}
+	for i, entrant := range s.competitors {
 		var err error
-		if w.runners[i], err = newGameRunner(s.match, e.strategy, &w.stop); err != nil {
+		if result.runners[i], err = newGameRunner(s.match, entrant.strategy, &result.stop); err != nil {
 			return nil, err
 		}
 	}
-	w.release = context.AfterFunc(ctx, func() { w.stop.Store(true) })
-	return w, nil
+	result.release = context.AfterFunc(ctx, func() { result.stop.Store(true) })
+	return result, nil
 }
 
-// Close ends the watching of the context, and external players.
+// Close ends the external players, and no longer watches the context.
 func (w *worker) Close() error {
 	w.release()
 	var errs []error
@@ -97,49 +98,50 @@ func (w *worker) Close() error {
 	return errors.Join(errs...)
 }
 
-// Do plays n jobs and appends new games to the state files. If it is stopped, it keeps and returns the games that were finished.
-func (w *worker) Do(ctx context.Context, first, n int64) ([]Played, error) {
-	out := make([]Played, 0, n)
-	fresh := make([][]Game, len(w.competitors))
+// Do plays the games of count jobs, the first of which has the number first. It takes finished games from the state files, and appends new ones to
+// them. If it is stopped, it returns the finished games with the error.
+func (w *worker) Do(ctx context.Context, first, count int64) ([]Played, error) {
+	played := make([]Played, 0, count)
+	newGames := make([][]Game, len(w.competitors))
 	var err error
-	for q := w.firstJob + first; q < w.firstJob+first+n && err == nil; q++ {
-		index, who := q/int64(len(w.competitors)), int(q%int64(len(w.competitors)))
-		known, ok := w.competitors[who].state.finished(index)
-		if ok && !w.record {
-			out = append(out, Played{Game: known})
+	for job := w.firstJob + first; job < w.firstJob+first+count && err == nil; job++ {
+		index, player := job/int64(len(w.competitors)), int(job%int64(len(w.competitors)))
+		earlier, isKnown := w.competitors[player].state.finished(index)
+		if isKnown && !w.record {
+			played = append(played, Played{Game: earlier})
 			continue
 		}
-		var p Played
-		if p, err = w.playGame(w.runners[who], index); err != nil {
+		var finished Played
+		if finished, err = w.playGame(w.runners[player], index); err != nil {
 			break
 		}
-		out = append(out, p)
+		played = append(played, finished)
 		switch {
-		case !ok:
-			fresh[who] = append(fresh[who], p.Game)
-		case !p.same(known):
-			err = fmt.Errorf("game %d of %s: played again it differs from the state, which another version must have written", index, w.runners[who].spec)
+		case !isKnown:
+			newGames[player] = append(newGames[player], finished.Game)
+		case !finished.same(earlier):
+			err = fmt.Errorf("game %d of %s: played again it differs from the state, which another version must have written", index, w.runners[player].spec)
 		}
 	}
-	for who, games := range fresh {
-		if kept := w.competitors[who].state.append(games); kept != nil {
-			return out, kept
+	for player, games := range newGames {
+		if writeErr := w.competitors[player].state.append(games); writeErr != nil {
+			return played, writeErr
 		}
 	}
 	if errors.Is(err, errStopped) {
 		err = ctx.Err()
 	}
-	return out, err
+	return played, err
 }
 
 // playGame plays one game, with its transcript if games are recorded.
-func (s *schedule) playGame(t *gameRunner, index int64) (Played, error) {
+func (s *schedule) playGame(runner *gameRunner, index int64) (Played, error) {
 	if !s.record {
-		g, err := t.play(index, nil)
-		return Played{Game: g}, err
+		finished, err := runner.play(index, nil)
+		return Played{Game: finished}, err
 	}
 	transcript := &Transcript{}
-	g, err := t.play(index, transcript.add)
-	transcript.Overflow = g.Overflow
-	return Played{g, transcript}, err
+	finished, err := runner.play(index, transcript.add)
+	transcript.Overflow = finished.Overflow
+	return Played{finished, transcript}, err
 }

@@ -22,13 +22,13 @@ const roundsOfContest = 8
 // block: enough for the first look, and a small part of all games.
 func (s *schedule) stream() shard.Stream {
 	var specs []string
-	for _, e := range s.competitors {
-		specs = append(specs, e.strategy.String())
+	for _, entrant := range s.competitors {
+		specs = append(specs, entrant.strategy.String())
 	}
 	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
 	stream := shard.Stream{Name: name, End: s.games, Timed: true}
-	if of := int64(s.split.Part().Count); s.firstLook > 0 {
-		stream.Block = max(1, (max(s.firstLook, s.games/roundsOfContest)+of-1)/of)
+	if shards := int64(s.split.Part().Count); s.firstLook > 0 {
+		stream.Block = max(1, (max(s.firstLook, s.games/roundsOfContest)+shards-1)/shards)
 	}
 	return stream
 }
@@ -37,35 +37,35 @@ func (s *schedule) stream() shard.Stream {
 func (s *schedule) recordPart(ctx context.Context) error {
 	return s.split.Do(ctx, s.stream(), func(piece *shard.Piece) error {
 		take := s.takeGame
-		s.takeGame = func(player int, g *Played) bool {
-			piece.Data = appendRecord(piece.Data, &g.Game)
-			take(player, g)
+		s.takeGame = func(player int, played *Played) bool {
+			piece.Data = appendRecord(piece.Data, &played.Game)
+			take(player, played)
 			return true
 		}
 		return s.playRange(ctx, piece.First, piece.End)
 	})
 }
 
-// replayPiece takes the games that a shard has recorded.
-func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
-	data, err := p.Load()
+// replayPiece takes the recorded games of a shard, as if they were played now. more is false if no more games are needed.
+func (s *schedule) replayPiece(piece *shard.Piece) (more bool, err error) {
+	data, err := piece.Load()
 	if err != nil {
 		return false, err
 	}
-	r := bufio.NewReader(bytes.NewReader(data))
-	for index := p.First; index < p.End; index++ {
-		for who := range s.competitors {
-			g, err := readRecord(r, index)
+	reader := bufio.NewReader(bytes.NewReader(data))
+	for index := piece.First; index < piece.End; index++ {
+		for player := range s.competitors {
+			finished, err := readRecord(reader, index)
 			if err != nil {
 				return false, err
 			}
-			if !s.takeGame(who, &Played{Game: g}) {
+			if !s.takeGame(player, &Played{Game: finished}) {
 				return false, nil
 			}
 		}
 	}
-	if _, err := r.ReadByte(); err != io.EOF {
-		return false, fmt.Errorf("found more games than %d to %d", p.First, p.End-1)
+	if _, err := reader.ReadByte(); err != io.EOF {
+		return false, fmt.Errorf("found more games than %d to %d", piece.First, piece.End-1)
 	}
 	return true, nil
 }
@@ -78,26 +78,27 @@ func appendRecord(data []byte, g *Game) []byte {
 	return data
 }
 
-func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
-	var n [8]int64
-	for i := range n {
-		x, err := binary.ReadUvarint(r)
+// readRecord reads the game with an index from the results of a shard. It returns an error if the numbers cannot be those of a game.
+func readRecord(r *bufio.Reader, index int64) (result Game, err error) {
+	var numbers [8]int64
+	for i := range numbers {
+		number, err := binary.ReadUvarint(r)
 		if err != nil {
-			return g, fmt.Errorf("game %d ends early: %w", index, err)
+			return result, fmt.Errorf("game %d ends early: %w", index, err)
 		}
-		n[i] = int64(x)
-		if x > math.MaxInt64 {
-			return g, fmt.Errorf("game %d has a number that no game has: %d", index, x)
+		numbers[i] = int64(number)
+		if number > math.MaxInt64 {
+			return result, fmt.Errorf("game %d has a number that no game has: %d", index, number)
 		}
 	}
-	g = Game{
-		Index: index, Score: n[0], Moves: n[1], Spawns: n[2], Max: int(n[3]),
-		Won: n[4]&1 != 0, Overflow: n[4]&2 != 0, WinMoves: n[5], Acts: n[6], Time: time.Duration(n[7]),
+	result = Game{
+		Index: index, Score: numbers[0], Moves: numbers[1], Spawns: numbers[2], Max: int(numbers[3]),
+		Won: numbers[4]&1 != 0, Overflow: numbers[4]&2 != 0, WinMoves: numbers[5], Acts: numbers[6], Time: time.Duration(numbers[7]),
 	}
-	if g.Max < 1 || g.Max > game.MaxWideExponent || n[4] > 3 || max(g.WinMoves, g.Acts) > g.Moves {
-		return g, fmt.Errorf("game %d is none: %+v", index, g)
+	if result.Max < 1 || result.Max > game.MaxWideExponent || numbers[4] > 3 || max(result.WinMoves, result.Acts) > result.Moves {
+		return result, fmt.Errorf("game %d is none: %+v", index, result)
 	}
-	return g, nil
+	return result, nil
 }
 
 // lackGames ends a merge that has too few games. If no shard is absent, the contest is undecided, and more games are requested

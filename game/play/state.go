@@ -37,15 +37,15 @@ type stateFile struct {
 const stateFormat = 2
 
 // header returns the header of a state file. Two runs with the same header play the same games.
-func header(m Match, strategy, version string) string {
-	goal, end := matchWords(m)
+func header(match Match, strategy, version string) string {
+	goal, end := matchWords(match)
 	return fmt.Sprintf("tilecheck games %d\nversion %s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n\n",
-		stateFormat, version, strategy, m.Shape, goal, end, opponentLine(m), m.Seed)
+		stateFormat, version, strategy, match.Shape, goal, end, opponentLine(match), match.Seed)
 }
 
 // statePath returns the path of a strategy's state file in a directory, which it creates if necessary. The name has the beginning of the strategy and
 // a checksum of the experiment. The checksum leaves out the version, so that games of another build are found and refused.
-func statePath(dir string, m Match, strategy string) (string, error) {
+func statePath(dir string, match Match, strategy string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("state: %w", err)
 	}
@@ -55,38 +55,39 @@ func statePath(dir string, m Match, strategy string) (string, error) {
 		}
 		return '_'
 	}, strategy)
-	sum := crc32.Checksum([]byte(header(m, strategy, "")), castagnoli())
+	sum := crc32.Checksum([]byte(header(match, strategy, "")), castagnoli())
 	return filepath.Join(dir, fmt.Sprintf("%.60s-%08x.games", name, sum)), nil
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// openState opens or creates the file. The error says if it belongs to another experiment or is in use.
-func openState(path, header string) (s *stateFile, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+// openState opens the state file of an experiment, or creates it. It returns an error if the file belongs to another experiment, which has another
+// header, or if another process uses it.
+func openState(path, header string) (state *stateFile, err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("state %q: %w", path, err), f.Close())
+			err = errors.Join(fmt.Errorf("state %q: %w", path, err), file.Close())
 		}
 	}()
-	if err := filelock.Take(f); err != nil {
+	if err := filelock.Take(file); err != nil {
 		return nil, err
 	}
-	s = &stateFile{file: f, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
-	return s, s.read(header)
+	state = &stateFile{file: file, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
+	return state, state.read(header)
 }
 
-// read reads the file and leaves it ready for appending.
+// read reads the games in the file, and cuts damaged lines off its end. A new file gets the header. Then games can be appended.
 func (s *stateFile) read(header string) error {
 	r := bufio.NewReaderSize(s.file, 1<<16)
-	start := make([]byte, len(header))
-	n, err := io.ReadFull(r, start)
+	beginning := make([]byte, len(header))
+	length, err := io.ReadFull(r, beginning)
 	switch {
-	case err == nil && string(start) == header:
-	case (err == io.EOF || err == io.ErrUnexpectedEOF) && strings.HasPrefix(header, string(start[:n])):
+	case err == nil && string(beginning) == header:
+	case (err == io.EOF || err == io.ErrUnexpectedEOF) && strings.HasPrefix(header, string(beginning[:length])):
 		// The file is new, or its writer was killed before the header was complete: there are no games yet.
 		if err := s.file.Truncate(0); err != nil {
 			return err
@@ -97,18 +98,18 @@ func (s *stateFile) read(header string) error {
 		_, err := s.file.WriteString(header)
 		return err
 	case err == nil || err == io.EOF || err == io.ErrUnexpectedEOF:
-		return otherExperiment(string(start[:n]), header)
+		return otherExperiment(string(beginning[:length]), header)
 	default:
 		return err
 	}
-	good, err := s.readGames(r)
+	intact, err := s.readGames(r)
 	if err != nil {
 		return err
 	}
-	return s.cutAfter(int64(len(header)) + good)
+	return s.cutAfter(int64(len(header)) + intact)
 }
 
-// otherExperiment returns an error that names the first difference between two headers.
+// otherExperiment returns the error that a state file has another header. It names the first line that differs.
 func otherExperiment(found, want string) error {
 	lines := strings.Split(found, "\n")
 	for i, line := range strings.Split(want, "\n") {
@@ -130,24 +131,24 @@ func otherExperiment(found, want string) error {
 }
 
 // readGames reads lines up to the first damaged one and returns the number of intact bytes.
-func (s *stateFile) readGames(r *bufio.Reader) (good int64, err error) {
+func (s *stateFile) readGames(r *bufio.Reader) (intact int64, err error) {
 	for {
 		line, err := r.ReadSlice('\n')
 		if err == io.EOF || err == bufio.ErrBufferFull {
-			return good, nil
+			return intact, nil
 		}
 		if err != nil {
-			return good, err
+			return intact, err
 		}
-		g, ok := parseGame(s.crc, line[:len(line)-1])
+		finished, ok := parseGame(s.crc, line[:len(line)-1])
 		if !ok {
-			return good, nil
+			return intact, nil
 		}
-		if _, duplicate := s.games[g.Index]; duplicate {
-			return good, nil // append never writes a game twice, so the line is damaged
+		if _, duplicate := s.games[finished.Index]; duplicate {
+			return intact, nil // append never writes a game twice, so the line is damaged
 		}
-		s.games[g.Index] = g
-		good += int64(len(line))
+		s.games[finished.Index] = finished
+		intact += int64(len(line))
 	}
 }
 
@@ -195,8 +196,8 @@ func (s *stateFile) append(games []Game) error {
 		return nil
 	}
 	var text []byte
-	for _, g := range games {
-		text = appendGame(text, s.crc, g)
+	for _, finished := range games {
+		text = appendGame(text, s.crc, finished)
 	}
 	s.writeMutex.Lock()
 	defer s.writeMutex.Unlock()
@@ -214,11 +215,11 @@ func (s *stateFile) close() error {
 	return errors.Join(s.file.Sync(), s.file.Close())
 }
 
-// appendGame appends the line of a game.
-func appendGame(text []byte, crc uint32, g Game) []byte {
+// appendGame appends the line of a game to a text: its numbers, and a checksum that begins with the checksum of the header, crc.
+func appendGame(text []byte, crc uint32, finished Game) []byte {
 	start := len(text)
-	for _, n := range []int64{g.Index, g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won), g.WinMoves, g.Acts, bit(g.Overflow), int64(g.Time)} {
-		text = strconv.AppendInt(text, n, 10)
+	for _, number := range []int64{finished.Index, finished.Score, finished.Moves, finished.Spawns, int64(finished.Max), bit(finished.Won), finished.WinMoves, finished.Acts, bit(finished.Overflow), int64(finished.Time)} {
+		text = strconv.AppendInt(text, number, 10)
 		text = append(text, ' ')
 	}
 	sum := crc32.Update(crc, castagnoli(), text[start:])
@@ -226,24 +227,24 @@ func appendGame(text []byte, crc uint32, g Game) []byte {
 }
 
 // parseGame parses a line without its line end. ok is false if appendGame does not write exactly this line.
-func parseGame(crc uint32, line []byte) (g Game, ok bool) {
+func parseGame(crc uint32, line []byte) (result Game, ok bool) {
 	fields := bytes.Fields(line)
-	var n [10]int64
-	if len(fields) != len(n)+1 {
-		return g, false
+	var numbers [10]int64
+	if len(fields) != len(numbers)+1 {
+		return result, false
 	}
-	for i := range n {
+	for i := range numbers {
 		var err error
-		if n[i], err = strconv.ParseInt(string(fields[i]), 10, 64); err != nil {
-			return g, false
+		if numbers[i], err = strconv.ParseInt(string(fields[i]), 10, 64); err != nil {
+			return result, false
 		}
 	}
-	g = Game{
-		Index: n[0], Score: n[1], Moves: n[2], Spawns: n[3], Max: int(n[4]),
-		Won: n[5] == 1, WinMoves: n[6], Acts: n[7], Overflow: n[8] == 1, Time: time.Duration(n[9]),
+	result = Game{
+		Index: numbers[0], Score: numbers[1], Moves: numbers[2], Spawns: numbers[3], Max: int(numbers[4]),
+		Won: numbers[5] == 1, WinMoves: numbers[6], Acts: numbers[7], Overflow: numbers[8] == 1, Time: time.Duration(numbers[9]),
 	}
-	written := appendGame(nil, crc, g)
-	return g, bytes.Equal(written[:len(written)-1], line)
+	written := appendGame(nil, crc, result)
+	return result, bytes.Equal(written[:len(written)-1], line)
 }
 
 func bit(b bool) int64 {

@@ -18,20 +18,20 @@ type Summary struct {
 	Time         time.Duration // sum of the times of all games
 }
 
-// Add counts a game.
-func (s *Summary) Add(g Game) {
-	s.Won.Add(g.Won)
-	s.Score.Add(float64(g.Score))
-	s.Moves.Add(float64(g.Moves))
-	if g.Won {
-		s.WinMoves.Add(float64(g.WinMoves))
+// Add adds the result of a game to the summary.
+func (s *Summary) Add(finished Game) {
+	s.Won.Add(finished.Won)
+	s.Score.Add(float64(finished.Score))
+	s.Moves.Add(float64(finished.Moves))
+	if finished.Won {
+		s.WinMoves.Add(float64(finished.WinMoves))
 	}
-	s.Acts.Add(float64(g.Acts))
-	s.Largest[g.Max]++
-	if g.Overflow {
+	s.Acts.Add(float64(finished.Acts))
+	s.Largest[finished.Max]++
+	if finished.Overflow {
 		s.Overflows++
 	}
-	s.Time += g.Time
+	s.Time += finished.Time
 }
 
 // Games returns the number of games.

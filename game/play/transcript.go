@@ -23,18 +23,18 @@ type Step struct {
 	Exp  int // of the new tile: 1 for 2, 2 for 4
 }
 
-// add appends the step that led to a frame.
-func (t *Transcript) add(f Frame) {
-	if f.Moves == 0 {
-		t.Start = f.Board.Low
+// add appends the step that led to a frame: the move and the new tile. The first frame gives the board at the start.
+func (t *Transcript) add(frame Frame) {
+	if frame.Moves == 0 {
+		t.Start = frame.Board.Low
 		return
 	}
-	s := Step{Dir: f.Dir}
-	if tile := uint64(f.Board.Low ^ f.Moved.Low); tile != 0 { // a new tile is a 2 or a 4
-		s.Cell = bits.TrailingZeros64(tile) / 4
-		s.Exp = f.Board.Cell(s.Cell)
+	step := Step{Dir: frame.Dir}
+	if tile := uint64(frame.Board.Low ^ frame.Moved.Low); tile != 0 { // a new tile is a 2 or a 4
+		step.Cell = bits.TrailingZeros64(tile) / 4
+		step.Exp = frame.Board.Cell(step.Cell)
 	}
-	t.Steps = append(t.Steps, s)
+	t.Steps = append(t.Steps, step)
 }
 
 // StepError says at which step a transcript breaks the rules. Step 0 is the start; the number of steps plus 1 is the end.
@@ -51,26 +51,26 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("move %d: %s", e.Step, e.Msg)
 }
 
-// Replay replays a transcript, calls onFrame, if it is not nil, with every frame, and returns the result of the game without Index and Time. The error
-// is a *StepError if the transcript breaks the rules or ends before the game is over.
-func (m Match) Replay(t *Transcript, onFrame func(Frame)) (Game, error) {
+// Replay replays a transcript, calls onFrame, if it is not nil, with every frame, and returns the result of the game without Index and Time. The
+// error is a *StepError if the transcript breaks the rules or ends before the game is over.
+func (m Match) Replay(transcript *Transcript, onFrame func(Frame)) (Game, error) {
 	rules, err := game.New(m.Shape)
 	if err != nil {
 		return Game{}, err
 	}
-	r := replay{match: m, rules: rules, onFrame: onFrame}
-	if err := r.start(t.Start); err != nil {
-		return r.game, err
+	replaying := replay{match: m, rules: rules, onFrame: onFrame}
+	if err := replaying.start(transcript.Start); err != nil {
+		return replaying.game, err
 	}
-	for i, s := range t.Steps {
-		if err := r.step(s); err != nil {
-			return r.game, &StepError{i + 1, err.Error()}
+	for i, step := range transcript.Steps {
+		if err := replaying.step(step); err != nil {
+			return replaying.game, &StepError{i + 1, err.Error()}
 		}
 	}
-	if err := r.end(t.Overflow); err != nil {
-		return r.game, &StepError{len(t.Steps) + 1, err.Error()}
+	if err := replaying.end(transcript.Overflow); err != nil {
+		return replaying.game, &StepError{len(transcript.Steps) + 1, err.Error()}
 	}
-	return r.game, nil
+	return replaying.game, nil
 }
 
 // replay applies the steps of a transcript and checks them.
@@ -82,36 +82,38 @@ type replay struct {
 	board   game.Wide
 }
 
-func (r *replay) start(b game.Board) error {
-	w := game.Wide{Low: b}
-	r.board, r.game = w, Game{Spawns: 2}
+// start begins the game with a board. It returns an error unless the board has exactly two tiles, each a 2 or a 4.
+func (r *replay) start(board game.Board) error {
+	wide := game.Wide{Low: board}
+	r.board, r.game = wide, Game{Spawns: 2}
 	tiles := 0
-	for i := range game.MaxCells {
-		exp := b.Cell(i)
-		if exp > 2 || exp > 0 && i >= r.match.Shape.Cells() {
-			return &StepError{0, fmt.Sprintf("tile %d in cell %d, want a 2 or a 4 on the %v board", game.Value(exp), i, r.match.Shape)}
+	for cell := range game.MaxCells {
+		tileExponent := board.Cell(cell)
+		if tileExponent > 2 || tileExponent > 0 && cell >= r.match.Shape.Cells() {
+			return &StepError{0, fmt.Sprintf("tile %d in cell %d, want a 2 or a 4 on the %v board", game.Value(tileExponent), cell, r.match.Shape)}
 		}
-		tiles += min(exp, 1)
+		tiles += min(tileExponent, 1)
 	}
 	if tiles != 2 {
 		return &StepError{0, fmt.Sprintf("%d tiles, want 2", tiles)}
 	}
-	r.game.Max = b.Max()
-	r.checkWin(w)
+	r.game.Max = board.Max()
+	r.checkWin(wide)
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moved: w, Board: w})
+		r.onFrame(Frame{Moved: wide, Board: wide})
 	}
 	return nil
 }
 
-func (r *replay) step(s Step) error {
+// step makes a move and adds the new tile. It returns an error if that breaks the rules.
+func (r *replay) step(step Step) error {
 	if r.over() {
 		return errors.New("the game ended before it")
 	}
-	if legal := r.rules.LegalWide(r.board); !legal.Has(s.Dir) {
-		return fmt.Errorf("%v is not legal, want one of %v", s.Dir, legal)
+	if legal := r.rules.LegalWide(r.board); !legal.Has(step.Dir) {
+		return fmt.Errorf("%v is not legal, want one of %v", step.Dir, legal)
 	}
-	moved, score, err := r.rules.MoveWide(r.board, s.Dir)
+	moved, score, err := r.rules.MoveWide(r.board, step.Dir)
 	if err != nil {
 		return err
 	}
@@ -120,39 +122,40 @@ func (r *replay) step(s Step) error {
 	r.checkWin(moved)
 	r.board = moved
 	switch ended := r.game.Won && !r.match.PlayOn; {
-	case ended && s.Exp != 0:
+	case ended && step.Exp != 0:
 		return errors.New("the move wins the game, want no new tile after it")
-	case !ended && s.Exp == 0:
+	case !ended && step.Exp == 0:
 		return errors.New("no new tile, want one")
 	case !ended:
-		if err := r.spawn(s); err != nil {
+		if err := r.spawn(step); err != nil {
 			return err
 		}
 	}
 	r.game.Max = r.board.Max()
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moves: r.game.Moves, Dir: s.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
+		r.onFrame(Frame{Moves: r.game.Moves, Dir: step.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
 	}
 	return nil
 }
 
-func (r *replay) spawn(s Step) error {
+// spawn adds the new tile of a step. It returns an error if the tile is not a 2 or a 4, or its cell is not empty.
+func (r *replay) spawn(step Step) error {
 	switch {
-	case s.Exp != 1 && s.Exp != 2:
-		return fmt.Errorf("the new tile is %d, want 2 or 4", game.Value(s.Exp))
-	case s.Cell < 0 || s.Cell >= r.match.Shape.Cells():
-		return fmt.Errorf("the new tile is in cell %d, want 0 to %d", s.Cell, r.match.Shape.Cells()-1)
-	case r.board.Cell(s.Cell) != 0:
-		return fmt.Errorf("the new tile is in cell %d, where %d is, want an empty cell", s.Cell, game.Value(r.board.Cell(s.Cell)))
+	case step.Exp != 1 && step.Exp != 2:
+		return fmt.Errorf("the new tile is %d, want 2 or 4", game.Value(step.Exp))
+	case step.Cell < 0 || step.Cell >= r.match.Shape.Cells():
+		return fmt.Errorf("the new tile is in cell %d, want 0 to %d", step.Cell, r.match.Shape.Cells()-1)
+	case r.board.Cell(step.Cell) != 0:
+		return fmt.Errorf("the new tile is in cell %d, where %d is, want an empty cell", step.Cell, game.Value(r.board.Cell(step.Cell)))
 	}
-	r.board = r.board.With(s.Cell, s.Exp)
+	r.board = r.board.With(step.Cell, step.Exp)
 	r.game.Spawns++
 	r.checkWin(r.board)
 	return nil
 }
 
-func (r *replay) checkWin(b game.Wide) {
-	if !r.game.Won && r.match.won(b) {
+func (r *replay) checkWin(board game.Wide) {
+	if !r.game.Won && r.match.won(board) {
 		r.game.Won, r.game.WinMoves = true, r.game.Moves
 	}
 }
@@ -160,7 +163,7 @@ func (r *replay) checkWin(b game.Wide) {
 // over reports whether the game has ended.
 func (r *replay) over() bool { return r.game.Won && !r.match.PlayOn || r.rules.LegalWide(r.board) == 0 }
 
-// end checks that the game is over: won, lost, or given up by its player with Game.Overflow, as the end line says.
+// end returns an error unless the game is over: won, lost, or ended by the player because of a tile that is too large (overflow).
 func (r *replay) end(overflow bool) error {
 	if r.over() {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"tilecheck/game/strategy"
 )
 
-// Watch plays the game with that index as Run does, and calls onFrame with every frame. The first error of onFrame ends the game. Of opt only Match and
-// Strategy are used.
-func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) error) (g Game, err error) {
+// Watch plays the game with an index, as Run does, and calls onFrame with each frame. The first error of onFrame ends the game. Watch uses only Match
+// and Strategy of opt.
+func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) error) (result Game, err error) {
 	if err := opt.Match.Validate(); err != nil {
 		return Game{}, err
 	}
@@ -19,21 +19,21 @@ func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) er
 	}
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
-	t, err := newGameRunner(opt.Match, opt.Strategy, &stop)
+	runner, err := newGameRunner(opt.Match, opt.Strategy, &stop)
 	if err != nil {
 		return Game{}, err
 	}
-	defer func() { err = errors.Join(err, strategy.ClosePlayer(t.player)) }()
+	defer func() { err = errors.Join(err, strategy.ClosePlayer(runner.player)) }()
 	var failed error
-	g, err = t.play(index, func(f Frame) {
+	result, err = runner.play(index, func(frame Frame) {
 		if failed == nil {
-			if failed = onFrame(f); failed != nil {
+			if failed = onFrame(frame); failed != nil {
 				stop.Store(true)
 			}
 		}
 	})
 	if errors.Is(err, errStopped) || failed != nil {
-		return g, errors.Join(failed, ctx.Err())
+		return result, errors.Join(failed, ctx.Err())
 	}
-	return g, err
+	return result, err
 }
