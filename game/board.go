@@ -15,11 +15,11 @@ type Board uint64
 const ones = 0x1111_1111_1111_1111
 
 // Value returns the value 2^exp of a tile, 0 for exponent 0 (no tile).
-func Value(exp int) int {
-	if exp == 0 {
+func Value(exponent int) int {
+	if exponent == 0 {
 		return 0
 	}
-	return 1 << exp
+	return 1 << exponent
 }
 
 // Cell returns the exponent of cell i, 0 when it is empty. It panics unless 0 <= i < MaxCells.
@@ -29,21 +29,21 @@ func (b Board) Cell(i int) int {
 }
 
 // With returns b with exponent exp in cell i. It panics unless 0 <= i < MaxCells and 0 <= exp <= MaxExponent.
-func (b Board) With(i, exp int) Board {
+func (b Board) With(i, exponent int) Board {
 	checkRange("cell", i, MaxCells)
-	checkRange("exponent", exp, MaxExponent+1)
-	return b&^(15<<(4*i)) | Board(exp)<<(4*i)
+	checkRange("exponent", exponent, MaxExponent+1)
+	return b&^(15<<(4*i)) | Board(exponent)<<(4*i)
 }
 
 // Max returns the largest exponent on the board, 0 when it is empty.
 func (b Board) Max() int {
-	exp, cells := 0, uint64(ones) // cells whose exponents begin with the bits of exp
+	exponent, cells := 0, uint64(ones) // cells whose exponents begin with the bits of exp
 	for bit := 3; bit >= 0; bit-- {
 		if with := cells & (uint64(b) >> bit); with != 0 {
-			exp, cells = exp|1<<bit, with
+			exponent, cells = exponent|1<<bit, with
 		}
 	}
-	return exp
+	return exponent
 }
 
 // Sum returns the sum of the values of the tiles.
@@ -68,11 +68,11 @@ func (b Board) Distinct() int {
 // A game played for MAX is won when AtLeast(log2 MAX).
 //
 // Source: thesis section 3.6, no_MAX and the win condition.
-func (b Board) AtLeast(exp int) bool {
-	checkRange("exponent less one", exp-1, MaxExponent)
+func (b Board) AtLeast(exponent int) bool {
+	checkRange("exponent less one", exponent-1, MaxExponent)
 	// Every other cell in a byte of its own: adding 16-exp carries into bit 4 from exp upwards.
 	const low = 0x0F0F_0F0F_0F0F_0F0F
-	add := uint64(16-exp) * 0x0101_0101_0101_0101
+	add := uint64(16-exponent) * 0x0101_0101_0101_0101
 	even, odd := uint64(b)&low+add, uint64(b)>>4&low+add
 	return (even|odd)&^low != 0
 }
@@ -88,8 +88,8 @@ func (b Board) String() string {
 }
 
 // filled returns the flags of the cells that are not empty.
-func filled(b Board) uint64 {
-	x := uint64(b)
+func filled(board Board) uint64 {
+	x := uint64(board)
 	x |= x >> 2
 	x |= x >> 1
 	return x & ones

@@ -4,17 +4,17 @@ import "math/bits"
 
 // Canonical returns the least of the images of b, as a number, and a symmetry that makes it: Apply(by, b) == least.
 // Two boards have the same least image exactly when they are symmetric.
-func (r *Rules) Canonical(b Board) (least Board, by Symmetry) {
-	var i image
+func (r *Rules) Canonical(board Board) (least Board, by Symmetry) {
+	var least0 image
 	switch r.shape {
 	case Shape{4, 4}:
-		i = canonical4x4(uint64(b))
+		least0 = canonical4x4(uint64(board))
 	case Shape{3, 3}:
-		i = canonical3x3(uint64(b))
+		least0 = canonical3x3(uint64(board))
 	default:
-		i = r.canonicalAny(uint64(b))
+		least0 = r.canonicalAny(uint64(board))
 	}
-	return Board(i.cells), Symmetry(i.by)
+	return Board(least0.cells), Symmetry(least0.by)
 }
 
 // image is the image of a board under a symmetry.

@@ -32,9 +32,9 @@ func (a *Alternating) Choose(legal Moves) Dir {
 	if a.Switched {
 		list = &a.Lists[1]
 	}
-	d := list.Choose(legal)
-	if d == list[0] {
+	dir := list.Choose(legal)
+	if dir == list[0] {
 		a.Switched = !a.Switched
 	}
-	return d
+	return dir
 }

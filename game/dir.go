@@ -38,7 +38,7 @@ func (d Dir) String() string {
 type Moves uint8
 
 // Has reports whether d is in the set.
-func (m Moves) Has(d Dir) bool { return m>>d&1 != 0 }
+func (m Moves) Has(dir Dir) bool { return m>>dir&1 != 0 }
 
 // Len returns the number of directions in the set, 0 to 4.
 func (m Moves) Len() int { return bits.OnesCount8(uint8(m)) }
@@ -54,10 +54,10 @@ func (m Moves) At(n int) Dir {
 // Random returns a direction of the set, each equally likely. It draws once from rng (with the usual rejection). It panics when the set is
 // empty.
 func (m Moves) Random(rng *rand.Rand) Dir {
-	n := uint64(m.Len())
+	size := uint64(m.Len())
 	for {
-		move, left := bits.Mul64(rng.Uint64(), n)
-		if left >= n || left >= -n%n {
+		move, low := bits.Mul64(rng.Uint64(), size)
+		if low >= size || low >= -size%size {
 			return m.At(int(move))
 		}
 	}

@@ -5,40 +5,40 @@ package game
 //
 // overflow is the set of the moves that merge two tiles of 2^15: they are legal, but next[d] is b. It is empty unless there are two such
 // tiles in one line; a caller must look at it, and answer ErrOverflow where Move would.
-func (r *Rules) Moved(b Board, next *[4]Board) (legal, overflow Moves) {
+func (r *Rules) Moved(board Board, next *[4]Board) (legal, overflow Moves) {
 	switch {
-	case manyLargest(b):
-		return r.movedAny(b, next)
+	case manyLargest(board):
+		return r.movedAny(board, next)
 	case r.quad != nil:
-		return r.quad.moved(b, next), 0
+		return r.quad.moved(board, next), 0
 	case r.nine != nil:
-		return r.nine.moved(b, next), 0
+		return r.nine.moved(board, next), 0
 	}
-	return r.movedAny(b, next)
+	return r.movedAny(board, next)
 }
 
 // Scores returns the scores of the moves of b, the sums of the values of the merged tiles. Left and Right have the same, and so have Up
 // and Down. It is 0 for moves that overflow.
-func (r *Rules) Scores(b Board) (horizontal, vertical int) {
-	switch x := uint64(b); {
-	case manyLargest(b):
-		return r.scoresAny(b)
+func (r *Rules) Scores(board Board) (horizontal, vertical int) {
+	switch x := uint64(board); {
+	case manyLargest(board):
+		return r.scoresAny(board)
 	case r.quad != nil:
 		return r.quad.scores(x)
 	case r.nine != nil:
 		return r.nine.score(x), r.nine.score(transpose3x3(x))
 	}
-	return r.scoresAny(b)
+	return r.scoresAny(board)
 }
 
 // scoresAny is Scores on boards of any shape.
-func (r *Rules) scoresAny(b Board) (horizontal, vertical int) {
-	return r.rows.slide(uint64(b)).score, r.cols.slide(r.transposed(uint64(b))).score
+func (r *Rules) scoresAny(board Board) (horizontal, vertical int) {
+	return r.rows.slide(uint64(board)).score, r.cols.slide(r.transposed(uint64(board))).score
 }
 
 // movedAny is Moved on boards of any shape.
-func (r *Rules) movedAny(b Board, next *[4]Board) (legal, overflow Moves) {
-	rows, cols := r.rows.slide(uint64(b)), r.cols.slide(r.transposed(uint64(b)))
+func (r *Rules) movedAny(board Board, next *[4]Board) (legal, overflow Moves) {
+	rows, cols := r.rows.slide(uint64(board)), r.cols.slide(r.transposed(uint64(board)))
 	*next = [4]Board{
 		Left: Board(rows.start), Right: Board(rows.end),
 		Up: Board(r.untransposed(cols.start)), Down: Board(r.untransposed(cols.end)),
@@ -50,14 +50,14 @@ func (r *Rules) movedAny(b Board, next *[4]Board) (legal, overflow Moves) {
 		overflow |= 1<<Up | 1<<Down
 	}
 	if r.published {
-		return r.Legal(b), overflow
+		return r.Legal(board), overflow
 	}
-	return changed(b, next) | overflow, overflow
+	return changed(board, next) | overflow, overflow
 }
 
 // changed returns the directions in which next differs from b.
-func changed(b Board, next *[4]Board) Moves {
-	return flag(next[Left] != b) | flag(next[Right] != b)<<Right | flag(next[Up] != b)<<Up | flag(next[Down] != b)<<Down
+func changed(board Board, next *[4]Board) Moves {
+	return flag(next[Left] != board) | flag(next[Right] != board)<<Right | flag(next[Up] != board)<<Up | flag(next[Down] != board)<<Down
 }
 
 // flag is 1 for true.
@@ -69,8 +69,8 @@ func flag(b bool) Moves {
 }
 
 // manyLargest reports whether there are two tiles of 2^15 or more, which a move may have to merge.
-func manyLargest(b Board) bool {
-	x := uint64(b)
+func manyLargest(board Board) bool {
+	x := uint64(board)
 	x &= x >> 1
 	x &= x >> 2 & ones
 	return x&(x-1) != 0

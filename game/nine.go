@@ -28,16 +28,16 @@ func (n *nine) both(b uint64) (left, right uint64) {
 }
 
 // move is Rules.Move.
-func (n *nine) move(b uint64, d Dir) (next uint64, score int) {
+func (n *nine) move(b uint64, dir Dir) (next uint64, score int) {
 	x := b
-	if d >= Up {
+	if dir >= Up {
 		x = transpose3x3(b)
 	}
 	next, right := n.both(x)
-	if d == Right || d == Down {
+	if dir == Right || dir == Down {
 		next = right
 	}
-	if d >= Up {
+	if dir >= Up {
 		next = transpose3x3(next)
 	}
 	return next, n.score(x)

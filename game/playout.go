@@ -74,24 +74,24 @@ func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int,
 			if overflow != 0 && overflow.Has(d) {
 				return i, ErrOverflow
 			}
-			b, exp, ok := r.place(next[d&3], draw, drawn)
+			b, exponent, ok := r.place(next[d&3], draw, drawn)
 			if !ok {
 				continue // another draw when it is its turn again
 			}
 			g.Board = b
 			g.Moves++
-			g.Score -= int(exp-1) * 4 // the worth of the new tile
+			g.Score -= int(exponent-1) * 4 // the worth of the new tile
 		}
 	}
 }
 
 // worth returns the score of the merges that make the tiles of b out of 2s: a tile of 2^exp takes exp-1 rounds of merges, each of which
 // scores 2^exp in total.
-func worth(b Board) int {
+func worth(board Board) int {
 	sum := 0
-	for ; b != 0; b >>= 4 {
-		if exp := int(b & 15); exp > 0 {
-			sum += (exp - 1) << exp
+	for ; board != 0; board >>= 4 {
+		if exponent := int(board & 15); exponent > 0 {
+			sum += (exponent - 1) << exponent
 		}
 	}
 	return sum

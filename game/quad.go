@@ -53,17 +53,17 @@ func column(b uint64, col int) uint64 {
 }
 
 // move is Rules.Move.
-func (q *quad) move(b uint64, d Dir) (next uint64, score int) {
+func (q *quad) move(b uint64, dir Dir) (next uint64, score int) {
 	x := b
-	if d >= Up {
+	if dir >= Up {
 		x = transpose4x4(b)
 	}
 	r0, r1, r2, r3 := uint16(x), uint16(x>>16), uint16(x>>32), uint16(x>>48)
 	score = scoreUnit * (int(q.gains[r0]) + int(q.gains[r1]) + int(q.gains[r2]) + int(q.gains[r3]))
-	half := 16 * (d & 1) // the end is in the high half
+	half := 16 * (dir & 1) // the end is in the high half
 	next = uint64(uint16(q.rows[r0]>>half)) | uint64(uint16(q.rows[r1]>>half))<<16 |
 		uint64(uint16(q.rows[r2]>>half))<<32 | uint64(uint16(q.rows[r3]>>half))<<48
-	if d >= Up {
+	if dir >= Up {
 		next = transpose4x4(next)
 	}
 	return next, score

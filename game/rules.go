@@ -98,36 +98,36 @@ func (r *Rules) Shape() Shape { return r.shape }
 // A merge of two tiles of 2^15 returns b, 0 and ErrOverflow. By the rules that move is legal, and Legal says so.
 //
 // Source: thesis section 3.1; Slide is the same on one line.
-func (r *Rules) Move(b Board, d Dir) (next Board, score int, err error) {
-	if d >= numDirs || manyLargest(b) {
-		return r.moveAny(b, d)
+func (r *Rules) Move(board Board, dir Dir) (next Board, score int, err error) {
+	if dir >= numDirs || manyLargest(board) {
+		return r.moveAny(board, dir)
 	}
 	var cells uint64
 	switch {
 	case r.quad != nil:
-		cells, score = r.quad.move(uint64(b), d)
+		cells, score = r.quad.move(uint64(board), dir)
 	case r.nine != nil:
-		cells, score = r.nine.move(uint64(b), d)
+		cells, score = r.nine.move(uint64(board), dir)
 	default:
-		return r.moveAny(b, d)
+		return r.moveAny(board, dir)
 	}
 	return Board(cells), score, nil
 }
 
 // moveAny is Move on boards of any shape.
-func (r *Rules) moveAny(b Board, d Dir) (next Board, score int, err error) {
-	checkRange("direction", int(d), numDirs)
-	vertical := d == Up || d == Down
-	lines, x := &r.rows, uint64(b)
+func (r *Rules) moveAny(board Board, dir Dir) (next Board, score int, err error) {
+	checkRange("direction", int(dir), numDirs)
+	vertical := dir == Up || dir == Down
+	lines, x := &r.rows, uint64(board)
 	if vertical {
 		lines, x = &r.cols, r.transposed(x)
 	}
 	s := lines.slide(x)
 	if s.overflow {
-		return b, 0, ErrOverflow
+		return board, 0, ErrOverflow
 	}
 	x = s.start
-	if d == Right || d == Down {
+	if dir == Right || dir == Down {
 		x = s.end
 	}
 	if vertical {
@@ -140,12 +140,12 @@ func (r *Rules) moveAny(b Board, d Dir) (next Board, score int, err error) {
 // The set is empty for an empty board and for one that is lost.
 //
 // Source: thesis section 3.5, movable and mergeable.
-func (r *Rules) Legal(b Board) Moves {
-	tiles := filled(b)
+func (r *Rules) Legal(board Board) Moves {
+	tiles := filled(board)
 	empty := r.cells &^ tiles
 	// Flags are for the left (upper) cell of each pair of neighbours.
-	equalH := ^filled(b^b>>4) & tiles & r.hasRight
-	equalV := ^filled(b^b>>r.below) & tiles & r.hasBelow
+	equalH := ^filled(board^board>>4) & tiles & r.hasRight
+	equalV := ^filled(board^board>>r.below) & tiles & r.hasBelow
 	left, right := empty&(tiles>>4)&r.hasRight, tiles&(empty>>4)&r.hasRight
 	up, down := empty&(tiles>>r.below)&r.hasBelow, tiles&(empty>>r.below)&r.hasBelow
 	return flag(left|equalH != 0)<<Left | flag(right|equalH != 0)<<Right | flag(up|equalV != 0)<<Up | flag(down|equalV != 0)<<Down
@@ -154,7 +154,7 @@ func (r *Rules) Legal(b Board) Moves {
 // Lost reports whether the board is full and no move is legal.
 //
 // Source: thesis section 3.6, the fail condition.
-func (r *Rules) Lost(b Board) bool { return filled(b) == r.cells && r.Legal(b) == 0 }
+func (r *Rules) Lost(board Board) bool { return filled(board) == r.cells && r.Legal(board) == 0 }
 
 // Empties returns the number of empty cells.
-func (r *Rules) Empties(b Board) int { return bits.OnesCount64(r.cells &^ filled(b)) }
+func (r *Rules) Empties(board Board) int { return bits.OnesCount64(r.cells &^ filled(board)) }

@@ -29,7 +29,7 @@ func (s Shape) String() string { return fmt.Sprintf("%dx%d", s.Rows, s.Cols) }
 
 // Values returns the tile values 0, 2, 4, ..., 32768 of b, row-major, Cells() of them.
 // The shape must be valid.
-func (s Shape) Values(b Board) []int { return s.WideValues(Wide{Low: b}) }
+func (s Shape) Values(board Board) []int { return s.WideValues(Wide{Low: board}) }
 
 // checkValues returns an error unless the shape is valid and there is a value for each cell.
 func (s Shape) checkValues(values []int) error {
@@ -48,15 +48,15 @@ func (s Shape) Board(values []int) (Board, error) {
 	if err := s.checkValues(values); err != nil {
 		return 0, err
 	}
-	var b Board
+	var board Board
 	for i, v := range values {
 		exp, ok := exponent(v)
 		if !ok {
 			return 0, fmt.Errorf("cell %d is %d, want %s", i, v, wantTile)
 		}
-		b = b.With(i, exp)
+		board = board.With(i, exp)
 	}
-	return b, nil
+	return board, nil
 }
 
 const wantTile = "0 or a power of two from 2 to 32768"
@@ -68,10 +68,10 @@ func exponent(value int) (exp int, ok bool) {
 }
 
 // wideExponent is the inverse of Value; it reports false for a number that is not a tile of a Wide board.
-func wideExponent(value int) (exp int, ok bool) {
+func wideExponent(value int) (exponent int, ok bool) {
 	if value == 0 {
 		return 0, true
 	}
-	exp = bits.TrailingZeros(uint(value))
-	return exp, exp >= 1 && exp <= MaxWideExponent && value == 1<<exp
+	exponent = bits.TrailingZeros(uint(value))
+	return exponent, exponent >= 1 && exponent <= MaxWideExponent && value == 1<<exponent
 }

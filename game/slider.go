@@ -43,25 +43,25 @@ func publishedToStart(line uint64, n int) (cells uint64, score int, ok bool) {
 func slideToStart(line uint64, n int) (cells uint64, score int, ok bool) {
 	var last uint64 // the tile that the next one may merge with, not yet in cells
 	shift := 0
-	put := func(exp uint64) {
-		cells |= exp << shift
+	put := func(exponent uint64) {
+		cells |= exponent << shift
 		shift += 4
 	}
 	for i := range n {
-		exp := line >> (4 * i) & 15
+		exponent := line >> (4 * i) & 15
 		switch {
-		case exp == 0:
-		case exp == last && exp == MaxExponent:
+		case exponent == 0:
+		case exponent == last && exponent == MaxExponent:
 			return 0, 0, false
-		case exp == last:
-			put(exp + 1)
-			score += Value(int(exp + 1))
+		case exponent == last:
+			put(exponent + 1)
+			score += Value(int(exponent + 1))
 			last = 0
 		default:
 			if last != 0 {
 				put(last)
 			}
-			last = exp
+			last = exponent
 		}
 	}
 	if last != 0 {

@@ -10,19 +10,19 @@ const FourOdds = 10
 
 // Spawn puts a tile of exponent exp into the n-th empty cell, row-major and counted from 0.
 // It panics unless 0 <= n < Empties(b) and 1 <= exp <= MaxExponent.
-func (r *Rules) Spawn(b Board, n, exp int) Board {
-	checkRange("empty cell", n, r.Empties(b))
-	checkRange("exponent less one", exp-1, MaxExponent)
-	return b | Board(exp)<<nth(r.cells&^filled(b), uint64(n))
+func (r *Rules) Spawn(board Board, n, exponent int) Board {
+	checkRange("empty cell", n, r.Empties(board))
+	checkRange("exponent less one", exponent-1, MaxExponent)
+	return board | Board(exponent)<<nth(r.cells&^filled(board), uint64(n))
 }
 
 // AddRandom puts a 2, or once in FourOdds times a 4, into an empty cell chosen uniformly. It draws once from rng (with the usual
 // rejection, so nothing is biased). It panics when the board is full.
 //
 // Source: thesis section 3.1; the rejection is that of Lemire 2019, Fast random integer generation in an interval.
-func (r *Rules) AddRandom(b Board, rng *rand.Rand) Board {
+func (r *Rules) AddRandom(board Board, rng *rand.Rand) Board {
 	for {
-		if next, _, ok := r.place(b, rng.Uint64(), 1); ok {
+		if next, _, ok := r.place(board, rng.Uint64(), 1); ok {
 			return next
 		}
 	}
@@ -34,8 +34,8 @@ func (r *Rules) AddRandom(b Board, rng *rand.Rand) Board {
 // The draw times the number of empty cells is the cell, above 64 bits, and a fraction; the fraction times FourOdds says which tile it is,
 // and leaves a fraction. Each cell and tile has equally many draws, but for some with the smallest fractions, which are rejected. The
 // draw may itself be the fraction left by a draw from so many parts.
-func (r *Rules) place(b Board, draw, parts uint64) (next Board, exp uint64, ok bool) {
-	empty := r.cells &^ filled(b)
+func (r *Rules) place(board Board, draw, parts uint64) (next Board, exponent uint64, ok bool) {
+	empty := r.cells &^ filled(board)
 	n := uint64(bits.OnesCount64(empty))
 	if n == 0 {
 		panic("game: new tile on a full board")
@@ -43,13 +43,13 @@ func (r *Rules) place(b Board, draw, parts uint64) (next Board, exp uint64, ok b
 	cell, draw := bits.Mul64(draw, n)
 	tile, draw := bits.Mul64(draw, FourOdds)
 	if outcomes := parts * n * FourOdds; draw < outcomes && draw < -outcomes%outcomes {
-		return b, 0, false
+		return board, 0, false
 	}
-	exp = 1
+	exponent = 1
 	if tile == 0 {
-		exp = 2
+		exponent = 2
 	}
-	return b | Board(exp)<<(nth(empty, cell)&63), exp, true
+	return board | Board(exponent)<<(nth(empty, cell)&63), exponent, true
 }
 
 // Start returns the board a game starts with: two random tiles.

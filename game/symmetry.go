@@ -17,15 +17,15 @@ const (
 )
 
 // Dir returns where direction d points after the symmetry.
-func (s Symmetry) Dir(d Dir) Dir {
+func (s Symmetry) Dir(dir Dir) Dir {
 	if s&Transpose != 0 {
-		d ^= Left ^ Up // also Right ^ Down
+		dir ^= Left ^ Up // also Right ^ Down
 	}
-	horizontal := d == Left || d == Right
+	horizontal := dir == Left || dir == Right
 	if horizontal && s&FlipH != 0 || !horizontal && s&FlipV != 0 {
-		d ^= Left ^ Right // also Up ^ Down
+		dir ^= Left ^ Right // also Up ^ Down
 	}
-	return d
+	return dir
 }
 
 // Inverse returns the symmetry that undoes s.
@@ -63,9 +63,9 @@ func (r *Rules) Symmetries() int {
 }
 
 // Apply returns the image of b under s. It panics unless s < Symmetries().
-func (r *Rules) Apply(s Symmetry, b Board) Board {
+func (r *Rules) Apply(s Symmetry, board Board) Board {
 	checkRange("symmetry", int(s), r.Symmetries())
-	x := uint64(b)
+	x := uint64(board)
 	if s&Transpose != 0 {
 		x = r.transpose.apply(x)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Format returns the tile values of b, one row a line, each line ended, values separated by one space, a dot for an empty cell.
 // Parse reads it back. The shape must be valid.
-func (s Shape) Format(b Board) string { return s.formatValues(s.Values(b)) }
+func (s Shape) Format(board Board) string { return s.formatValues(s.Values(board)) }
 
 func (s Shape) formatValues(values []int) string {
 	var text strings.Builder
@@ -126,7 +126,7 @@ const tileWidth = 7
 
 // Draw returns b in a frame of box-drawing characters, 2*Rows+1 lines, each ended and 8*Cols+1 characters wide whatever the tiles are.
 // The shape must be valid.
-func (s Shape) Draw(b Board) string { return s.drawValues(s.Values(b)) }
+func (s Shape) Draw(board Board) string { return s.drawValues(s.Values(board)) }
 
 func (s Shape) drawValues(values []int) string {
 	var text strings.Builder

@@ -20,9 +20,9 @@ type Wide struct {
 func (w Wide) Cell(i int) int { return w.Low.Cell(i) | int(w.High>>(4*i)&1)<<4 }
 
 // With returns w with exponent exp in cell i. It panics unless 0 <= i < MaxCells and 0 <= exp <= MaxWideExponent.
-func (w Wide) With(i, exp int) Wide {
-	checkRange("exponent", exp, MaxWideExponent+1)
-	return Wide{w.Low.With(i, exp&15), w.High&^(1<<(4*i)) | uint64(exp>>4)<<(4*i)}
+func (w Wide) With(i, exponent int) Wide {
+	checkRange("exponent", exponent, MaxWideExponent+1)
+	return Wide{w.Low.With(i, exponent&15), w.High&^(1<<(4*i)) | uint64(exponent>>4)<<(4*i)}
 }
 
 // Narrow returns w as a Board. It reports false if a tile does not fit.
@@ -37,12 +37,12 @@ func (w Wide) Max() int {
 }
 
 // AtLeast reports whether a tile of exponent exp or more is on the board; 1 <= exp <= MaxWideExponent, or it panics.
-func (w Wide) AtLeast(exp int) bool {
-	if exp <= MaxExponent {
-		return w.High != 0 || w.Low.AtLeast(exp)
+func (w Wide) AtLeast(exponent int) bool {
+	if exponent <= MaxExponent {
+		return w.High != 0 || w.Low.AtLeast(exponent)
 	}
-	checkRange("exponent less one", exp-1, MaxWideExponent)
-	return w.Max() >= exp
+	checkRange("exponent less one", exponent-1, MaxWideExponent)
+	return w.Max() >= exponent
 }
 
 // String returns the exponents as Board.String does, g and h for 16 and 17.
@@ -61,30 +61,30 @@ func (w Wide) taken() Board { return w.Low | Board(w.High) }
 // MoveWide is Move on a Wide board. The error is ErrOverflow if a tile would exceed 131072, which cannot happen in a game.
 //
 // It must not be called for rules of NewPublished with tiles above 32768.
-func (r *Rules) MoveWide(w Wide, d Dir) (next Wide, score int, err error) {
+func (r *Rules) MoveWide(w Wide, dir Dir) (next Wide, score int, err error) {
 	if w.High == 0 {
-		b, score, err := r.Move(w.Low, d)
+		b, score, err := r.Move(w.Low, dir)
 		if err == nil {
 			return Wide{Low: b}, score, nil
 		}
 	}
-	return r.moveValues(w, d)
+	return r.moveValues(w, dir)
 }
 
 // moveValues moves line by line with Slide. Games have few such moves.
-func (r *Rules) moveValues(w Wide, d Dir) (next Wide, score int, err error) {
-	checkRange("direction", int(d), numDirs)
+func (r *Rules) moveValues(w Wide, dir Dir) (next Wide, score int, err error) {
+	checkRange("direction", int(dir), numDirs)
 	lines, cells := r.shape.Rows, r.shape.Cols
-	if d == Up || d == Down {
+	if dir == Up || dir == Down {
 		lines, cells = cells, lines
 	}
 	line := make([]int, cells)
 	for i := range lines {
 		cell := func(k int) int { // the cells of line i, in the order in which its tiles slide
-			if d == Right || d == Down {
+			if dir == Right || dir == Down {
 				k = cells - 1 - k
 			}
-			if d == Left || d == Right {
+			if dir == Left || dir == Right {
 				return i*cells + k
 			}
 			return k*lines + i
@@ -95,14 +95,14 @@ func (r *Rules) moveValues(w Wide, d Dir) (next Wide, score int, err error) {
 		slid, gain := Slide(line)
 		score += gain
 		for k, value := range slid {
-			exp := 0
+			exponent := 0
 			if value > 0 {
-				exp = bits.TrailingZeros(uint(value))
+				exponent = bits.TrailingZeros(uint(value))
 			}
-			if exp > MaxWideExponent {
+			if exponent > MaxWideExponent {
 				return w, 0, ErrOverflow
 			}
-			next = next.With(cell(k), exp)
+			next = next.With(cell(k), exponent)
 		}
 	}
 	return next, score, nil
@@ -128,9 +128,9 @@ func (r *Rules) AddRandomWide(w Wide, rng *rand.Rand) Wide {
 }
 
 // SpawnWide is Spawn on a Wide board.
-func (r *Rules) SpawnWide(w Wide, n, exp int) Wide {
+func (r *Rules) SpawnWide(w Wide, n, exponent int) Wide {
 	taken := w.taken()
-	w.Low |= r.Spawn(taken, n, exp) ^ taken
+	w.Low |= r.Spawn(taken, n, exponent) ^ taken
 	return w
 }
 
@@ -160,11 +160,11 @@ func (w Wide) Downgraded(most int) (Board, bool) {
 			}
 		}
 	}
-	var b Board
-	for i, exp := range exps {
-		b = b.With(i, exp)
+	var board Board
+	for i, exponent := range exps {
+		board = board.With(i, exponent)
 	}
-	return b, true
+	return board, true
 }
 
 // WideValues returns the tile values 0, 2, 4, ..., 131072 of a Wide board, row-major, Cells() of them. The shape must be valid.
@@ -183,11 +183,11 @@ func (s Shape) Wide(values []int) (Wide, error) {
 	}
 	var w Wide
 	for i, v := range values {
-		exp, ok := wideExponent(v)
+		exponent, ok := wideExponent(v)
 		if !ok {
 			return Wide{}, fmt.Errorf("cell %d is %d, want 0 or a power of two from 2 to %d", i, v, Value(MaxWideExponent))
 		}
-		w = w.With(i, exp)
+		w = w.With(i, exponent)
 	}
 	return w, nil
 }

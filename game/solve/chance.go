@@ -42,12 +42,12 @@ func (t *Table) Outcomes(b game.Board) []Outcome {
 
 // AddRandom puts a random tile on b, which must not be full. It is game.Rules.AddRandom with the probabilities of the problem. If those are the
 // usual ones, it draws the same tiles from the same stream.
-func (t *Table) AddRandom(b game.Board, rng *rand.Rand) game.Board {
+func (t *Table) AddRandom(board game.Board, rng *rand.Rand) game.Board {
 	of := t.problem.Total
-	draw := rng.Uint32N(of * uint32(t.rules.Empties(b)))
+	draw := rng.Uint32N(of * uint32(t.rules.Empties(board)))
 	exp := 1
 	if draw%of < of-t.problem.Twos {
 		exp = 2
 	}
-	return t.rules.Spawn(b, int(draw/of), exp)
+	return t.rules.Spawn(board, int(draw/of), exp)
 }

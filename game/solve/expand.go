@@ -42,9 +42,9 @@ func newExpander(p Problem) (*expander, error) {
 }
 
 // won reports whether MAX is on the board. It is a faster game.Board.AtLeast.
-func (e *expander) won(b game.Board) bool {
+func (e *expander) won(board game.Board) bool {
 	const low = 0x0F0F_0F0F_0F0F_0F0F
-	return ((uint64(b)&low+e.maxCarry)|(uint64(b)>>4&low+e.maxCarry))&^low != 0
+	return ((uint64(board)&low+e.maxCarry)|(uint64(board)>>4&low+e.maxCarry))&^low != 0
 }
 
 // tileWeight returns the weight of a new tile with exponent exp, 1 or 2; its probability is the weight divided by Total.

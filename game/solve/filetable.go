@@ -16,21 +16,21 @@ type fileTable struct {
 
 // openFileTable opens a file, and writes the header if the file is new.
 func openFileTable(path string, p Problem) (*fileTable, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	if err := startFile(f, p); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	if err := startFile(file, p); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
-	return &fileTable{file: f, end: fileHeaderSize}, nil
+	return &fileTable{file: file, end: fileHeaderSize}, nil
 }
 
 // startFile writes the header, or checks the existing header against p.
-func startFile(f *os.File, p Problem) error {
+func startFile(file *os.File, p Problem) error {
 	head := make([]byte, fileHeaderSize)
-	if _, err := f.ReadAt(head, 0); err == io.EOF { // the file is new, or its writer was killed here
-		_, err := f.WriteAt(appendFileHeader(nil, p), 0)
+	if _, err := file.ReadAt(head, 0); err == io.EOF { // the file is new, or its writer was killed here
+		_, err := file.WriteAt(appendFileHeader(nil, p), 0)
 		return err
 	} else if err != nil {
 		return err

@@ -8,4 +8,4 @@ import (
 )
 
 // mapFile reads the file where it cannot be mapped into memory.
-func mapFile(f *os.File, _ int64) (source, io.Closer, error) { return fileSection{f, 0}, f, nil }
+func mapFile(file *os.File, _ int64) (source, io.Closer, error) { return fileSection{file, 0}, file, nil }

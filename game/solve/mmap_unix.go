@@ -17,15 +17,15 @@ type mapped struct {
 }
 
 // mapFile maps a file of size bytes. Closing it closes the file too.
-func mapFile(f *os.File, size int64) (source, io.Closer, error) {
+func mapFile(file *os.File, size int64) (source, io.Closer, error) {
 	if size == 0 || size > math.MaxInt {
-		return fileSection{f, 0}, f, nil
+		return fileSection{file, 0}, file, nil
 	}
-	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	data, err := syscall.Mmap(int(file.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map into memory: %w", err)
 	}
-	return memorySource(data), &mapped{f, data}, nil
+	return memorySource(data), &mapped{file, data}, nil
 }
 
 func (m *mapped) Close() error {

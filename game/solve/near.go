@@ -28,16 +28,16 @@ func (n Near) allows(best, value, share float64) bool {
 
 // Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so symmetric
 // boards get symmetric moves. On a won board all legal moves are near. ok is false if Moves is not ok.
-func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
-	if t.won(b) {
-		legal := t.rules.Legal(b)
+func (t *Table) Near(board game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
+	if t.won(board) {
+		legal := t.rules.Legal(board)
 		return legal, legal.At(0), true
 	}
-	value, best, ok := t.Value(b)
+	value, best, ok := t.Value(board)
 	if !ok || best == 0 {
 		return 0, 0, false
 	}
-	moves, ok := t.Moves(b)
+	moves, ok := t.Moves(board)
 	near = best
 	share := t.roundingShare()
 	for _, m := range moves {
@@ -45,7 +45,7 @@ func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, o
 			near |= 1 << m.Dir
 		}
 	}
-	_, by := t.rules.Canonical(b)
+	_, by := t.rules.Canonical(board)
 	instead = best.At(0)
 	for i := range best.Len() {
 		if d := best.At(i); by.Dir(d) < by.Dir(instead) {

@@ -86,16 +86,16 @@ func LeastPlacement[V int64 | float64](
 
 // Place returns b, a board after a move or the empty board at the start of a game, with the new tile that the opponent of the problem chooses. It
 // draws what the opponent leaves to chance; against Chance it is AddRandom. The error says that b does not occur in a game.
-func (t *Table) Place(b game.Board, rng *rand.Rand) (game.Board, error) {
+func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	if t.problem.Against == Chance {
-		return t.AddRandom(b, rng), nil
+		return t.AddRandom(board, rng), nil
 	}
-	_, at, err := t.leastPlacement(b)
+	_, at, err := t.leastPlacement(board)
 	if err != nil {
 		return 0, err
 	}
 	if at.N < 0 {
-		at.N = rng.IntN(t.rules.Empties(b))
+		at.N = rng.IntN(t.rules.Empties(board))
 	}
 	if at.Exp == 0 {
 		at.Exp = 1
@@ -103,15 +103,15 @@ func (t *Table) Place(b game.Board, rng *rand.Rand) (game.Board, error) {
 			at.Exp = 2
 		}
 	}
-	return t.rules.Spawn(b, at.N, at.Exp), nil
+	return t.rules.Spawn(board, at.N, at.Exp), nil
 }
 
 // leastPlacement returns the opponent's placement on b and its value. Before the first two tiles of a game, it looks at both.
-func (t *Table) leastPlacement(b game.Board) (float64, Placement, error) {
+func (t *Table) leastPlacement(board game.Board) (float64, Placement, error) {
 	odds := Odds[float64]{float64(t.problem.Twos), float64(t.problem.Total)}
-	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(b), math.Inf(1), func(n, exp int, _ float64) (float64, error) {
-		next := t.rules.Spawn(b, n, exp)
-		if b == 0 && !t.won(next) {
+	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(board), math.Inf(1), func(n, exp int, _ float64) (float64, error) {
+		next := t.rules.Spawn(board, n, exp)
+		if board == 0 && !t.won(next) {
 			v, _, err := t.leastPlacement(next)
 			return v, err
 		}

@@ -74,29 +74,29 @@ type dirStore string
 func (d dirStore) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d dirStore) create(name string) (sink, error) {
-	f, err := os.Create(d.path(name + unfinished))
+	file, err := os.Create(d.path(name + unfinished))
 	if err != nil {
 		return nil, err
 	}
-	return &fileSink{file: f, name: d.path(name)}, nil
+	return &fileSink{file: file, name: d.path(name)}, nil
 }
 
 // unfinished is the suffix of incomplete files.
 const unfinished = ".tmp"
 
 func (d dirStore) open(name string) (*record, error) {
-	f, err := os.Open(d.path(name))
+	file, err := os.Open(d.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoRecord
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRecord(fileSection{file: f})
+	r, err := openRecord(fileSection{file: file})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(name), err), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(name), err), file.Close())
 	}
-	r.file = f
+	r.file = file
 	return r, nil
 }
 

@@ -53,12 +53,12 @@ func (t *Table) Close() error {
 //
 // A board with MAX has the value of a won game and no moves. For other boards ok is false if the game cannot reach the board, or if the file
 // cannot be read.
-func (t *Table) Value(b game.Board) (v float64, moves game.Moves, ok bool) {
-	if t.won(b) {
+func (t *Table) Value(board game.Board) (v float64, moves game.Moves, ok bool) {
+	if t.won(board) {
 		return t.wonValue(), 0, true
 	}
-	least, by := t.rules.Canonical(b)
-	r := t.index[t.sum(b)]
+	least, by := t.rules.Canonical(board)
+	r := t.index[t.sum(board)]
 	if r == nil {
 		return 0, 0, false
 	}
@@ -104,10 +104,10 @@ func (t *Table) Layer(sum int) ([]Position, error) {
 }
 
 // sum returns the sum of the tiles of a board.
-func (t *Table) sum(b game.Board) int {
+func (t *Table) sum(board game.Board) int {
 	sum := 0
-	for ; b != 0; b >>= 4 {
-		sum += game.Value(int(b & 15))
+	for ; board != 0; board >>= 4 {
+		sum += game.Value(int(board & 15))
 	}
 	return sum
 }
@@ -122,13 +122,13 @@ type MoveValue struct {
 
 // Moves returns the values of the legal moves of a position, computed from the values of the positions after them. ok is false if the board has
 // MAX, or if the value of a position is not available.
-func (t *Table) Moves(b game.Board) ([]MoveValue, bool) {
+func (t *Table) Moves(board game.Board) ([]MoveValue, bool) {
 	var next [4]game.Board
-	legal, overflow := t.rules.Moved(b, &next)
-	if overflow != 0 || t.won(b) {
+	legal, overflow := t.rules.Moved(board, &next)
+	if overflow != 0 || t.won(board) {
 		return nil, false
 	}
-	rewards := t.rewards(b)
+	rewards := t.rewards(board)
 	var all []MoveValue
 	for n := range legal.Len() {
 		d := legal.At(n)
@@ -176,11 +176,11 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 //
 // If the system supports it, the file is mapped into memory. It must not be changed while the table is open.
 func Open(path string) (*Table, error) {
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f)
+	t, err := openFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read table %s: %w", path, err)
 	}
@@ -188,17 +188,17 @@ func Open(path string) (*Table, error) {
 }
 
 // openFile reads a table from a file. It closes the file if there is an error.
-func openFile(f *os.File) (*Table, error) {
-	info, err := f.Stat()
+func openFile(file *os.File) (*Table, error) {
+	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNoTable
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	src, closer, err := mapFile(f, info.Size())
+	src, closer, err := mapFile(file, info.Size())
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, file.Close())
 	}
 	t, err := newTable(src, info.Size())
 	if err == nil {

@@ -171,10 +171,10 @@ func (w *work) checkAgreement() error {
 
 // unfinishedError returns ErrLocked if a process works in the directory, otherwise ErrUnfinished.
 func (w *work) unfinishedError() error {
-	f, err := os.OpenFile(w.dir.path(lockName), os.O_RDWR, 0)
+	file, err := os.OpenFile(w.dir.path(lockName), os.O_RDWR, 0)
 	if err == nil {
-		err = filelock.Take(f)
-		_ = f.Close()
+		err = filelock.Take(file)
+		_ = file.Close()
 	}
 	if errors.Is(err, filelock.ErrLocked) {
 		return fmt.Errorf("%s: %w", w.dir, ErrLocked)
@@ -228,16 +228,16 @@ func isWorkFile(name string) bool {
 
 // acquire locks the directory.
 func (w *work) acquire() error {
-	f, err := os.OpenFile(w.dir.path(w.lockName()), os.O_CREATE|os.O_RDWR, 0o666)
+	file, err := os.OpenFile(w.dir.path(w.lockName()), os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return err
 	}
-	if err := filelock.Take(f); errors.Is(err, filelock.ErrLocked) {
-		return errors.Join(fmt.Errorf("%s: %w", w.dir, ErrLocked), f.Close())
+	if err := filelock.Take(file); errors.Is(err, filelock.ErrLocked) {
+		return errors.Join(fmt.Errorf("%s: %w", w.dir, ErrLocked), file.Close())
 	} else if err != nil {
-		return errors.Join(err, f.Close())
+		return errors.Join(err, file.Close())
 	}
-	w.lock = f
+	w.lock = file
 	return nil
 }
 

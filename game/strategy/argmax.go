@@ -31,13 +31,13 @@ type moveSampler struct {
 func (s *moveSampler) Start() {}
 
 // Choose makes the only legal move without drawing a value.
-func (s *moveSampler) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+func (s *moveSampler) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	best, most, equal := legal.At(0), int64(0), 0
 	if legal.Len() == 1 {
 		return best, nil
 	}
 	for i := range legal.Len() {
-		next, score, err := s.rules.Move(b, legal.At(i))
+		next, score, err := s.rules.Move(board, legal.At(i))
 		if err != nil {
 			return 0, err
 		}
@@ -80,13 +80,13 @@ type afterMove struct {
 
 // Decide computes the distributions of the values of all legal moves, and from them the probability of each move to be the best. It caches the
 // result, because the same sets of moves occur often on small boards.
-func (r *moveRanker) Decide(b game.Board, legal game.Moves, _ int) ([]Choice, error) {
+func (r *moveRanker) Decide(board game.Board, legal game.Moves, _ int) ([]Choice, error) {
 	if legal.Len() == 1 {
 		return singleChoice(legal.At(0), 0), nil
 	}
 	var branches [4]afterMove
 	for i := range legal.Len() {
-		next, score, err := r.rules.Move(b, legal.At(i))
+		next, score, err := r.rules.Move(board, legal.At(i))
 		if err != nil {
 			return nil, err
 		}

@@ -46,24 +46,24 @@ func (p *boardEvaluation) floor() int64 {
 }
 
 // replaceLost returns best, the value of the best move on b, or the value of the lost board b if best is still the floor.
-func (p *boardEvaluation) replaceLost(b game.Board, best int64) int64 {
+func (p *boardEvaluation) replaceLost(board game.Board, best int64) int64 {
 	if best == math.MinInt64 {
-		return p.valueOfLost(b)
+		return p.valueOfLost(board)
 	}
 	return best
 }
 
-func (p *boardEvaluation) value(b game.Board) int64 { return p.valueOf(b) }
+func (p *boardEvaluation) value(board game.Board) int64 { return p.valueOf(board) }
 
-func (p *boardEvaluation) sumOverLastTiles(b game.Board, fours bool) (two, four int64, err error) {
-	return p.sumOverTiles(b, fours, func(next game.Board, _ int) (int64, error) { return p.valueOf(next), nil })
+func (p *boardEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {
+	return p.sumOverTiles(board, fours, func(next game.Board, _ int) (int64, error) { return p.valueOf(next), nil })
 }
 
 func (p *boardEvaluation) sumOverTiles(
-	b game.Board, fours bool, after func(next game.Board, exp int) (int64, error),
+	board game.Board, fours bool, after func(next game.Board, exp int) (int64, error),
 ) (two, four int64, err error) {
-	for n := range p.rules.Empties(b) {
-		v, err := p.best(p.rules.Spawn(b, n, 1), 1, after)
+	for n := range p.rules.Empties(board) {
+		v, err := p.best(p.rules.Spawn(board, n, 1), 1, after)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -71,7 +71,7 @@ func (p *boardEvaluation) sumOverTiles(
 		if !fours {
 			continue
 		}
-		if v, err = p.best(p.rules.Spawn(b, n, 2), 2, after); err != nil {
+		if v, err = p.best(p.rules.Spawn(board, n, 2), 2, after); err != nil {
 			return 0, 0, err
 		}
 		four += v
@@ -80,9 +80,9 @@ func (p *boardEvaluation) sumOverTiles(
 }
 
 // best returns the value of the best move on b, whose last new tile has the exponent exp.
-func (p *boardEvaluation) best(b game.Board, exp int, after func(next game.Board, exp int) (int64, error)) (int64, error) {
+func (p *boardEvaluation) best(board game.Board, exp int, after func(next game.Board, exp int) (int64, error)) (int64, error) {
 	var next [4]game.Board
-	legal, overflow := p.rules.Moved(b, &next)
+	legal, overflow := p.rules.Moved(board, &next)
 	if overflow != 0 {
 		return 0, game.ErrOverflow
 	}
@@ -98,7 +98,7 @@ func (p *boardEvaluation) best(b game.Board, exp int, after func(next game.Board
 		}
 		best = max(best, v)
 	}
-	return p.replaceLost(b, best), nil
+	return p.replaceLost(board, best), nil
 }
 
 // mean returns the mean value over a new tile in one of n cells, given the sums over the cells for a 2 and for a 4. Without fours the new tile

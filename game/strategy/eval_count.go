@@ -39,15 +39,15 @@ func newCountEvaluation(rules *game.Rules) evaluation {
 }
 
 // valueOf returns the value of b with one more 2.
-func (c *countEvaluation) valueOf(b game.Board) int64 {
-	return c.blankFactors[c.rules.Empties(b)-1] * (tileSum(b) + 2)
+func (c *countEvaluation) valueOf(board game.Board) int64 {
+	return c.blankFactors[c.rules.Empties(board)-1] * (tileSum(board) + 2)
 }
 
 // tileSum returns the sum of the tiles.
-func tileSum(b game.Board) int64 {
+func tileSum(board game.Board) int64 {
 	sum := 0
-	for ; b != 0; b >>= 4 {
-		sum += game.Value(int(b & 15))
+	for ; board != 0; board >>= 4 {
+		sum += game.Value(int(board & 15))
 	}
 	return int64(sum)
 }

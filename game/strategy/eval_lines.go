@@ -21,27 +21,27 @@ func newLineSum(shape game.Shape, row, col func(i int) *lineTable) *lineSum {
 }
 
 // value returns the sum of b.
-func (s *lineSum) value(b game.Board) int64 {
+func (s *lineSum) value(board game.Board) int64 {
 	sum := int64(0)
 	for i, t := range s.rows {
-		sum += t.at(s.row(b, i))
+		sum += t.at(s.row(board, i))
 	}
 	for j, t := range s.cols {
-		sum += t.at(s.col(b, j))
+		sum += t.at(s.col(board, j))
 	}
 	return sum
 }
 
 // row returns row i of b as packed cells, the leftmost first.
-func (s *lineSum) row(b game.Board, i int) uint64 {
-	return uint64(b) >> (4 * i * s.shape.Cols) & (1<<(4*s.shape.Cols) - 1)
+func (s *lineSum) row(board game.Board, i int) uint64 {
+	return uint64(board) >> (4 * i * s.shape.Cols) & (1<<(4*s.shape.Cols) - 1)
 }
 
 // col returns column j of b as packed cells, the uppermost first.
-func (s *lineSum) col(b game.Board, j int) uint64 {
+func (s *lineSum) col(board game.Board, j int) uint64 {
 	var line uint64
 	for i := range s.shape.Rows {
-		line |= uint64(b) >> (4 * (i*s.shape.Cols + j)) & 15 << (4 * i)
+		line |= uint64(board) >> (4 * (i*s.shape.Cols + j)) & 15 << (4 * i)
 	}
 	return line
 }
@@ -88,7 +88,7 @@ func unpack(cells []int, line uint64) {
 }
 
 // newLineEvaluation returns the evaluation by a sum over lines. lost is valueOfLost of boardEvaluation.
-func newLineEvaluation(rules *game.Rules, sum *lineSum, lost func(b game.Board) int64) evaluation {
+func newLineEvaluation(rules *game.Rules, sum *lineSum, lost func(board game.Board) int64) evaluation {
 	plain := boardEvaluation{rules: rules, valueOf: sum.value, valueOfLost: lost}
 	if sum.shape == (game.Shape{Rows: 4, Cols: 4}) {
 		return newQuadEvaluation(plain, sum)

@@ -50,8 +50,8 @@ func lanesOf(line uint16) uint64 {
 	return (x | x<<12) & oneCell
 }
 
-func (q *quadEvaluation) value(b game.Board) int64 {
-	return sumLines(&q.rows, uint64(b)) + sumLines(&q.cols, transposed(uint64(b)))
+func (q *quadEvaluation) value(board game.Board) int64 {
+	return sumLines(&q.rows, uint64(board)) + sumLines(&q.cols, transposed(uint64(board)))
 }
 
 // sumLines adds the values of the four lines of a board, 16 bits each.

@@ -12,12 +12,12 @@ func newTileEvaluation(rules *game.Rules, of evaluation) evaluation {
 	if q, ok := of.(*quadEvaluation); ok {
 		return &boardEvaluation{rules: rules, valueOf: q.meanOverTiles, valueOfLost: q.value}
 	}
-	return &boardEvaluation{rules: rules, valueOfLost: of.value, valueOf: func(b game.Board) int64 {
-		n := rules.Empties(b)
+	return &boardEvaluation{rules: rules, valueOfLost: of.value, valueOf: func(board game.Board) int64 {
+		n := rules.Empties(board)
 		var two, four int64
 		for k := range n {
-			two += of.value(rules.Spawn(b, k, 1))
-			four += of.value(rules.Spawn(b, k, 2))
+			two += of.value(rules.Spawn(board, k, 1))
+			four += of.value(rules.Spawn(board, k, 2))
 		}
 		return mean(two, four, n, true)
 	}}

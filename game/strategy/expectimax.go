@@ -30,8 +30,8 @@ func (e *lookahead) Chooser() Chooser  { return e.player() }
 
 func (e *lookahead) player() deterministicPlayer {
 	valuerOf := e.newValuer()
-	return func(b game.Board, legal game.Moves) (game.Dir, error) {
-		return bestMove(e.rules, b, legal, valuerOf(b))
+	return func(board game.Board, legal game.Moves) (game.Dir, error) {
+		return bestMove(e.rules, board, legal, valuerOf(board))
 	}
 }
 
@@ -43,15 +43,15 @@ type MoveValue struct {
 
 // Values returns the strategy's values of the legal moves of a board. The strategy makes the first move with the largest value. ok is false
 // if the strategy does not compare values.
-func Values(s Strategy, b game.Board) (values []MoveValue, ok bool, err error) {
+func Values(s Strategy, board game.Board) (values []MoveValue, ok bool, err error) {
 	e, is := s.(*lookahead)
 	if !is {
 		return nil, false, nil
 	}
-	value := e.newValuer()(b)
-	legal := e.rules.Legal(b)
+	value := e.newValuer()(board)
+	legal := e.rules.Legal(board)
 	for i := range legal.Len() {
-		next, _, err := e.rules.Move(b, legal.At(i))
+		next, _, err := e.rules.Move(board, legal.At(i))
 		if err != nil {
 			return nil, false, err
 		}

@@ -15,12 +15,12 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 	evaluation := newCountEvaluation(rules)
 	return &lookahead{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"), rules: rules,
-		newValuer: func() func(b game.Board) valuer {
+		newValuer: func() func(board game.Board) valuer {
 			s := search{rules: rules, evaluation: evaluation, table: newSearchTable()}
-			return func(b game.Board) valuer {
+			return func(board game.Board) valuer {
 				moves := depth
 				if moves == 0 {
-					moves = variableDepth(rules.Empties(b))
+					moves = variableDepth(rules.Empties(board))
 				}
 				return s.valuer(moves - 1)
 			}

@@ -36,13 +36,13 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	return &lookahead{
 		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
 		rules: rules,
-		newValuer: func() func(b game.Board) valuer {
+		newValuer: func() func(board game.Board) valuer {
 			even := search{rules: rules, evaluation: moved, rare: true, table: newSearchTable()}
 			odd := search{rules: rules, evaluation: tiled, rare: true, table: newSearchTable()}
-			return func(b game.Board) valuer {
+			return func(board game.Board) valuer {
 				plies := depth
 				if plies == 0 {
-					plies = adaptiveDepth(rules.Empties(b))
+					plies = adaptiveDepth(rules.Empties(board))
 				}
 				if plies%2 == 0 {
 					return even.valuer(plies / 2)

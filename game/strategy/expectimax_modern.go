@@ -24,12 +24,12 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 	return &lookahead{
 		spec:  fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
 		rules: rules,
-		newValuer: func() func(b game.Board) valuer {
+		newValuer: func() func(board game.Board) valuer {
 			s := cutSearch{rules: rules, evaluation: evaluation, cutoff: cutoff, table: newSearchTable()}
-			return func(b game.Board) valuer {
+			return func(board game.Board) valuer {
 				rounds := depth
 				if rounds == 0 {
-					rounds = max(3, distinctTiles(b)-2)
+					rounds = max(3, distinctTiles(board)-2)
 				}
 				return s.valuer(rounds)
 			}
@@ -48,10 +48,10 @@ func (o *options) probability(key string, otherwise float32) float32 {
 }
 
 // distinctTiles returns the number of different tiles on b.
-func distinctTiles(b game.Board) int {
+func distinctTiles(board game.Board) int {
 	var seen uint16
-	for ; b != 0; b >>= 4 {
-		seen |= 1 << (b & 15)
+	for ; board != 0; board >>= 4 {
+		seen |= 1 << (board & 15)
 	}
 	return bits.OnesCount16(seen &^ 1)
 }

@@ -90,8 +90,8 @@ func (p *externalPlayer) Close() error {
 	return err
 }
 
-func (p *externalPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
-	return p.ChooseWide(game.Wide{Low: b}, legal, rng)
+func (p *externalPlayer) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+	return p.ChooseWide(game.Wide{Low: board}, legal, rng)
 }
 
 func (p *externalPlayer) ChooseWide(w game.Wide, legal game.Moves, rng *rand.Rand) (game.Dir, error) {

@@ -20,31 +20,31 @@ type minimax struct {
 
 // after returns the value of b, a board after a move, with rounds more rounds. If the value is at most alpha, it may return any number from the
 // value to alpha.
-func (s *minimax) after(b game.Board, rounds int, alpha int64) (int64, error) {
+func (s *minimax) after(board game.Board, rounds int, alpha int64) (int64, error) {
 	if rounds == 0 {
-		return s.evaluation.value(b), nil
+		return s.evaluation.value(board), nil
 	}
-	least, _, err := s.place(b, rounds, alpha)
+	least, _, err := s.place(board, rounds, alpha)
 	return least, err
 }
 
 // place returns the new tile that the opponent chooses on b, and the value as after does.
-func (s *minimax) place(b game.Board, rounds int, alpha int64) (int64, solve.Placement, error) {
+func (s *minimax) place(board game.Board, rounds int, alpha int64) (int64, solve.Placement, error) {
 	lower := alpha
 	if s.against != solve.Worst {
 		lower = math.MinInt64 // the value is a mean, to which small values count
 	}
 	value := func(n, exp int, limit int64) (int64, error) {
-		return s.best(s.rules.Spawn(b, n, exp), rounds, lower, limit)
+		return s.best(s.rules.Spawn(board, n, exp), rounds, lower, limit)
 	}
 	odds := solve.Odds[int64]{Twos: game.FourOdds - 1, Total: game.FourOdds}
-	return solve.LeastPlacement(s.against, odds, s.rules.Empties(b), math.MaxInt64, value, func(least int64) bool { return least <= alpha })
+	return solve.LeastPlacement(s.against, odds, s.rules.Empties(board), math.MaxInt64, value, func(least int64) bool { return least <= alpha })
 }
 
 // best returns the value of the best move on b and of rounds-1 more rounds. A value of at most alpha, or of at least beta, may be any such number.
-func (s *minimax) best(b game.Board, rounds int, alpha, beta int64) (int64, error) {
+func (s *minimax) best(board game.Board, rounds int, alpha, beta int64) (int64, error) {
 	var next [4]game.Board
-	legal, overflow := s.rules.Moved(b, &next)
+	legal, overflow := s.rules.Moved(board, &next)
 	if overflow != 0 {
 		return 0, game.ErrOverflow
 	}
@@ -58,7 +58,7 @@ func (s *minimax) best(b game.Board, rounds int, alpha, beta int64) (int64, erro
 			return best, nil
 		}
 	}
-	return s.evaluation.replaceLost(b, best), nil
+	return s.evaluation.replaceLost(board, best), nil
 }
 
 // maxRounds is the largest depth of minimax.
@@ -94,7 +94,7 @@ func parseMinimax(spec, args string, s Setting) (Strategy, error) {
 	}
 	return &lookahead{
 		spec: fmt.Sprintf("minimax:against=%s,%s", against, text), rules: s.Rules,
-		newValuer: func() func(b game.Board) valuer {
+		newValuer: func() func(board game.Board) valuer {
 			return func(game.Board) valuer {
 				return func(next game.Board) (int64, error) { return search.after(next, depth, math.MinInt64) }
 			}

@@ -68,13 +68,13 @@ func (mc monteCarlo) valueOfScore(score int) int64 {
 }
 
 // valueOfEnd returns the value of the last board of a game.
-func (mc monteCarlo) valueOfEnd(b game.Board) int64 {
+func (mc monteCarlo) valueOfEnd(board game.Board) int64 {
 	switch mc.value {
 	case valueMax:
-		return int64(game.Value(b.Max()))
+		return int64(game.Value(board.Max()))
 	case valueSum:
 		sum := 0
-		for _, v := range mc.rules.Shape().Values(b) {
+		for _, v := range mc.rules.Shape().Values(board) {
 			sum += v
 		}
 		return int64(sum)
@@ -83,18 +83,18 @@ func (mc monteCarlo) valueOfEnd(b game.Board) int64 {
 }
 
 // rollOut plays a random game from b, which is a board after a move, and returns its value.
-func (mc monteCarlo) rollOut(b game.Board, rng *rand.Rand) (int64, error) {
+func (mc monteCarlo) rollOut(board game.Board, rng *rand.Rand) (int64, error) {
 	total := int64(0)
 	for {
-		b = mc.rules.AddRandom(b, rng)
-		next, score, err := mc.randomMove(b, rng)
+		board = mc.rules.AddRandom(board, rng)
+		next, score, err := mc.randomMove(board, rng)
 		if err != nil {
 			return 0, err
 		}
-		if next == b {
-			return total + mc.valueOfEnd(b), nil
+		if next == board {
+			return total + mc.valueOfEnd(board), nil
 		}
-		b, total = next, total+mc.valueOfScore(score)
+		board, total = next, total+mc.valueOfScore(score)
 	}
 }
 
@@ -102,14 +102,14 @@ func (mc monteCarlo) rollOut(b game.Board, rng *rand.Rand) (int64, error) {
 //
 // Most moves are legal, so it first tries one of all four directions, and computes the legal moves only if that one is not legal. With n legal
 // moves, each has the probability 1/4 + (4-n)/4 * 1/n = 1/n.
-func (mc monteCarlo) randomMove(b game.Board, rng *rand.Rand) (next game.Board, score int, err error) {
-	next, score, err = mc.rules.Move(b, game.Dir(rng.Uint32()>>30))
-	if next != b || err != nil {
+func (mc monteCarlo) randomMove(board game.Board, rng *rand.Rand) (next game.Board, score int, err error) {
+	next, score, err = mc.rules.Move(board, game.Dir(rng.Uint32()>>30))
+	if next != board || err != nil {
 		return next, score, err
 	}
-	legal := mc.rules.Legal(b)
+	legal := mc.rules.Legal(board)
 	if legal == 0 {
-		return b, 0, nil
+		return board, 0, nil
 	}
-	return mc.rules.Move(b, legal.At(int(rng.Uint32N(uint32(legal.Len())))))
+	return mc.rules.Move(board, legal.At(int(rng.Uint32N(uint32(legal.Len())))))
 }

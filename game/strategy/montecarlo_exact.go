@@ -38,9 +38,9 @@ func (mc monteCarlo) Chooser() Chooser {
 // million boards up to symmetry from the first tiles, and each distribution has at least seven words.
 //
 // Source: the author's own counts, in TestClassesAgainstTheAuthor of package play.
-func (mc monteCarlo) reachesTooManyBoards(b game.Board) bool {
+func (mc monteCarlo) reachesTooManyBoards(board game.Board) bool {
 	shape, sum := mc.rules.Shape(), 0
-	for _, v := range shape.Values(b) {
+	for _, v := range shape.Values(board) {
 		sum += v
 	}
 	return min(shape.Rows, shape.Cols) >= 3 && sum <= 8
@@ -91,10 +91,10 @@ func (r *rollOutDistributions) toMove(board game.Board, b *workLimit) (*distribu
 }
 
 // spawns yields the boards with one new tile and their weights. The weights add up to game.FourOdds times the number of empty cells.
-func spawns(rules *game.Rules, b game.Board) iter.Seq2[game.Board, int64] {
+func spawns(rules *game.Rules, board game.Board) iter.Seq2[game.Board, int64] {
 	return func(yield func(game.Board, int64) bool) {
-		for i := range rules.Empties(b) {
-			if !yield(rules.Spawn(b, i, 1), game.FourOdds-1) || !yield(rules.Spawn(b, i, 2), 1) {
+		for i := range rules.Empties(board) {
+			if !yield(rules.Spawn(board, i, 1), game.FourOdds-1) || !yield(rules.Spawn(board, i, 2), 1) {
 				return
 			}
 		}

@@ -45,10 +45,10 @@ func (n *network) prepare(context.Context) error {
 	return nil
 }
 
-func (n *network) choose(b game.Board, legal game.Moves) (game.Dir, error) {
+func (n *network) choose(board game.Board, legal game.Moves) (game.Dir, error) {
 	if n.net == nil {
 		return 0, errors.New("the network is not read, want a call of Prepare first")
 	}
-	best, _, _, _, err := n.net.Best(n.rules, b, legal)
+	best, _, _, _, err := n.net.Best(n.rules, board, legal)
 	return best, err
 }

@@ -123,19 +123,19 @@ func (p *Opponent) Start(rng *rand.Rand) (game.Board, error) {
 
 // Place returns b, the empty board or a board after a move, with a new tile. It draws what the opponent does not choose. It returns
 // game.ErrOverflow if the search meets a merge for which the board has no room, and another error if the table does not have b.
-func (p *Opponent) Place(b game.Board, rng *rand.Rand) (game.Board, error) {
+func (p *Opponent) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	switch {
 	case p.solved != nil && p.solved.table == nil:
 		return 0, errors.New("the opponent is not prepared, want a call of PrepareOpponent first")
 	case p.solved != nil:
-		return p.solved.table.Place(b, rng)
+		return p.solved.table.Place(board, rng)
 	}
-	_, at, err := p.search.place(b, p.rounds, math.MinInt64)
+	_, at, err := p.search.place(board, p.rounds, math.MinInt64)
 	if err != nil {
 		return 0, err
 	}
 	if at.N < 0 {
-		at.N = rng.IntN(p.rules.Empties(b))
+		at.N = rng.IntN(p.rules.Empties(board))
 	}
 	if at.Exp == 0 {
 		at.Exp = 1
@@ -143,5 +143,5 @@ func (p *Opponent) Place(b game.Board, rng *rand.Rand) (game.Board, error) {
 			at.Exp = 2
 		}
 	}
-	return p.rules.Spawn(b, at.N, at.Exp), nil
+	return p.rules.Spawn(board, at.N, at.Exp), nil
 }

@@ -60,22 +60,22 @@ func (*optimal) Memory() int         { return 1 }
 func (p *optimal) Player() Player    { return deterministicPlayer(p.choose) }
 func (p *optimal) Chooser() Chooser  { return deterministicPlayer(p.choose) }
 
-func (p *optimal) choose(b game.Board, legal game.Moves) (game.Dir, error) {
+func (p *optimal) choose(board game.Board, legal game.Moves) (game.Dir, error) {
 	if p.table == nil {
 		return 0, errors.New("optimal play is not prepared, want a call of Prepare first")
 	}
-	_, best, ok := p.table.Value(b)
+	_, best, ok := p.table.Value(board)
 	switch {
 	case !ok:
-		return 0, p.missing(b)
+		return 0, p.missing(board)
 	case best&legal == 0:
 		return legal.At(0), nil // won
 	}
 	return (best & legal).At(0), nil
 }
 
-func (p *optimal) missing(b game.Board) error {
-	return fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", b, p.table.Problem())
+func (p *optimal) missing(board game.Board) error {
+	return fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", board, p.table.Problem())
 }
 
 // prepare solves the game, or opens the file and checks that its problem is the game.

@@ -27,31 +27,31 @@ func (s *cutSearch) valuer(depth int) valuer {
 }
 
 // after returns the value of b, a board after a move, in a branch of that many rounds whose new tiles have the probability prob.
-func (s *cutSearch) after(b game.Board, rounds int, prob float32) (int64, error) {
+func (s *cutSearch) after(board game.Board, rounds int, prob float32) (int64, error) {
 	if prob < s.cutoff || rounds >= s.depth {
-		return s.evaluation.value(b), nil
+		return s.evaluation.value(board), nil
 	}
-	if known := s.table.get(b); known != nil && int(known.level) <= rounds {
+	if known := s.table.get(board); known != nil && int(known.level) <= rounds {
 		return known.value, nil
 	}
-	n := s.rules.Empties(b)
-	two, four, err := s.sumOverTiles(b, rounds, prob/float32(n))
+	n := s.rules.Empties(board)
+	two, four, err := s.sumOverTiles(board, rounds, prob/float32(n))
 	if err != nil {
 		return 0, err
 	}
 	v := mean(two, four, n, true)
-	s.table.put(b, rounds, v)
+	s.table.put(board, rounds, v)
 	return v, nil
 }
 
 // sumOverTiles returns evaluation.sumOverTiles of the values that after computes. prob is the probability of the branch and of one cell for the
 // new tile.
-func (s *cutSearch) sumOverTiles(b game.Board, rounds int, prob float32) (two, four int64, err error) {
+func (s *cutSearch) sumOverTiles(board game.Board, rounds int, prob float32) (two, four int64, err error) {
 	probs := [...]float32{1: prob * 0.9, 2: prob * 0.1}
 	if rounds+1 >= s.depth || probs[1] < s.cutoff {
-		return s.evaluation.sumOverLastTiles(b, true)
+		return s.evaluation.sumOverLastTiles(board, true)
 	}
-	return s.evaluation.sumOverTiles(b, true, func(next game.Board, exp int) (int64, error) {
+	return s.evaluation.sumOverTiles(board, true, func(next game.Board, exp int) (int64, error) {
 		return s.after(next, rounds+1, probs[exp])
 	})
 }

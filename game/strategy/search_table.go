@@ -46,34 +46,34 @@ func (t *searchTable) resize(slots int) {
 }
 
 // find returns the slot of b, or the free slot in which to insert it.
-func (t *searchTable) find(b game.Board) *tableSlot {
+func (t *searchTable) find(board game.Board) *tableSlot {
 	const multiplier = 0x9E37_79B9_7F4A_7C15 // 2^64 over the golden ratio; spreads boards that differ little
-	for i := uint64(b) * multiplier >> (t.shift & 63); ; i++ {
+	for i := uint64(board) * multiplier >> (t.shift & 63); ; i++ {
 		s := &t.slots[i&uint64(len(t.slots)-1)]
-		if s.searchNumber != t.searchNumber || s.board == b {
+		if s.searchNumber != t.searchNumber || s.board == board {
 			return s
 		}
 	}
 }
 
 // get returns the slot of b, nil if there is none.
-func (t *searchTable) get(b game.Board) *tableSlot {
-	if s := t.find(b); s.searchNumber == t.searchNumber {
+func (t *searchTable) get(board game.Board) *tableSlot {
+	if s := t.find(board); s.searchNumber == t.searchNumber {
 		return s
 	}
 	return nil
 }
 
 // put stores the value of b at a level; it replaces an earlier one.
-func (t *searchTable) put(b game.Board, level int, value int64) {
-	s := t.find(b)
+func (t *searchTable) put(board game.Board, level int, value int64) {
+	s := t.find(board)
 	if s.searchNumber != t.searchNumber {
 		if t.used >= t.maxBoards {
 			return
 		}
 		t.used++
 	}
-	*s = tableSlot{board: b, value: value, level: int32(level), searchNumber: t.searchNumber}
+	*s = tableSlot{board: board, value: value, level: int32(level), searchNumber: t.searchNumber}
 	if 2*t.used > len(t.slots) {
 		t.grow()
 	}

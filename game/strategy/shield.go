@@ -169,13 +169,13 @@ func (x *Shield) Table() *solve.Table { return x.optimal.table }
 func (x *Shield) Options() ShieldOptions { return x.options }
 
 // allowedMoves returns the allowed moves of a board, and the move that replaces others.
-func (x *Shield) allowedMoves(b game.Board) (game.Moves, game.Dir, error) {
+func (x *Shield) allowedMoves(board game.Board) (game.Moves, game.Dir, error) {
 	if !x.prepared {
 		return 0, 0, errors.New("the shield is not prepared, want a call of Prepare first")
 	}
-	near, instead, ok := x.optimal.table.Near(b, x.allowance)
+	near, instead, ok := x.optimal.table.Near(board, x.allowance)
 	if !ok {
-		return 0, 0, x.optimal.missing(b)
+		return 0, 0, x.optimal.missing(board)
 	}
 	return near, instead, nil
 }
@@ -242,8 +242,8 @@ func (p *shieldedPlayer) Acted() bool { return p.acted }
 // Close ends the player under the shield, if it is a program.
 func (p *shieldedPlayer) Close() error { return ClosePlayer(p.Player) }
 
-func (p *shieldedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
-	allowed, best, err := p.shield.allowedMoves(b)
+func (p *shieldedPlayer) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+	allowed, best, err := p.shield.allowedMoves(board)
 	if err != nil {
 		return 0, err
 	}
@@ -251,7 +251,7 @@ func (p *shieldedPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) 
 	if hidden {
 		legal &= allowed
 	}
-	d, err := p.Player.Choose(b, legal, rng)
+	d, err := p.Player.Choose(board, legal, rng)
 	p.acted = hidden || !allowed.Has(d)
 	if err == nil && !allowed.Has(d) {
 		d = best
@@ -274,8 +274,8 @@ type Interventions interface {
 
 func (c *shieldedChooser) Acts() *big.Rat { return c.acted }
 
-func (c *shieldedChooser) Decide(b game.Board, legal game.Moves, memory int) ([]Choice, error) {
-	allowed, best, err := c.shield.allowedMoves(b)
+func (c *shieldedChooser) Decide(board game.Board, legal game.Moves, memory int) ([]Choice, error) {
+	allowed, best, err := c.shield.allowedMoves(board)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (c *shieldedChooser) Decide(b game.Board, legal game.Moves, memory int) ([]
 		c.acted.SetInt64(1)
 		legal &= allowed
 	}
-	decided, err := c.chooser.Decide(b, legal, memory)
+	decided, err := c.chooser.Decide(board, legal, memory)
 	if err != nil {
 		return nil, err
 	}

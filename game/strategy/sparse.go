@@ -91,13 +91,13 @@ func (sp sparse) rest(next game.Board, depth int, rng *rand.Rand) (int64, error)
 }
 
 // best draws the value of the best move on b, 0 if no move is legal.
-func (sp sparse) best(b game.Board, depth int, rng *rand.Rand) (int64, error) {
-	horizontal, vertical := sp.rules.Scores(b)
-	if depth == 1 && !b.AtLeast(game.MaxExponent) { // no merge overflows, and illegal moves have the score 0
+func (sp sparse) best(board game.Board, depth int, rng *rand.Rand) (int64, error) {
+	horizontal, vertical := sp.rules.Scores(board)
+	if depth == 1 && !board.AtLeast(game.MaxExponent) { // no merge overflows, and illegal moves have the score 0
 		return int64(max(horizontal, vertical)), nil
 	}
 	var next [4]game.Board
-	legal, overflow := sp.rules.Moved(b, &next)
+	legal, overflow := sp.rules.Moved(board, &next)
 	if overflow != 0 {
 		return 0, game.ErrOverflow
 	}

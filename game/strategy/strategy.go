@@ -103,12 +103,12 @@ type deterministicPlayer func(b game.Board, legal game.Moves) (game.Dir, error)
 
 func (deterministicPlayer) Start() {}
 
-func (d deterministicPlayer) Choose(b game.Board, legal game.Moves, _ *rand.Rand) (game.Dir, error) {
-	return d(b, legal)
+func (d deterministicPlayer) Choose(board game.Board, legal game.Moves, _ *rand.Rand) (game.Dir, error) {
+	return d(board, legal)
 }
 
-func (d deterministicPlayer) Decide(b game.Board, legal game.Moves, _ int) ([]Choice, error) {
-	dir, err := d(b, legal)
+func (d deterministicPlayer) Decide(board game.Board, legal game.Moves, _ int) ([]Choice, error) {
+	dir, err := d(board, legal)
 	if err != nil {
 		return nil, err
 	}
