@@ -54,15 +54,15 @@ func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error)
 	empty := e.empties(after)
 	least := math.Inf(1)
 	var sums [2]float64 // over the cells, by tile
-	for left := empty; left != 0; left &= left - 1 {
-		cell := bits.TrailingZeros64(left) / 4
+	for remaining := empty; remaining != 0; remaining &= remaining - 1 {
+		cell := bits.TrailingZeros64(remaining) / 4
 		mean := 0.0 // over the tiles
-		for exp := 1; exp <= 2; exp++ {
-			odds := e.tileWeight(exp)
+		for exponent := 1; exponent <= 2; exponent++ {
+			odds := e.tileWeight(exponent)
 			if odds == 0 {
 				continue
 			}
-			value, err := e.valueWithTile(&images, cell, exp, values)
+			value, err := e.valueWithTile(&images, cell, exponent, values)
 			if err != nil {
 				return 0, err
 			}
@@ -70,7 +70,7 @@ func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error)
 				least = min(least, value)
 			}
 			mean += float64(float64(odds) * value)
-			sums[exp-1] += value
+			sums[exponent-1] += value
 		}
 		if e.problem.Against == WorstCell {
 			least = min(least, mean/float64(e.problem.Total))
@@ -87,11 +87,11 @@ func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error)
 }
 
 // valueWithTile returns the value of an afterstate with a new tile of exponent exp in a cell.
-func (e *expander) valueWithTile(images *[8]uint64, cell, exp int, values *nextValues) (float64, error) {
-	if e.spawnWins(exp) {
+func (e *expander) valueWithTile(images *[8]uint64, cell, exponent int, values *nextValues) (float64, error) {
+	if e.spawnWins(exponent) {
 		return e.wonValue(), nil
 	}
-	value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastImageWith(images, cell, uint64(exp)))
+	value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWith(images, cell, uint64(exponent)))
 	if !ok {
 		return 0, errMissing
 	}

@@ -30,17 +30,17 @@ const maxPalette = 16
 //	             an index into a palette of two or more values, half a byte for each board
 //	             best moves, half a byte for each board
 //	always:      difference to the board before, in the numbering, as a varint, for each board but the first
-func (n *numbering) appendBlock(dst []byte, e blockEntries) []byte {
-	if e.values != nil {
-		dst = appendValues(dst, e.values)
-		dst = appendNibbles(dst, len(e.moves), func(i int) byte { return byte(e.moves[i]) })
+func (n *numbering) appendBlock(dst []byte, entries blockEntries) []byte {
+	if entries.values != nil {
+		dst = appendValues(dst, entries.values)
+		dst = appendNibbles(dst, len(entries.moves), func(i int) byte { return byte(entries.moves[i]) })
 	}
-	last, high, above := n.number(e.boards[0]), e.boards[0]>>16, n.number(e.boards[0]&^0xFFFF)
-	for _, b := range e.boards[1:] {
-		if b>>16 != high { // seldom
-			high, above = b>>16, n.number(b&^0xFFFF)
+	last, high, above := n.number(entries.boards[0]), entries.boards[0]>>16, n.number(entries.boards[0]&^0xFFFF)
+	for _, board := range entries.boards[1:] {
+		if board>>16 != high { // seldom
+			high, above = board>>16, n.number(board&^0xFFFF)
 		}
-		next := above + uint64(n.rank[b&0xFFFF])
+		next := above + uint64(n.rank[board&0xFFFF])
 		dst = binary.AppendUvarint(dst, next-last)
 		last = next
 	}
@@ -70,25 +70,25 @@ func appendFloats(dst []byte, values []float64) []byte {
 func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, ok bool) {
 	var found [maxPalette]float64
 	palette = found[:0]
-	for i, v := range values {
-		at := slices.Index(palette, v)
-		if at < 0 {
+	for i, value := range values {
+		index := slices.Index(palette, value)
+		if index < 0 {
 			if len(palette) == maxPalette {
 				return nil, indices, false
 			}
-			at = len(palette)
-			palette = append(palette, v)
+			index = len(palette)
+			palette = append(palette, value)
 		}
-		indices[i] = byte(at)
+		indices[i] = byte(index)
 	}
 	return palette, indices, true
 }
 
 // appendNibbles encodes n numbers below 16, two a byte, the first in the low half.
-func appendNibbles(dst []byte, n int, number func(i int) byte) []byte {
-	for i := 0; i < n; i += 2 {
+func appendNibbles(dst []byte, count int, number func(i int) byte) []byte {
+	for i := 0; i < count; i += 2 {
 		pair := number(i)
-		if i+1 < n {
+		if i+1 < count {
 			pair |= number(i+1) << 4
 		}
 		dst = append(dst, pair)
@@ -110,29 +110,29 @@ type blockView struct {
 }
 
 // splitBlock splits a block of n boards into its sections. It returns false if the data is too short.
-func splitBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
-	v := blockView{count: n, first: first}
+func splitBlock(data []byte, count int, first uint64, valued bool) (blockView, bool) {
+	view := blockView{count: count, first: first}
 	if valued {
 		if len(data) < 1 || data[0] > maxPalette {
-			return v, false
+			return view, false
 		}
-		v.palette, data = int(data[0]), data[1:]
-		floats, indices := 8*n, 0
-		if v.palette > 0 {
-			floats = 8 * v.palette
+		view.palette, data = int(data[0]), data[1:]
+		floats, indices := 8*count, 0
+		if view.palette > 0 {
+			floats = 8 * view.palette
 		}
-		if v.palette > 1 {
-			indices = (n + 1) / 2
+		if view.palette > 1 {
+			indices = (count + 1) / 2
 		}
-		if len(data) < floats+indices+(n+1)/2 {
-			return v, false
+		if len(data) < floats+indices+(count+1)/2 {
+			return view, false
 		}
-		v.floats, data = data[:floats], data[floats:]
-		v.indices, data = data[:indices], data[indices:]
-		v.moves, data = data[:(n+1)/2], data[(n+1)/2:]
+		view.floats, data = data[:floats], data[floats:]
+		view.indices, data = data[:indices], data[indices:]
+		view.moves, data = data[:(count+1)/2], data[(count+1)/2:]
 	}
-	v.deltas = data
-	return v, true
+	view.deltas = data
+	return view, true
 }
 
 // errPalette is the error for a malformed block whose checksum is right.
@@ -153,19 +153,19 @@ func (v *blockView) value(i int) (float64, bool) {
 }
 
 // appendBoards decodes the boards. It returns false if the number of differences is wrong, or a board is not above the one before.
-func (n *numbering) appendBoards(dst []uint64, v *blockView) ([]uint64, bool) {
-	deltas, at := v.deltas, n.decode(v.first)
-	dst = append(dst, v.first)
-	for range v.count - 1 {
+func (n *numbering) appendBoards(dst []uint64, view *blockView) ([]uint64, bool) {
+	deltas, state := view.deltas, n.decode(view.first)
+	dst = append(dst, view.first)
+	for range view.count - 1 {
 		delta, size := binary.Uvarint(deltas)
 		if size <= 0 || delta-1 >= n.boards { // delta is 0 or too large
 			return dst, false
 		}
 		deltas = deltas[size:]
-		if at.low += delta; at.low >= n.base && !n.carry(&at) {
+		if state.low += delta; state.low >= n.base && !n.carry(&state) {
 			return dst, false
 		}
-		dst = append(dst, at.high|uint64(n.line[uint16(at.low)]))
+		dst = append(dst, state.high|uint64(n.line[uint16(state.low)]))
 	}
 	return dst, len(deltas) == 0
 }

@@ -27,50 +27,50 @@ func (e *enumeration) advance(l Layer) {
 }
 
 // enumerate enumerates the remaining layers.
-func (s *solver) enumerate(ctx context.Context, e enumeration) (enumeration, error) {
-	for !e.done() {
-		l, err := s.enumerateLayer(ctx, e.next)
+func (s *solver) enumerate(ctx context.Context, state enumeration) (enumeration, error) {
+	for !state.done() {
+		counted, err := s.enumerateLayer(ctx, state.next)
 		if err != nil {
-			return e, fmt.Errorf("enumerate layer %d: %w", e.next, err)
+			return state, fmt.Errorf("enumerate layer %d: %w", state.next, err)
 		}
-		e.advance(l)
-		s.countLayer(l)
+		state.advance(counted)
+		s.countLayer(counted)
 	}
-	return e, nil
+	return state, nil
 }
 
 // countLayer adds a layer to the statistics and reports the progress.
-func (s *solver) countLayer(l Layer) {
-	s.stats.Afterstates += l.Afterstates
-	s.stats.Positions += l.Positions
-	if l.Positions > 0 {
-		s.stats.Layers = append(s.stats.Layers, l)
+func (s *solver) countLayer(counted Layer) {
+	s.stats.Afterstates += counted.Afterstates
+	s.stats.Positions += counted.Positions
+	if counted.Positions > 0 {
+		s.stats.Layers = append(s.stats.Layers, counted)
 	}
-	s.report(Progress{Sum: l.Sum, Positions: s.stats.Positions})
+	s.report(Progress{Sum: counted.Sum, Positions: s.stats.Positions})
 }
 
 // enumerateLayer computes the positions and the afterstates of a sum from the afterstates of the two layers below.
 func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
-	l := Layer{Sum: sum}
-	found := aftersName // name of the record of the afterstates that this process finds
+	counted := Layer{Sum: sum}
+	recordName := aftersName // name of the record of the afterstates that this process finds
 	if !s.singleProcess() {
-		found = outgoingName
+		recordName = outgoingName
 	}
-	if there, err := s.hasOwn(found, sum); err != nil || !there {
-		if err := errors.Join(err, s.expandLayer(ctx, found, sum)); err != nil {
-			return l, err
+	if exists, err := s.hasOwn(recordName, sum); err != nil || !exists {
+		if err := errors.Join(err, s.expandLayer(ctx, recordName, sum)); err != nil {
+			return counted, err
 		}
 	}
 	if !s.singleProcess() {
 		if err := s.gatherAfters(ctx, sum); err != nil {
-			return l, err
+			return counted, err
 		}
 	}
-	l, err := s.countBoards(ctx, sum)
+	counted, err := s.countBoards(ctx, sum)
 	if err == nil && !s.singleProcess() { // all processes have read outgoing
 		err = s.removeOwn(outgoingName, sum)
 	}
-	return l, errors.Join(err, s.memory.check(s.store.size(), sum))
+	return counted, errors.Join(err, s.memory.check(s.store.size(), sum))
 }
 
 // hasOwn reports whether a record of this process exists.
@@ -84,26 +84,26 @@ func (s *solver) hasOwn(kind string, sum int) (bool, error) {
 
 // countBoards returns the numbers of boards of a layer in the records of all processes.
 func (s *solver) countBoards(ctx context.Context, sum int) (Layer, error) {
-	l := Layer{Sum: sum}
-	for _, of := range []struct {
+	counted := Layer{Sum: sum}
+	for _, record := range []struct {
 		kind string
 		size *int64
-	}{{positionsName, &l.Positions}, {aftersName, &l.Afterstates}} {
-		all, err := s.open(ctx, of.kind, sum)
+	}{{positionsName, &counted.Positions}, {aftersName, &counted.Afterstates}} {
+		opened, err := s.open(ctx, record.kind, sum)
 		if err != nil {
-			return l, err
+			return counted, err
 		}
-		*of.size = int64(all.count)
-		all.close()
+		*record.size = int64(opened.count)
+		opened.close()
 	}
-	return l, nil
+	return counted, nil
 }
 
 // expandLayer computes the positions of a sum and the afterstates of their moves.
 //
 // The positions of a part come from few parts of afterstates. For each part of positions, expandLayer makes all their moves while the part is in
 // memory. The resulting afterstates can be in any part, so it sorts them in runs.
-func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
+func (s *solver) expandLayer(ctx context.Context, recordName string, sum int) error {
 	s.runs.limit = s.memory.runBytes(s.store.size())
 	if err := s.runs.reset(s.parts); err != nil {
 		return err
@@ -114,12 +114,12 @@ func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 		return err
 	}
 	err = s.writeStored(ctx, positionsName, plainBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
-		w := &s.scratch[worker]
-		if err := s.positionsOf(ctx, w, part, before); err != nil {
+		scratch := &s.scratch[worker]
+		if err := s.positionsOf(ctx, scratch, part, before); err != nil {
 			return err
 		}
-		e.addPlain(w.keys)
-		return s.collectMoves(w, w.keys)
+		e.addPlain(scratch.keys)
+		return s.collectMoves(scratch, scratch.keys)
 	})
 	if err != nil {
 		return err
@@ -130,17 +130,17 @@ func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 			return err
 		}
 	}
-	return errors.Join(s.writeUnion(ctx, found, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
+	return errors.Join(s.writeUnion(ctx, recordName, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
 }
 
 // writeUnion writes a set of afterstates; take must append the boards of a part to dst.
 func (s *solver) writeUnion(
-	ctx context.Context, kind string, sum, first, end int, take func(dst []uint64, part int, w *scratch) ([]uint64, error),
+	ctx context.Context, kind string, sum, first, end int, appendBoards func(dst []uint64, part int, w *scratch) ([]uint64, error),
 ) error {
 	return s.writeStored(ctx, kind, plainBoards, sum, first, end, func(worker, part int, e *encoder) error {
 		w := &s.scratch[worker]
 		var err error
-		if w.keys, err = take(w.keys[:0], part, &w.scratch); err != nil {
+		if w.keys, err = appendBoards(w.keys[:0], part, &w.scratch); err != nil {
 			return err
 		}
 		w.sort()
@@ -151,14 +151,14 @@ func (s *solver) writeUnion(
 
 // gatherAfters collects the afterstates that all processes found for the parts of this process, and writes them.
 func (s *solver) gatherAfters(ctx context.Context, sum int) error {
-	all, err := s.open(ctx, outgoingName, sum)
+	outgoing, err := s.open(ctx, outgoingName, sum)
 	if err != nil {
 		return err
 	}
-	defer all.close()
+	defer outgoing.close()
 	return s.writeUnion(ctx, aftersName, sum, s.first, s.end, func(dst []uint64, part int, w *scratch) ([]uint64, error) {
-		for _, r := range all.records {
-			err := r.readPart(ctx, part, w, func(_ *blockView, boards []uint64) error {
+		for _, record := range outgoing.records {
+			err := record.readPart(ctx, part, w, func(_ *blockView, boards []uint64) error {
 				dst = append(dst, boards...)
 				return nil
 			})
@@ -181,9 +181,9 @@ func (a adjacentLayers) close() {
 
 // openBefore opens the layers of afterstates from which a new tile leads to boards of a sum.
 func (s *solver) openBefore(ctx context.Context, sum int) (before adjacentLayers, err error) {
-	for exp := 1; exp <= 2; exp++ {
-		if from := sum - 2*exp; from >= 2 && s.canSpawn(exp) {
-			if before[exp-1], err = s.open(ctx, aftersName, from); err != nil {
+	for exponent := 1; exponent <= 2; exponent++ {
+		if sumBefore := sum - 2*exponent; sumBefore >= 2 && s.canSpawn(exponent) {
+			if before[exponent-1], err = s.open(ctx, aftersName, sumBefore); err != nil {
 				return before, err
 			}
 		}
@@ -201,11 +201,11 @@ func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, firs
 }
 
 // writeRecord writes parts of a layer.
-func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, end int, encode encoding) error {
-	w := &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, numbering: s.numbering}
-	err := w.write(ctx, s.workers, first, end, encode)
+func (s *solver) writeRecord(ctx context.Context, out sink, boardKind kind, sum, first, end int, encode encoding) error {
+	writer := &recordWriter{header: header{kind: boardKind, sum: uint32(sum)}, out: out, numbering: s.numbering}
+	err := writer.write(ctx, s.workers, first, end, encode)
 	if err == nil {
-		err = w.finish()
+		err = writer.finish()
 	}
 	if err != nil {
 		return errors.Join(err, out.abandon())
@@ -216,18 +216,18 @@ func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, 
 // positionsOf computes the positions of a part and stores them in w.keys.
 func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacentLayers) error {
 	w.keys = w.keys[:0]
-	for i, l := range before {
-		if l == nil {
+	for i, current := range before {
+		if current == nil {
 			continue
 		}
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
-			from := s.partBeforeTile(part, group, i+1)
-			err := l.recordOf(from).readPart(ctx, from, &w.scratch, func(_ *blockView, afters []uint64) error {
-				for _, a := range afters {
-					w.keys = s.spawn(w.keys, a, i+1, cells)
+			source := s.partBeforeTile(part, group, i+1)
+			err := current.recordOf(source).readPart(ctx, source, &w.scratch, func(_ *blockView, afters []uint64) error {
+				for _, after := range afters {
+					w.keys = s.spawn(w.keys, after, i+1, cells)
 				}
 				return nil
 			})
@@ -246,14 +246,14 @@ const runKeys = 1 << 20
 // collectMoves collects the canonical afterstates of the legal moves of positions, except won boards.
 func (s *solver) collectMoves(w *worker, positions []uint64) error {
 	var next [4]game.Board
-	for _, p := range positions {
-		legal, overflow := s.rules.Moved(game.Board(p), &next)
+	for _, position := range positions {
+		legal, overflow := s.rules.Moved(game.Board(position), &next)
 		if overflow != 0 {
 			return game.ErrOverflow
 		}
-		for d, b := range next {
-			if legal.Has(game.Dir(d)) && !s.won(b) {
-				w.collect(s.orbit.leastImage(uint64(b)), s.partition)
+		for dir, after := range next {
+			if legal.Has(game.Dir(dir)) && !s.won(after) {
+				w.collect(s.orbit.leastImage(uint64(after)), s.partition)
 			}
 		}
 		if w.collected >= runKeys {
@@ -308,23 +308,23 @@ type worker struct {
 // recentBits is the size of worker.recent as a power of two.
 const recentBits = 13
 
-func newWorkers(n, parts int) []worker {
-	all := make([]worker, n)
-	for i := range all {
-		all[i].out = make([][]uint64, parts)
-		all[i].recent = make([]uint64, 1<<recentBits)
+func newWorkers(count, parts int) []worker {
+	workers := make([]worker, count)
+	for i := range workers {
+		workers[i].out = make([][]uint64, parts)
+		workers[i].recent = make([]uint64, 1<<recentBits)
 	}
-	return all
+	return workers
 }
 
 // collect stores a board in w.out for flush. Boards of different layers differ, so recent need not be cleared between layers.
-func (w *worker) collect(board uint64, by *partition) {
-	at := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
-	if *at == board {
+func (w *worker) collect(board uint64, parts *partition) {
+	recent := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
+	if *recent == board {
 		return
 	}
-	*at = board
-	part := by.partOf(board)
+	*recent = board
+	part := parts.partOf(board)
 	w.out[part] = append(w.out[part], board)
 	w.collected++
 }

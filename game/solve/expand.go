@@ -28,16 +28,16 @@ func (e *expander) order() order { return order{e.partition, e.numbering} }
 
 const cellFlags = 0x1111_1111_1111_1111 // the lowest bit of each cell
 
-func newExpander(p Problem) (*expander, error) {
-	rules, err := game.New(p.Shape)
+func newExpander(problem Problem) (*expander, error) {
+	rules, err := game.New(problem.Shape)
 	if err != nil {
 		return nil, err
 	}
-	o := newOrbit(p.Shape)
+	symmetries := newOrbit(problem.Shape)
 	return &expander{
-		partition: newPartition(p, o), numbering: newNumbering(p.MaxExp), problem: p, rules: rules, orbit: o,
-		cells:    cellFlags & (1<<(4*p.Shape.Cells()) - 1), // with sixteen cells 1<<64 is 0
-		maxCarry: uint64(16-p.MaxExp) * 0x0101_0101_0101_0101,
+		partition: newPartition(problem, symmetries), numbering: newNumbering(problem.MaxExp), problem: problem, rules: rules, orbit: symmetries,
+		cells:    cellFlags & (1<<(4*problem.Shape.Cells()) - 1), // with sixteen cells 1<<64 is 0
+		maxCarry: uint64(16-problem.MaxExp) * 0x0101_0101_0101_0101,
 	}, nil
 }
 
@@ -62,7 +62,7 @@ func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
 func (e *expander) canSpawn(exp int) bool { return e.tileWeight(exp) > 0 && !e.spawnWins(exp) }
 
 // spawn appends the canonical positions after a new tile of exponent exp in each empty cell of after that is in cells.
-func (e *expander) spawn(dst []uint64, after uint64, exp int, cells uint64) []uint64 {
+func (e *expander) spawn(dst []uint64, after uint64, exponent int, cells uint64) []uint64 {
 	empty := e.empties(after) & cells
 	if empty == 0 {
 		return dst
@@ -70,7 +70,7 @@ func (e *expander) spawn(dst []uint64, after uint64, exp int, cells uint64) []ui
 	var images [8]uint64
 	e.orbit.allImages(after, &images)
 	for ; empty != 0; empty &= empty - 1 {
-		dst = append(dst, e.orbit.leastImageWith(&images, bits.TrailingZeros64(empty)/4, uint64(exp)))
+		dst = append(dst, e.orbit.leastImageWith(&images, bits.TrailingZeros64(empty)/4, uint64(exponent)))
 	}
 	return dst
 }

@@ -15,29 +15,29 @@ type fileTable struct {
 }
 
 // openFileTable opens a file, and writes the header if the file is new.
-func openFileTable(path string, p Problem) (*fileTable, error) {
+func openFileTable(path string, problem Problem) (*fileTable, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	if err := startFile(file, p); err != nil {
+	if err := startFile(file, problem); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
 	return &fileTable{file: file, end: fileHeaderSize}, nil
 }
 
 // startFile writes the header, or checks the existing header against p.
-func startFile(file *os.File, p Problem) error {
+func startFile(file *os.File, problem Problem) error {
 	head := make([]byte, fileHeaderSize)
 	if _, err := file.ReadAt(head, 0); err == io.EOF { // the file is new, or its writer was killed here
-		_, err := file.WriteAt(appendFileHeader(nil, p), 0)
+		_, err := file.WriteAt(appendFileHeader(nil, problem), 0)
 		return err
 	} else if err != nil {
 		return err
 	}
 	found, err := parseFileHeader(head)
-	if err == nil && found != p {
-		err = fmt.Errorf("the work is for %s, want %s", found, p)
+	if err == nil && found != problem {
+		err = fmt.Errorf("the work is for %s, want %s", found, problem)
 	}
 	return err
 }
@@ -53,9 +53,9 @@ func (t *fileTable) add(h header) {
 }
 
 func (t *fileTable) open(sum int) (*record, error) {
-	for _, l := range t.layers {
-		if int(l.sum) == sum {
-			return openRecord(fileSection{t.file, int64(l.offset)})
+	for _, entry := range t.layers {
+		if int(entry.sum) == sum {
+			return openRecord(fileSection{t.file, int64(entry.offset)})
 		}
 	}
 	return nil, errNoRecord
@@ -69,35 +69,35 @@ func (t *fileTable) next(first int) int { return first - 2*len(t.layers) }
 // restore finds the complete layers of the file, whose first has the given sum, and removes what follows them. It returns the sum of the next layer.
 func (t *fileTable) restore(sum int) (int, error) {
 	for ; sum >= 4; sum -= 2 {
-		r, err := openRecord(fileSection{t.file, t.end})
+		found, err := openRecord(fileSection{t.file, t.end})
 		if err == errNoRecord {
 			break
 		}
 		if err == nil {
-			err = r.verify()
+			err = found.verify()
 		}
-		if err == nil && (int(r.sum) != sum || r.kind != valuedBoards) {
-			err = fmt.Errorf("found layer %d in the table, want %d", r.sum, sum)
+		if err == nil && (int(found.sum) != sum || found.kind != valuedBoards) {
+			err = fmt.Errorf("found layer %d in the table, want %d", found.sum, sum)
 		}
 		if err != nil {
 			return 0, err
 		}
-		t.add(r.header)
+		t.add(found.header)
 	}
 	return sum, t.file.Truncate(t.end)
 }
 
 // finish writes the directory and the footer.
 func (t *fileTable) finish(stats Stats) error {
-	d := directory{initial: stats.Initial, positions: uint64(stats.Positions), afterstates: uint64(stats.Afterstates), layers: t.layers}
+	contents := directory{initial: stats.Initial, positions: uint64(stats.Positions), afterstates: uint64(stats.Afterstates), layers: t.layers}
 	afters := make(map[uint32]int64)
-	for _, l := range stats.Layers {
-		afters[uint32(l.Sum)] = l.Afterstates
+	for _, current := range stats.Layers {
+		afters[uint32(current.Sum)] = current.Afterstates
 	}
-	for i := range d.layers {
-		d.layers[i].afterstates = uint64(afters[d.layers[i].sum])
+	for i := range contents.layers {
+		contents.layers[i].afterstates = uint64(afters[contents.layers[i].sum])
 	}
-	end := d.append(nil)
+	end := contents.append(nil)
 	end = appendFooter(end, uint64(t.end), uint64(len(end)))
 	if _, err := t.file.WriteAt(end, t.end); err != nil {
 		return err

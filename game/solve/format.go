@@ -51,15 +51,15 @@ func verifyChecksum(data []byte) ([]byte, bool) {
 	return body, crc32.Checksum(body, castagnoli) == binary.LittleEndian.Uint32(data[len(body):])
 }
 
-func appendFileHeader(dst []byte, p Problem) []byte {
+func appendFileHeader(dst []byte, problem Problem) []byte {
 	start := len(dst)
 	dst = append(dst, fileMagic...)
-	dst = binary.LittleEndian.AppendUint32(dst, versionFor(p.Against))
-	dst = append(dst, byte(p.Shape.Rows), byte(p.Shape.Cols), byte(p.MaxExp), byte(p.Objective))
-	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.Discount))
-	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
-	dst = binary.LittleEndian.AppendUint32(dst, p.Total)
-	dst = append(dst, byte(p.Against))
+	dst = binary.LittleEndian.AppendUint32(dst, versionFor(problem.Against))
+	dst = append(dst, byte(problem.Shape.Rows), byte(problem.Shape.Cols), byte(problem.MaxExp), byte(problem.Objective))
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(problem.Discount))
+	dst = binary.LittleEndian.AppendUint32(dst, problem.Twos)
+	dst = binary.LittleEndian.AppendUint32(dst, problem.Total)
+	dst = append(dst, byte(problem.Against))
 	dst = append(dst, make([]byte, fileHeaderSize-4-(len(dst)-start))...)
 	return appendChecksum(dst, start)
 }
@@ -80,21 +80,21 @@ func parseFileHeader(data []byte) (Problem, error) {
 		return Problem{}, errNoTable
 	}
 	against := Against(data[32])
-	if v := binary.LittleEndian.Uint32(data[8:]); v != versionFor(against) {
-		return Problem{}, fmt.Errorf("version of the table is %d, want %d: another version of tilecheck wrote it, solve it again", v, versionFor(against))
+	if version := binary.LittleEndian.Uint32(data[8:]); version != versionFor(against) {
+		return Problem{}, fmt.Errorf("version of the table is %d, want %d: another version of tilecheck wrote it, solve it again", version, versionFor(against))
 	}
 	body, ok := verifyChecksum(data[:fileHeaderSize])
 	if !ok {
 		return Problem{}, errors.New("the header is corrupt: its checksum is wrong")
 	}
-	p := Problem{
+	problem := Problem{
 		Shape:  game.Shape{Rows: int(body[12]), Cols: int(body[13])},
 		MaxExp: int(body[14]), Objective: Objective(body[15]),
 		Discount: math.Float64frombits(binary.LittleEndian.Uint64(body[16:])),
 		Twos:     binary.LittleEndian.Uint32(body[24:]), Total: binary.LittleEndian.Uint32(body[28:]),
 		Against: against,
 	}
-	return p, p.validate()
+	return problem, problem.validate()
 }
 
 func (d directory) append(dst []byte) []byte {
@@ -103,10 +103,10 @@ func (d directory) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, d.positions)
 	dst = binary.LittleEndian.AppendUint64(dst, d.afterstates)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(d.layers)))
-	for _, l := range d.layers {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(l.sum))
-		for _, n := range [...]uint64{l.offset, l.size, l.positions, l.afterstates} {
-			dst = binary.LittleEndian.AppendUint64(dst, n)
+	for _, entry := range d.layers {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(entry.sum))
+		for _, number := range [...]uint64{entry.offset, entry.size, entry.positions, entry.afterstates} {
+			dst = binary.LittleEndian.AppendUint64(dst, number)
 		}
 	}
 	return appendChecksum(dst, start)
@@ -118,16 +118,16 @@ func parseDirectory(data []byte) (directory, error) {
 		return directory{}, errors.New("the directory is corrupt: its checksum is wrong")
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(body[8*i:]) }
-	d := directory{initial: math.Float64frombits(number(0)), positions: number(1), afterstates: number(2)}
-	n := (len(body) - directoryFixed) / directoryEntry
-	if number(3) != uint64(n) {
-		return d, fmt.Errorf("the directory has %d layers, want %d", n, number(3))
+	result := directory{initial: math.Float64frombits(number(0)), positions: number(1), afterstates: number(2)}
+	layers := (len(body) - directoryFixed) / directoryEntry
+	if number(3) != uint64(layers) {
+		return result, fmt.Errorf("the directory has %d layers, want %d", layers, number(3))
 	}
-	for i := range n {
-		at := (directoryFixed + i*directoryEntry) / 8
-		d.layers = append(d.layers, layerEntry{uint32(number(at)), number(at + 1), number(at + 2), number(at + 3), number(at + 4)})
+	for i := range layers {
+		first := (directoryFixed + i*directoryEntry) / 8
+		result.layers = append(result.layers, layerEntry{uint32(number(first)), number(first + 1), number(first + 2), number(first + 3), number(first + 4)})
 	}
-	return d, nil
+	return result, nil
 }
 
 // appendFooter appends the footer, which has the place of the directory.

@@ -57,17 +57,17 @@ func (s *solver) singleProcess() bool { return s.share.Count == 1 }
 
 // open opens a layer. It waits for the records of other processes.
 func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error) {
-	l := &layer{owners: s.owners, sum: sum}
+	opened := &layer{owners: s.owners, sum: sum}
 	for process := 1; process <= s.share.Count; process++ {
-		r, err := s.await(ctx, s.name(kind, sum, process))
+		record, err := s.await(ctx, s.name(kind, sum, process))
 		if err != nil {
-			l.close()
+			opened.close()
 			return nil, err
 		}
-		l.records = append(l.records, r)
-		l.count += r.count
+		opened.records = append(opened.records, record)
+		opened.count += record.count
 	}
-	return l, nil
+	return opened, nil
 }
 
 // openOwn opens a record of this process; the error is errNoRecord if there is none.

@@ -19,8 +19,8 @@ const lookupBytes = 24
 func slotsFor(n int) int { return n + n/2 + 1 }
 
 // reset removes all boards and makes room for n.
-func (l *lookup) reset(n int) {
-	l.slots = resized(l.slots, slotsFor(n))
+func (l *lookup) reset(size int) {
+	l.slots = resized(l.slots, slotsFor(size))
 	clear(l.slots)
 }
 
@@ -40,29 +40,29 @@ func (l *lookup) startIndex(board uint64) int {
 
 // add adds a board that is not in the lookup.
 func (l *lookup) add(board uint64, value float64) {
-	for at := l.startIndex(board); ; {
-		if s := &l.slots[at]; s.board == 0 {
-			*s = slot{board, value}
+	for index := l.startIndex(board); ; {
+		if candidate := &l.slots[index]; candidate.board == 0 {
+			*candidate = slot{board, value}
 			return
 		}
-		if at++; at == len(l.slots) {
-			at = 0
+		if index++; index == len(l.slots) {
+			index = 0
 		}
 	}
 }
 
 // get returns the value of a board, false if it is not in the lookup.
 func (l *lookup) get(board uint64) (float64, bool) {
-	for at := l.startIndex(board); ; {
-		s := &l.slots[at]
-		if s.board == board {
-			return s.value, true
+	for index := l.startIndex(board); ; {
+		candidate := &l.slots[index]
+		if candidate.board == board {
+			return candidate.value, true
 		}
-		if s.board == 0 {
+		if candidate.board == 0 {
 			return 0, false
 		}
-		if at++; at == len(l.slots) {
-			at = 0
+		if index++; index == len(l.slots) {
+			index = 0
 		}
 	}
 }
@@ -85,9 +85,9 @@ func (l *lookups) reset(parts int, boardsOf func(part int) int) {
 	}
 	l.slots = resized(l.slots, total)
 	l.parts = l.parts[:0]
-	left := l.slots
-	for _, n := range sizes {
-		l.parts = append(l.parts, lookup{left[:n:n]})
-		left = left[n:]
+	free := l.slots
+	for _, size := range sizes {
+		l.parts = append(l.parts, lookup{free[:size:size]})
+		free = free[size:]
 	}
 }

@@ -31,19 +31,19 @@ func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 	e.orbit.allImages(after, &images)
 	empty := e.empties(after)
 	total := 0.0
-	for exp := 1; exp <= 2; exp++ {
-		odds := e.tileWeight(exp)
+	for exponent := 1; exponent <= 2; exponent++ {
+		odds := e.tileWeight(exponent)
 		if odds == 0 {
 			continue
 		}
-		if e.spawnWins(exp) {
+		if e.spawnWins(exponent) {
 			total += float64(odds) * float64(bits.OnesCount64(empty)) * e.wonValue()
 			continue
 		}
 		sum := 0.0
-		for left := empty; left != 0; left &= left - 1 {
-			cell := bits.TrailingZeros64(left) / 4
-			value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastImageWith(&images, cell, uint64(exp)))
+		for remaining := empty; remaining != 0; remaining &= remaining - 1 {
+			cell := bits.TrailingZeros64(remaining) / 4
+			value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWith(&images, cell, uint64(exponent)))
 			if !ok {
 				return 0, errMissing
 			}
@@ -62,8 +62,8 @@ func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, 
 	legal, _ := e.rules.Moved(game.Board(position), &next)
 	rewards := e.rewards(game.Board(position))
 	best, moves := math.Inf(-1), game.Moves(0)
-	for d, after := range next {
-		if !legal.Has(game.Dir(d)) {
+	for dir, after := range next {
+		if !legal.Has(game.Dir(dir)) {
 			continue
 		}
 		value := e.wonValue()
@@ -73,12 +73,12 @@ func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, 
 				return 0, 0, errMissing
 			}
 		}
-		value = rewards[d/2] + float64(e.problem.Discount*value)
+		value = rewards[dir/2] + float64(e.problem.Discount*value)
 		switch {
 		case value > best:
-			best, moves = value, 1<<d
+			best, moves = value, 1<<dir
 		case value == best:
-			moves |= 1 << d
+			moves |= 1 << dir
 		}
 	}
 	if moves == 0 {

@@ -26,17 +26,17 @@ func (t *memoryTable) forget(sum int) error {
 
 // table returns the table of a completed solver.
 func (t *memoryTable) table(s *solver) (*Table, error) {
-	out := &Table{expander: s.expander, index: make(map[int]*record)}
-	out.initial, out.positions, out.afterstates = s.stats.Initial, uint64(s.stats.Positions), uint64(s.stats.Afterstates)
-	for _, l := range slices.Backward(s.stats.Layers) {
-		r, err := t.open(l.Sum)
+	result := &Table{expander: s.expander, index: make(map[int]*record)}
+	result.initial, result.positions, result.afterstates = s.stats.Initial, uint64(s.stats.Positions), uint64(s.stats.Afterstates)
+	for _, current := range slices.Backward(s.stats.Layers) {
+		opened, err := t.open(current.Sum)
 		if err != nil {
 			return nil, err
 		}
-		r.order = s.order()
-		out.records = append(out.records, r)
-		out.index[l.Sum] = r
-		out.layers = append(out.layers, layerEntry{sum: uint32(l.Sum), positions: uint64(l.Positions), afterstates: uint64(l.Afterstates)})
+		opened.order = s.order()
+		result.records = append(result.records, opened)
+		result.index[current.Sum] = opened
+		result.layers = append(result.layers, layerEntry{sum: uint32(current.Sum), positions: uint64(current.Positions), afterstates: uint64(current.Afterstates)})
 	}
-	return out, nil
+	return result, nil
 }

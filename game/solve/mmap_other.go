@@ -8,4 +8,6 @@ import (
 )
 
 // mapFile reads the file where it cannot be mapped into memory.
-func mapFile(file *os.File, _ int64) (source, io.Closer, error) { return fileSection{file, 0}, file, nil }
+func mapFile(file *os.File, _ int64) (source, io.Closer, error) {
+	return fileSection{file, 0}, file, nil
+}

@@ -28,7 +28,7 @@ func (n Near) allows(best, value, share float64) bool {
 
 // Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so symmetric
 // boards get symmetric moves. On a won board all legal moves are near. ok is false if Moves is not ok.
-func (t *Table) Near(board game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
+func (t *Table) Near(board game.Board, limit Near) (near game.Moves, instead game.Dir, ok bool) {
 	if t.won(board) {
 		legal := t.rules.Legal(board)
 		return legal, legal.At(0), true
@@ -40,16 +40,16 @@ func (t *Table) Near(board game.Board, n Near) (near game.Moves, instead game.Di
 	moves, ok := t.Moves(board)
 	near = best
 	share := t.roundingShare()
-	for _, m := range moves {
-		if n.allows(value, m.Value, share) {
-			near |= 1 << m.Dir
+	for _, move := range moves {
+		if limit.allows(value, move.Value, share) {
+			near |= 1 << move.Dir
 		}
 	}
-	_, by := t.rules.Canonical(board)
+	_, symmetry := t.rules.Canonical(board)
 	instead = best.At(0)
 	for i := range best.Len() {
-		if d := best.At(i); by.Dir(d) < by.Dir(instead) {
-			instead = d
+		if dir := best.At(i); symmetry.Dir(dir) < symmetry.Dir(instead) {
+			instead = dir
 		}
 	}
 	return near, instead, ok
@@ -66,21 +66,21 @@ func (t *Table) LeastWin(ctx context.Context, limits []Near) ([]float64, error) 
 		won[i] = 1
 	}
 	share := t.roundingShare()
-	out, err := t.solveBackwards(ctx, won, func(best float64, moves []moveOption, out []float64) {
-		for i, n := range limits {
+	result, err := t.solveBackwards(ctx, won, func(best float64, moves []moveOption, result []float64) {
+		for i, limit := range limits {
 			least := 1.0
-			for _, m := range moves {
-				if n.allows(best, m.value, share) {
-					least = min(least, m.next[i])
+			for _, move := range moves {
+				if limit.allows(best, move.value, share) {
+					least = min(least, move.next[i])
 				}
 			}
-			out[i] = least
+			result[i] = least
 		}
 	})
-	for i := range out {
-		out[i] *= 1 - t.backwardError()
+	for i := range result {
+		result[i] *= 1 - t.backwardError()
 	}
-	return out, err
+	return result, err
 }
 
 // RandomResult has the results of a player who makes all legal moves with equal probability, with or without a shield.
@@ -95,33 +95,33 @@ type RandomResult struct {
 // RandomPlay computes the results of a random player under a shield that allows near moves only. If hidden, the shield hides other moves from the
 // player and acts if there are any. Otherwise it replaces a move that is not near by the move that Near returns, and acts only then.
 // It has the same requirements and errors as LeastWin.
-func (t *Table) RandomPlay(ctx context.Context, n Near, hidden bool) (*RandomResult, error) {
+func (t *Table) RandomPlay(ctx context.Context, limit Near, hidden bool) (*RandomResult, error) {
 	share := t.roundingShare()
 	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []moveOption, out []float64) {
-		near, first := 0, slices.IndexFunc(moves, func(m moveOption) bool { return m.best })
+		numNear, first := 0, slices.IndexFunc(moves, func(move moveOption) bool { return move.best })
 		for i := range moves {
-			if moves[i].near = n.allows(best, moves[i].value, share); moves[i].near {
-				near++
+			if moves[i].near = limit.allows(best, moves[i].value, share); moves[i].near {
+				numNear++
 			}
 		}
-		all := float64(len(moves))
-		outside := float64(len(moves)-near) / all
-		for i, m := range moves {
+		numMoves := float64(len(moves))
+		outside := float64(len(moves)-numNear) / numMoves
+		for i, move := range moves {
 			weight := 0.0
 			switch {
-			case m.near && hidden:
-				weight = 1 / float64(near)
-			case m.near:
-				weight = 1 / all
+			case move.near && hidden:
+				weight = 1 / float64(numNear)
+			case move.near:
+				weight = 1 / numMoves
 			}
 			if i == first && !hidden {
 				weight += outside
 			}
-			for k, x := range m.next {
-				out[k] += float64(weight * x)
+			for component, value := range move.next {
+				out[component] += float64(weight * value)
 			}
 		}
-		if hidden && near < len(moves) {
+		if hidden && numNear < len(moves) {
 			outside = 1
 		}
 		out[1] += outside
@@ -163,31 +163,31 @@ func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(be
 	if t.problem.Objective != Win || t.problem.Discount != 1 || t.problem.Against != Chance {
 		return nil, errNoWin
 	}
-	r := &backward{Table: t, won: won, valueFunc: value, layers: map[int]*backwardLayer{}}
+	induction := &backward{Table: t, won: won, valueFunc: value, layers: map[int]*backwardLayer{}}
 	workers := runtime.GOMAXPROCS(0)
-	for _, l := range t.layers { // by descending sums
-		positions, err := t.Layer(int(l.sum))
+	for _, current := range t.layers { // by descending sums
+		positions, err := t.Layer(int(current.sum))
 		if err != nil {
 			return nil, err
 		}
-		now := &backwardLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
-		now.index.reset(len(positions))
-		for i, p := range positions {
-			now.index.add(uint64(p.Board), float64(i))
+		computed := &backwardLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
+		computed.index.reset(len(positions))
+		for i, position := range positions {
+			computed.index.add(uint64(position.Board), float64(i))
 		}
-		const piece = 1 << 10
-		err = forEach(ctx, workers, (len(positions)+piece-1)/piece, func(_, part int) error {
-			return r.computeLayer(now, part*piece, min(len(positions), (part+1)*piece))
+		const chunkSize = 1 << 10
+		err = forEach(ctx, workers, (len(positions)+chunkSize-1)/chunkSize, func(_, chunk int) error {
+			return induction.computeLayer(computed, chunk*chunkSize, min(len(positions), (chunk+1)*chunkSize))
 		})
 		if err != nil {
 			return nil, err
 		}
-		r.layers[int(l.sum)] = now
-		delete(r.layers, int(l.sum)+6) // a layer depends on the two layers above it; the initial boards need 4, 6 and 8
+		induction.layers[int(current.sum)] = computed
+		delete(induction.layers, int(current.sum)+6) // a layer depends on the two layers above it; the initial boards need 4, 6 and 8
 	}
 	out := make([]float64, len(won))
 	var images [8]uint64
-	return out, r.addInitial(out, &images)
+	return out, induction.addInitial(out, &images)
 }
 
 // backward is the state of solveBackwards.
@@ -199,28 +199,28 @@ type backward struct {
 }
 
 // computeLayer computes the vectors of the positions first to end-1 of a layer.
-func (r *backward) computeLayer(l *backwardLayer, first, end int) error {
+func (r *backward) computeLayer(layer *backwardLayer, first, end int) error {
 	width := len(r.won)
 	var next [4]game.Board
 	var images [8]uint64
 	numbers := make([]float64, 4*(width+1))
 	moves := make([]moveOption, 0, 4)
-	for i, p := range l.boards[first:end] {
-		if p.Best == 0 {
+	for i, position := range layer.boards[first:end] {
+		if position.Best == 0 {
 			continue // lost
 		}
-		legal, _ := r.rules.Moved(p.Board, &next)
+		legal, _ := r.rules.Moved(position.Board, &next)
 		clear(numbers)
 		moves = moves[:0]
-		for n := range legal.Len() {
-			d := legal.At(n)
-			x := numbers[n*(width+1) : (n+1)*(width+1)]
-			if err := r.addExpected(uint64(next[d]), x, &images); err != nil {
+		for index := range legal.Len() {
+			dir := legal.At(index)
+			vector := numbers[index*(width+1) : (index+1)*(width+1)]
+			if err := r.addExpected(uint64(next[dir]), vector, &images); err != nil {
 				return err
 			}
-			moves = append(moves, moveOption{value: x[width], best: p.Best.Has(d), next: x[:width]})
+			moves = append(moves, moveOption{value: vector[width], best: position.Best.Has(dir), next: vector[:width]})
 		}
-		r.valueFunc(p.Value, moves, l.numbers[(first+i)*width:(first+i+1)*width])
+		r.valueFunc(position.Value, moves, layer.numbers[(first+i)*width:(first+i+1)*width])
 	}
 	return nil
 }
@@ -238,27 +238,27 @@ func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) e
 	empty := r.empties(canonical)
 	sum := r.sum(game.Board(canonical))
 	share := 1 / (float64(r.problem.Total) * float64(bits.OnesCount64(empty)))
-	for exp := 1; exp <= 2; exp++ {
-		odds := float64(r.tileWeight(exp)) * share
+	for exponent := 1; exponent <= 2; exponent++ {
+		odds := float64(r.tileWeight(exponent)) * share
 		if odds == 0 {
 			continue
 		}
-		l := r.layers[sum+2*exp]
-		for left := empty; left != 0; left &= left - 1 {
-			if r.spawnWins(exp) {
+		layer := r.layers[sum+2*exponent]
+		for remaining := empty; remaining != 0; remaining &= remaining - 1 {
+			if r.spawnWins(exponent) {
 				addScaled(out, odds, r.won)
 				out[width] += odds
 				continue
 			}
-			if l == nil {
+			if layer == nil {
 				return errMissing
 			}
-			at, ok := l.index.get(r.orbit.leastImageWith(images, bits.TrailingZeros64(left)/4, uint64(exp)))
+			index, ok := layer.index.get(r.orbit.leastImageWith(images, bits.TrailingZeros64(remaining)/4, uint64(exponent)))
 			if !ok {
 				return errMissing
 			}
-			addScaled(out, odds, l.numbers[int(at)*width:int(at+1)*width])
-			out[width] += float64(odds * l.boards[int(at)].Value)
+			addScaled(out, odds, layer.numbers[int(index)*width:int(index+1)*width])
+			out[width] += float64(odds * layer.boards[int(index)].Value)
 		}
 	}
 	return nil
@@ -268,14 +268,14 @@ func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) e
 func (r *backward) addInitial(out []float64, images *[8]uint64) error {
 	cells := r.problem.Shape.Cells()
 	second := make([]float64, len(out)+1)
-	for exp := 1; exp <= 2; exp++ {
-		odds := float64(r.tileWeight(exp)) / (float64(r.problem.Total) * float64(cells))
+	for exponent := 1; exponent <= 2; exponent++ {
+		odds := float64(r.tileWeight(exponent)) / (float64(r.problem.Total) * float64(cells))
 		if odds == 0 {
 			continue
 		}
-		for i := range cells {
+		for cell := range cells {
 			clear(second)
-			if err := r.addExpected(uint64(exp)<<(4*i), second, images); err != nil {
+			if err := r.addExpected(uint64(exponent)<<(4*cell), second, images); err != nil {
 				return err
 			}
 			addScaled(out, odds, second[:len(out)])

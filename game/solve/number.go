@@ -10,21 +10,21 @@ type numbering struct {
 }
 
 // newNumbering returns the numbering for exponents below exps, 2 to 15.
-func newNumbering(exps int) *numbering {
-	n := &numbering{base: 1, rank: new([1 << 16]uint16), line: new([1 << 16]uint16)}
+func newNumbering(numExponents int) *numbering {
+	result := &numbering{base: 1, rank: new([1 << 16]uint16), line: new([1 << 16]uint16)}
 	for range 4 {
-		n.base *= uint64(exps)
+		result.base *= uint64(numExponents)
 	}
-	n.boards = n.base * n.base * n.base * n.base
-	for i := range n.base {
+	result.boards = result.base * result.base * result.base * result.base
+	for number := range result.base {
 		line, place := uint16(0), 0
-		for left := i; left > 0; left /= uint64(exps) {
-			line |= uint16(left%uint64(exps)) << place
+		for remaining := number; remaining > 0; remaining /= uint64(numExponents) {
+			line |= uint16(remaining%uint64(numExponents)) << place
 			place += 4
 		}
-		n.line[i], n.rank[line] = line, uint16(i)
+		result.line[number], result.rank[line] = line, uint16(number)
 	}
-	return n
+	return result
 }
 
 // number returns the number of a board.
@@ -50,18 +50,18 @@ func (n *numbering) decode(board uint64) decoderState {
 }
 
 // carry propagates the overflow of the low part of a number. It returns false if no board has the number.
-func (n *numbering) carry(p *decoderState) bool {
-	carried := p.low / n.base
-	p.low -= carried * n.base
-	for i := range p.digits {
-		sum := p.digits[i] + carried
+func (n *numbering) carry(state *decoderState) bool {
+	carried := state.low / n.base
+	state.low -= carried * n.base
+	for i := range state.digits {
+		sum := state.digits[i] + carried
 		if carried = 0; sum >= n.base {
 			carried = sum / n.base
 			sum -= carried * n.base
 		}
-		p.digits[i] = sum
+		state.digits[i] = sum
 		shift := 16*i + 16
-		p.high = p.high&^(0xFFFF<<shift) | uint64(n.line[uint16(sum)])<<shift
+		state.high = state.high&^(0xFFFF<<shift) | uint64(n.line[uint16(sum)])<<shift
 		if carried == 0 {
 			return true
 		}

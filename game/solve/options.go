@@ -34,9 +34,9 @@ func (o Objective) String() string {
 
 // ParseObjective is the inverse of String.
 func ParseObjective(name string) (Objective, error) {
-	for o, known := range objectiveNames {
+	for number, known := range objectiveNames {
 		if name == known {
-			return Objective(o), nil
+			return Objective(number), nil
 		}
 	}
 	return 0, fmt.Errorf("objective is %q, want win, score or moves", name)
@@ -94,20 +94,20 @@ func (p Problem) String() string {
 
 // Problem checks the options and returns the problem.
 func (o *Options) Problem() (Problem, error) {
-	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Total: 10, Against: o.Against}
-	if p.Discount == 0 {
-		p.Discount = 1
+	problem := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Total: 10, Against: o.Against}
+	if problem.Discount == 0 {
+		problem.Discount = 1
 	}
 	if o.P2 != nil {
 		if !o.P2.Num().IsUint64() || !o.P2.Denom().IsUint64() || o.P2.Denom().Uint64() > MaxOdds || o.P2.Cmp(big.NewRat(1, 1)) > 0 {
-			return p, fmt.Errorf("probability of a 2 is %s, want a fraction from 0 to 1 with a denominator of at most %d", o.P2.RatString(), MaxOdds)
+			return problem, fmt.Errorf("probability of a 2 is %s, want a fraction from 0 to 1 with a denominator of at most %d", o.P2.RatString(), MaxOdds)
 		}
-		p.Twos, p.Total = uint32(o.P2.Num().Uint64()), uint32(o.P2.Denom().Uint64())
+		problem.Twos, problem.Total = uint32(o.P2.Num().Uint64()), uint32(o.P2.Denom().Uint64())
 	}
-	if o.Max < 4 || o.Max != 1<<p.MaxExp || p.MaxExp > game.MaxExponent {
-		return p, fmt.Errorf("MAX is %d, want a power of two from 4 to %d", o.Max, game.Value(game.MaxExponent))
+	if o.Max < 4 || o.Max != 1<<problem.MaxExp || problem.MaxExp > game.MaxExponent {
+		return problem, fmt.Errorf("MAX is %d, want a power of two from 4 to %d", o.Max, game.Value(game.MaxExponent))
 	}
-	return p, p.validate()
+	return problem, problem.validate()
 }
 
 // validate checks a problem from options or from a file.

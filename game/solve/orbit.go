@@ -37,29 +37,29 @@ func (r *reflection) applyAll(x uint64) uint64 {
 }
 
 // newReflection makes a reflection from the function that maps each cell to its image. The reflection must be its own inverse.
-func newReflection(cells int, to func(i int) int) reflection {
+func newReflection(cells int, imageOf func(cell int) int) reflection {
 	var swaps []swap
-	for i := range cells {
-		j := to(i)
-		if j <= i {
+	for cell := range cells {
+		image := imageOf(cell)
+		if image <= cell {
 			continue
 		}
-		shift := uint8(4 * (j - i))
-		at := -1
-		for n := range swaps {
-			if swaps[n].shift == shift {
-				at = n
+		shift := uint8(4 * (image - cell))
+		index := -1
+		for number := range swaps {
+			if swaps[number].shift == shift {
+				index = number
 			}
 		}
-		if at < 0 {
-			at = len(swaps)
+		if index < 0 {
+			index = len(swaps)
 			swaps = append(swaps, swap{shift: shift})
 		}
-		swaps[at].mask |= 15 << (4 * i)
+		swaps[index].mask |= 15 << (4 * cell)
 	}
 	swaps = append(swaps, swap{}, swap{})
-	n := max(len(swaps)-2, 2)
-	return reflection{swaps[0], swaps[1], swaps[2:n]}
+	number := max(len(swaps)-2, 2)
+	return reflection{swaps[0], swaps[1], swaps[2:number]}
 }
 
 // orbit computes the images of a board under the symmetries of its shape. It replaces [game.Rules.Canonical] for callers that do not need the
@@ -73,48 +73,48 @@ type orbit struct {
 
 func newOrbit(shape game.Shape) *orbit {
 	rows, cols := shape.Rows, shape.Cols
-	o := &orbit{
-		flipH: newReflection(rows*cols, func(i int) int { return i - i%cols + cols - 1 - i%cols }),
-		flipV: newReflection(rows*cols, func(i int) int { return (rows-1-i/cols)*cols + i%cols }),
+	result := &orbit{
+		flipH: newReflection(rows*cols, func(cell int) int { return cell - cell%cols + cols - 1 - cell%cols }),
+		flipV: newReflection(rows*cols, func(cell int) int { return (rows-1-cell/cols)*cols + cell%cols }),
 	}
 	switch {
 	case rows == 4 && cols == 4: // within the 2x2 blocks, then the blocks
-		o.transpose = reflection{first: swap{0x0000_F0F0_0000_F0F0, 12}, second: swap{0x0000_0000_FF00_FF00, 24}}
-		o.images = 8
+		result.transpose = reflection{first: swap{0x0000_F0F0_0000_F0F0, 12}, second: swap{0x0000_0000_FF00_FF00, 24}}
+		result.images = 8
 	case rows == cols:
-		o.transpose = newReflection(rows*cols, func(i int) int { return i%cols*cols + i/cols })
-		o.images = 8
+		result.transpose = newReflection(rows*cols, func(cell int) int { return cell%cols*cols + cell/cols })
+		result.images = 8
 	case rows == 1:
-		o.images = 2
+		result.images = 2
 	case cols == 1:
-		o.flipH = o.flipV
-		o.images = 2
+		result.flipH = result.flipV
+		result.images = 2
 	default:
-		o.images = 4
+		result.images = 4
 	}
-	for i := range rows * cols {
-		var of [8]uint64
-		o.allImages(1<<(4*i), &of)
-		for g, image := range of[:o.images] {
+	for cell := range rows * cols {
+		var images [8]uint64
+		result.allImages(1<<(4*cell), &images)
+		for symmetry, image := range images[:result.images] {
 			for ; image > 1; image >>= 1 {
-				o.cellShift[g][i]++
+				result.cellShift[symmetry][cell]++
 			}
 		}
 	}
-	return o
+	return result
 }
 
 // allImages writes the images of x to the first o.images elements of an array. The first is x.
-func (o *orbit) allImages(x uint64, of *[8]uint64) {
+func (o *orbit) allImages(board uint64, images *[8]uint64) {
 	if o.images <= 4 {
-		o.allImagesOblong(x, of)
+		o.allImagesOblong(board, images)
 		return
 	}
-	h := o.flipH.apply(x)
-	of[0], of[1], of[2], of[3] = x, h, o.flipV.apply(x), o.flipV.apply(h)
-	t := o.transpose.apply(x)
-	h = o.flipH.apply(t)
-	of[4], of[5], of[6], of[7] = t, h, o.flipV.apply(t), o.flipV.apply(h)
+	flipped := o.flipH.apply(board)
+	images[0], images[1], images[2], images[3] = board, flipped, o.flipV.apply(board), o.flipV.apply(flipped)
+	transposed := o.transpose.apply(board)
+	flipped = o.flipH.apply(transposed)
+	images[4], images[5], images[6], images[7] = transposed, flipped, o.flipV.apply(transposed), o.flipV.apply(flipped)
 }
 
 // allImagesOblong is all for boards that are not square.
@@ -127,21 +127,21 @@ func (o *orbit) allImagesOblong(x uint64, of *[8]uint64) {
 }
 
 // leastImage returns the least image of x.
-func (o *orbit) leastImage(x uint64) uint64 {
+func (o *orbit) leastImage(board uint64) uint64 {
 	if o.images <= 4 {
-		var of [8]uint64
-		o.allImagesOblong(x, &of)
-		return slices.Min(of[:o.images])
+		var images [8]uint64
+		o.allImagesOblong(board, &images)
+		return slices.Min(images[:o.images])
 	}
-	h, t := o.flipH.apply(x), o.transpose.apply(x)
-	least := min(x, h, o.flipV.apply(x), o.flipV.apply(h))
-	h = o.flipH.apply(t)
-	return min(least, t, h, o.flipV.apply(t), o.flipV.apply(h))
+	flipped, transposed := o.flipH.apply(board), o.transpose.apply(board)
+	least := min(board, flipped, o.flipV.apply(board), o.flipV.apply(flipped))
+	flipped = o.flipH.apply(transposed)
+	return min(least, transposed, flipped, o.flipV.apply(transposed), o.flipV.apply(flipped))
 }
 
 // leastImageWith returns the least image of a board with a tile of exponent exp put into its empty cell i, given the images of the board.
-func (o *orbit) leastImageWith(of *[8]uint64, i int, exp uint64) uint64 {
-	place := func(g int) uint64 { return of[g] | exp<<(o.cellShift[g][i]&63) }
+func (o *orbit) leastImageWith(images *[8]uint64, cell int, exponent uint64) uint64 {
+	place := func(symmetry int) uint64 { return images[symmetry] | exponent<<(o.cellShift[symmetry][cell]&63) }
 	least := min(place(0), place(1))
 	if o.images == 2 {
 		return least

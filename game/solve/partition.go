@@ -20,12 +20,12 @@ const maxParts = 256
 
 // partsFor returns the number of parts for a problem. Large layers get some thousand boards per part. Then the sort keys and the lookups of a part
 // fit the caches, and there are enough parts for all goroutines. The number depends on the problem only, because the file format depends on it.
-func partsFor(p Problem, images int) int {
-	cells := p.Shape.Cells()
-	layers := cells << (p.MaxExp - 2) // sums for up to MAX/2 in every cell
+func partsFor(problem Problem, images int) int {
+	cells := problem.Shape.Cells()
+	layers := cells << (problem.MaxExp - 2) // sums for up to MAX/2 in every cell
 	boards := 1 / float64(images*layers)
 	for range cells {
-		boards *= float64(p.MaxExp)
+		boards *= float64(problem.MaxExp)
 	}
 	parts := 1
 	for parts < maxParts && boards > float64(parts*partSize) {
@@ -40,44 +40,44 @@ const partSize = 1 << 13
 // parts of similar sizes.
 const minGrouped = 16
 
-func newPartition(p Problem, o *orbit) *partition {
-	cells := p.Shape.Cells()
-	out := &partition{parts: partsFor(p, o.images)}
-	if out.parts == 1 {
-		return out
+func newPartition(problem Problem, symmetries *orbit) *partition {
+	cells := problem.Shape.Cells()
+	result := &partition{parts: partsFor(problem, symmetries.images)}
+	if result.parts == 1 {
+		return result
 	}
-	if out.parts >= minGrouped {
-		out.secondCells = o.secondGroup(cells)
+	if result.parts >= minGrouped {
+		result.secondCells = symmetries.secondGroup(cells)
 	}
-	group := func(cell int) uint64 { return out.secondCells >> (4 * cell) & 1 }
-	for g := range out.tileWeights {
-		for exp := range out.tileWeights[g] {
-			out.tileWeights[g][exp] = int(weight(uint64(g), uint64(exp)))
+	group := func(cell int) uint64 { return result.secondCells >> (4 * cell) & 1 }
+	for groupNumber := range result.tileWeights {
+		for exponent := range result.tileWeights[groupNumber] {
+			result.tileWeights[groupNumber][exponent] = int(weight(uint64(groupNumber), uint64(exponent)))
 		}
 	}
-	for chunk := range out.tables {
-		t := new([1 << 16]uint16)
-		for x := range t {
+	for chunk := range result.tables {
+		table := new([1 << 16]uint16)
+		for tiles := range table {
 			for i := range 4 {
 				if cell := 4*chunk + i; cell < cells {
-					t[x] += weight(group(cell), uint64(x)>>(4*i)&15)
+					table[tiles] += weight(group(cell), uint64(tiles)>>(4*i)&15)
 				}
 			}
 		}
-		out.tables[chunk] = t
+		result.tables[chunk] = table
 	}
-	return out
+	return result
 }
 
 // weight returns the contribution to the part of a tile in a cell of a group.
-func weight(group, exp uint64) uint16 {
-	if exp == 0 {
+func weight(group, exponent uint64) uint16 {
+	if exponent == 0 {
 		return 0
 	}
 	const odd = 0x9E37_79B9_7F4A_7C15
-	x := (2*exp + group) * odd
-	x = (x ^ x>>32) * odd
-	return uint16(x >> 48)
+	hash := (2*exponent + group) * odd
+	hash = (hash ^ hash>>32) * odd
+	return uint16(hash >> 48)
 }
 
 // partOf returns the part of a board.
@@ -119,18 +119,18 @@ func (p *partition) precedes(a, b uint64) bool {
 func (o *orbit) secondGroup(cells int) uint64 {
 	var flags, seen uint64
 	balance := 0
-	for i := range cells {
-		var same uint64
-		for g := range o.images {
-			same |= 1 << o.cellShift[g][i]
+	for cell := range cells {
+		var orbitCells uint64
+		for symmetry := range o.images {
+			orbitCells |= 1 << o.cellShift[symmetry][cell]
 		}
-		if seen&same != 0 {
+		if seen&orbitCells != 0 {
 			continue
 		}
-		seen |= same
-		size := bits.OnesCount64(same)
+		seen |= orbitCells
+		size := bits.OnesCount64(orbitCells)
 		if balance > 0 {
-			flags |= same
+			flags |= orbitCells
 			size = -size
 		}
 		balance += size

@@ -90,35 +90,35 @@ func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	if t.problem.Against == Chance {
 		return t.AddRandom(board, rng), nil
 	}
-	_, at, err := t.leastPlacement(board)
+	_, placement, err := t.leastPlacement(board)
 	if err != nil {
 		return 0, err
 	}
-	if at.N < 0 {
-		at.N = rng.IntN(t.rules.Empties(board))
+	if placement.N < 0 {
+		placement.N = rng.IntN(t.rules.Empties(board))
 	}
-	if at.Exp == 0 {
-		at.Exp = 1
+	if placement.Exp == 0 {
+		placement.Exp = 1
 		if rng.Uint32N(t.problem.Total) >= t.problem.Twos {
-			at.Exp = 2
+			placement.Exp = 2
 		}
 	}
-	return t.rules.Spawn(board, at.N, at.Exp), nil
+	return t.rules.Spawn(board, placement.N, placement.Exp), nil
 }
 
 // leastPlacement returns the opponent's placement on b and its value. Before the first two tiles of a game, it looks at both.
 func (t *Table) leastPlacement(board game.Board) (float64, Placement, error) {
 	odds := Odds[float64]{float64(t.problem.Twos), float64(t.problem.Total)}
-	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(board), math.Inf(1), func(n, exp int, _ float64) (float64, error) {
-		next := t.rules.Spawn(board, n, exp)
+	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(board), math.Inf(1), func(empty, exponent int, _ float64) (float64, error) {
+		next := t.rules.Spawn(board, empty, exponent)
 		if board == 0 && !t.won(next) {
-			v, _, err := t.leastPlacement(next)
-			return v, err
+			value, _, err := t.leastPlacement(next)
+			return value, err
 		}
-		v, _, ok := t.Value(next)
+		value, _, ok := t.Value(next)
 		if !ok {
 			return 0, fmt.Errorf("no game of %v comes to the board %v", t.problem, next)
 		}
-		return v, nil
+		return value, nil
 	}, nil)
 }

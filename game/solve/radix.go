@@ -15,8 +15,8 @@ func sortUnique(keys, scratch []uint64) []uint64 {
 		return slices.Compact(keys)
 	}
 	first, varying := keys[0], uint64(0)
-	for _, k := range keys {
-		varying |= k ^ first
+	for _, key := range keys {
+		varying |= key ^ first
 	}
 	scratch = scratch[:len(keys)]
 	low := bits.TrailingZeros64(varying)
@@ -33,18 +33,18 @@ func sortUnique(keys, scratch []uint64) []uint64 {
 func sortDigit(keys, out []uint64, shift, width int) []uint64 {
 	var starts [1 << maxDigit]uint32
 	mask := uint64(1)<<width - 1
-	for _, k := range keys {
-		starts[k>>(shift&63)&mask&(1<<maxDigit-1)]++
+	for _, key := range keys {
+		starts[key>>(shift&63)&mask&(1<<maxDigit-1)]++
 	}
 	sum := uint32(0)
-	for i, n := range starts[:mask+1] {
+	for i, count := range starts[:mask+1] {
 		starts[i] = sum
-		sum += n
+		sum += count
 	}
-	for _, k := range keys {
-		at := &starts[k>>(shift&63)&mask&(1<<maxDigit-1)]
-		out[*at] = k
-		*at++
+	for _, key := range keys {
+		place := &starts[key>>(shift&63)&mask&(1<<maxDigit-1)]
+		out[*place] = key
+		*place++
 	}
 	return out
 }

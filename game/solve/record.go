@@ -72,21 +72,22 @@ func parseHeader(data []byte) (header, error) {
 		crc32.Checksum(data[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(data[headerSize-4:]) {
 		return header{}, errNoRecord
 	}
-	h := header{
+	result := header{
 		kind: kind(binary.LittleEndian.Uint32(data[8:])), sum: binary.LittleEndian.Uint32(data[12:]),
 		count: binary.LittleEndian.Uint64(data[16:]), size: binary.LittleEndian.Uint64(data[24:]),
 		blocks: binary.LittleEndian.Uint64(data[32:]), checksum: binary.LittleEndian.Uint32(data[40:]),
 	}
-	if h.kind != plainBoards && h.kind != valuedBoards || h.size > math.MaxInt64/2 || h.size/indexEntry < h.blocks ||
-		h.count > h.blocks*blockBoards {
-		return h, errNoRecord
+	if result.kind != plainBoards && result.kind != valuedBoards || result.size > math.MaxInt64/2 || result.size/indexEntry < result.blocks ||
+		result.count > result.blocks*blockBoards {
+		return result, errNoRecord
 	}
-	return h, nil
+	return result, nil
 }
 
 // source is where a record is stored: memory or part of a file.
 type source interface {
-	// view returns n bytes at offset off. The result may belong to the source and must not be changed, or may be in buf, which is reallocated if too short.
+	// view returns n bytes at offset off. The result may belong to the source and must not be changed, or may be in buf, which is reallocated if too
+	// short.
 	view(off, n int64, buf []byte) ([]byte, error)
 	// copies reports whether view copies into buffers.
 	copies() bool
@@ -94,11 +95,11 @@ type source interface {
 
 type memorySource []byte
 
-func (m memorySource) view(off, n int64, _ []byte) ([]byte, error) {
-	if off < 0 || n < 0 || off > int64(len(m)) || n > int64(len(m))-off {
+func (m memorySource) view(offset, length int64, _ []byte) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > int64(len(m)) || length > int64(len(m))-offset {
 		return nil, io.ErrUnexpectedEOF
 	}
-	return m[off : off+n : off+n], nil
+	return m[offset : offset+length : offset+length], nil
 }
 
 func (m memorySource) copies() bool { return false }
@@ -109,15 +110,15 @@ type fileSection struct {
 	base int64
 }
 
-func (s fileSection) view(off, n int64, buf []byte) ([]byte, error) {
-	if int64(cap(buf)) < n {
-		buf = make([]byte, n)
+func (s fileSection) view(offset, length int64, buffer []byte) ([]byte, error) {
+	if int64(cap(buffer)) < length {
+		buffer = make([]byte, length)
 	}
-	buf = buf[:n]
-	if got, err := s.file.ReadAt(buf, s.base+off); got < len(buf) {
+	buffer = buffer[:length]
+	if read, err := s.file.ReadAt(buffer, s.base+offset); read < len(buffer) {
 		return nil, err
 	}
-	return buf, nil
+	return buffer, nil
 }
 
 func (s fileSection) copies() bool { return true }
@@ -145,30 +146,30 @@ func openRecord(src source) (*record, error) {
 	if err != nil {
 		return nil, errNoRecord
 	}
-	h, err := parseHeader(data)
+	head, err := parseHeader(data)
 	if err != nil {
 		return nil, err
 	}
-	r := &record{header: h, source: src}
-	size := indexEntry * int64(h.blocks)
-	if r.index, err = src.view(headerSize+int64(h.size)-size, size, nil); err != nil {
-		return nil, fmt.Errorf("read the index of layer %d: %w", h.sum, err)
+	opened := &record{header: head, source: src}
+	size := indexEntry * int64(head.blocks)
+	if opened.index, err = src.view(headerSize+int64(head.size)-size, size, nil); err != nil {
+		return nil, fmt.Errorf("read the index of layer %d: %w", head.sum, err)
 	}
-	return r, nil
+	return opened, nil
 }
 
 // verify checks the checksum of the whole record.
 func (r *record) verify() error {
 	const step = 1 << 20
-	var s scratch
+	var buffer scratch
 	sum := uint32(0)
-	for off := int64(0); off < int64(r.size); off += step {
-		data, err := r.source.view(headerSize+off, min(step, int64(r.size)-off), s.data)
+	for offset := int64(0); offset < int64(r.size); offset += step {
+		data, err := r.source.view(headerSize+offset, min(step, int64(r.size)-offset), buffer.data)
 		if err != nil {
 			return fmt.Errorf("layer %d: %w", r.sum, err)
 		}
 		sum = crc32.Update(sum, castagnoli, data)
-		r.keepBuffer(&s, data)
+		r.keepBuffer(&buffer, data)
 	}
 	if sum != r.checksum {
 		return fmt.Errorf("layer %d: checksum is %08x, want %08x", r.sum, sum, r.checksum)
@@ -224,13 +225,13 @@ type scratch struct {
 }
 
 // readPart calls do for each block of a part. The arguments of do are valid during the call only.
-func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
-	lo, hi := r.blocksOfPart(part)
-	for ; lo < hi; lo += readBlocks {
+func (r *record) readPart(ctx context.Context, part int, buffer *scratch, visit func(v *blockView, boards []uint64) error) error {
+	first, end := r.blocksOfPart(part)
+	for ; first < end; first += readBlocks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.readChunk(lo, min(lo+readBlocks, hi), s, do); err != nil {
+		if err := r.readChunk(first, min(first+readBlocks, end), buffer, visit); err != nil {
 			return err
 		}
 	}
@@ -238,38 +239,38 @@ func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *
 }
 
 // readBlocks calls do for each block from lo to hi. The arguments of do are valid during the call only.
-func (r *record) readBlocks(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
-	for ; lo < hi; lo += readBlocks {
-		if err := r.readChunk(lo, min(lo+readBlocks, hi), s, do); err != nil {
+func (r *record) readBlocks(first, end int, buffer *scratch, visit func(v *blockView, boards []uint64) error) error {
+	for ; first < end; first += readBlocks {
+		if err := r.readChunk(first, min(first+readBlocks, end), buffer, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *record) readChunk(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
-	start, end := r.start(lo), r.start(hi)
+func (r *record) readChunk(firstBlock, endBlock int, buffer *scratch, visit func(view *blockView, boards []uint64) error) error {
+	start, end := r.start(firstBlock), r.start(endBlock)
 	if start > end || end > int64(r.size) {
-		return r.malformed(lo)
+		return r.malformed(firstBlock)
 	}
-	data, err := r.source.view(headerSize+start, end-start, s.data)
+	data, err := r.source.view(headerSize+start, end-start, buffer.data)
 	if err != nil {
 		return fmt.Errorf("read layer %d: %w", r.sum, err)
 	}
-	r.keepBuffer(s, data)
-	for block := lo; block < hi; block++ {
-		from, to := r.start(block)-start, r.start(block+1)-start
-		if from < 0 || from > to || to > int64(len(data)) || r.boardsIn(block) > blockBoards {
+	r.keepBuffer(buffer, data)
+	for block := firstBlock; block < endBlock; block++ {
+		blockStart, blockEnd := r.start(block)-start, r.start(block+1)-start
+		if blockStart < 0 || blockStart > blockEnd || blockEnd > int64(len(data)) || r.boardsIn(block) > blockBoards {
 			return r.malformed(block)
 		}
-		v, ok := splitBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
+		view, ok := splitBlock(data[blockStart:blockEnd], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
 		if ok {
-			s.boards, ok = r.appendBoards(s.boards[:0], &v)
+			buffer.boards, ok = r.appendBoards(buffer.boards[:0], &view)
 		}
 		if !ok {
 			return r.malformed(block)
 		}
-		if err := do(&v, s.boards); err != nil {
+		if err := visit(&view, buffer.boards); err != nil {
 			return err
 		}
 	}
@@ -289,11 +290,11 @@ func (r *record) find(board uint64) (value float64, moves game.Moves, found bool
 	if block < 0 {
 		return 0, 0, false
 	}
-	err := r.readBlocks(block, block+1, new(scratch), func(v *blockView, boards []uint64) error {
-		i, there := slices.BinarySearch(boards, board)
-		if there {
-			value, found = v.value(i)
-			moves = game.Moves(nibble(v.moves, i))
+	err := r.readBlocks(block, block+1, new(scratch), func(view *blockView, boards []uint64) error {
+		index, isThere := slices.BinarySearch(boards, board)
+		if isThere {
+			value, found = view.value(index)
+			moves = game.Moves(nibble(view.moves, index))
 		}
 		return nil
 	})

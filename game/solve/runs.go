@@ -42,9 +42,9 @@ func (r *runs) close() error {
 	if r.file == nil {
 		return nil
 	}
-	f := r.file
+	file := r.file
 	r.file = nil
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // add adds sets of boards. data has their encodings one after the other; runs keeps it.
@@ -65,16 +65,16 @@ func (r *runs) add(data []byte, sets []set) error {
 		}
 		r.size += int64(len(data))
 	}
-	at := 0
-	for _, s := range sets {
-		c := chunk{n: s.n, size: s.end - at}
+	start := 0
+	for _, current := range sets {
+		added := chunk{n: current.n, size: current.end - start}
 		if offset < 0 {
-			c.data = data[at:s.end]
+			added.data = data[start:current.end]
 		} else {
-			c.offset = offset + int64(at)
+			added.offset = offset + int64(start)
 		}
-		r.parts[s.part] = append(r.parts[s.part], c)
-		at = s.end
+		r.parts[current.part] = append(r.parts[current.part], added)
+		start = current.end
 	}
 	return nil
 }
@@ -85,26 +85,26 @@ type set struct{ part, n, end int }
 // appendRun encodes ascending boards.
 func appendRun(dst []byte, boards []uint64) []byte {
 	last := uint64(0)
-	for _, b := range boards {
-		dst = binary.AppendUvarint(dst, b-last)
-		last = b
+	for _, board := range boards {
+		dst = binary.AppendUvarint(dst, board-last)
+		last = board
 	}
 	return dst
 }
 
 // appendPart appends the boards of a part to dst. It may be called concurrently after the last call of add.
-func (r *runs) appendPart(dst []uint64, part int, s *scratch) ([]uint64, error) {
-	for _, c := range r.parts[part] {
-		data := c.data
+func (r *runs) appendPart(dst []uint64, part int, buffer *scratch) ([]uint64, error) {
+	for _, current := range r.parts[part] {
+		data := current.data
 		if data == nil {
 			var err error
-			if data, err = (fileSection{file: r.file}).view(c.offset, int64(c.size), s.data); err != nil {
+			if data, err = (fileSection{file: r.file}).view(current.offset, int64(current.size), buffer.data); err != nil {
 				return nil, err
 			}
-			s.data = data
+			buffer.data = data
 		}
 		board := uint64(0)
-		for range c.n {
+		for range current.n {
 			delta, size := binary.Uvarint(data)
 			if size <= 0 {
 				return nil, errRun

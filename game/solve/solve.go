@@ -27,18 +27,18 @@ func (s Stats) RelativeError(p Problem) float64 {
 
 // Bounds returns an interval that contains the value of the game. ok is false if the value may have suffered from underflow, so that its error
 // has no bound.
-func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
+func (s Stats) Bounds(problem Problem) (low, high float64, ok bool) {
 	switch {
-	case s.Initial == 0 && p.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
+	case s.Initial == 0 && problem.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
 		return 0, 0, true
-	case p.Against == Worst && p.Objective == Win && p.Discount == 1: // all values are 0 or 1
+	case problem.Against == Worst && problem.Objective == Win && problem.Discount == 1: // all values are 0 or 1
 		return s.Initial, s.Initial, true
 	case s.Initial < leastBounded:
 		return 0, 0, false
 	}
-	e := s.RelativeError(p) + 0x1p-50 // and the error of the two divisions here
-	low, high = s.Initial/(1+e), s.Initial/(1-e)
-	if p.Objective == Win {
+	errorBound := s.RelativeError(problem) + 0x1p-50 // and the error of the two divisions here
+	low, high = s.Initial/(1+errorBound), s.Initial/(1-errorBound)
+	if problem.Objective == Win {
 		high = min(high, 1)
 	}
 	return low, high, true
@@ -65,15 +65,15 @@ func Solve(ctx context.Context, opts Options) (*Table, Stats, error) {
 	opts.Process = shard.Part{}
 	layers := memoryStore{}
 	table := &memoryTable{records: layers, all: true}
-	s, err := newSolver(opts, layers, table)
+	solver, err := newSolver(opts, layers, table)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	if err := s.run(ctx); err != nil {
+	if err := solver.run(ctx); err != nil {
 		return nil, Stats{}, err
 	}
-	solved, err := table.table(s)
-	return solved, s.stats, err
+	solved, err := table.table(solver)
+	return solved, solver.stats, err
 }
 
 // InitialValue solves a problem like Solve, but returns the statistics only. It takes less memory, and even less if dir is a directory, which it uses
@@ -84,10 +84,10 @@ func InitialValue(ctx context.Context, opts Options, dir string) (Stats, error) 
 	if dir != "" {
 		layers = dirStore(dir)
 	}
-	s, err := newSolver(opts, layers, &memoryTable{records: layers})
+	solver, err := newSolver(opts, layers, &memoryTable{records: layers})
 	if err != nil {
 		return Stats{}, err
 	}
-	err = s.run(ctx)
-	return s.stats, err
+	err = solver.run(ctx)
+	return solver.stats, err
 }

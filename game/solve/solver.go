@@ -58,17 +58,17 @@ func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newExpander(problem)
+	moves, err := newExpander(problem)
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{
-		expander: e, workers: opts.workers(), memory: budget{opts.Memory}, store: layers, table: table, progress: opts.Progress,
+	result := &solver{
+		expander: moves, workers: opts.workers(), memory: budget{opts.Memory}, store: layers, table: table, progress: opts.Progress,
 	}
-	s.runs.createFile = func() (*os.File, error) { return layers.spill(s.ownName(runName, 0)) }
-	s.scratch = newWorkers(s.workers, e.parts)
-	s.assignParts(opts.Process)
-	return s, nil
+	result.runs.createFile = func() (*os.File, error) { return layers.spill(result.ownName(runName, 0)) }
+	result.scratch = newWorkers(result.workers, moves.parts)
+	result.assignParts(opts.Process)
+	return result, nil
 }
 
 // assignParts assigns a range of parts to each process.
@@ -90,11 +90,11 @@ func (s *solver) assignParts(process shard.Part) {
 
 // run solves the problem from the start.
 func (s *solver) run(ctx context.Context) error {
-	all, err := s.enumerate(ctx, enumeration{next: 2})
+	enumerated, err := s.enumerate(ctx, enumeration{next: 2})
 	if err != nil {
 		return err
 	}
-	s.lastSum = all.next - 2
+	s.lastSum = enumerated.next - 2
 	return s.valueFrom(ctx, s.lastSum)
 }
 
@@ -118,9 +118,9 @@ func (s *solver) valueFrom(ctx context.Context, sum int) error {
 // reserveValues allocates memory for the largest cached layers, so that it need not grow.
 func (s *solver) reserveValues() {
 	positions := int64(0)
-	for _, l := range s.stats.Layers {
-		if s.keepsValues(l.Sum) {
-			positions = max(positions, l.Positions)
+	for _, layer := range s.stats.Layers {
+		if s.keepsValues(layer.Sum) {
+			positions = max(positions, layer.Positions)
 		}
 	}
 	for i := range s.values {
@@ -133,9 +133,9 @@ const lastStart = 8
 
 // layerSizes returns the sizes of a layer, 0 if it does not exist.
 func (s *solver) layerSizes(sum int) Layer {
-	for _, l := range s.stats.Layers {
-		if l.Sum == sum {
-			return l
+	for _, layer := range s.stats.Layers {
+		if layer.Sum == sum {
+			return layer
 		}
 	}
 	return Layer{Sum: sum}
@@ -150,30 +150,30 @@ func (s *solver) report(p Progress) {
 // initial returns the value of the empty board, before its first two random tiles.
 func (s *solver) initial(ctx context.Context) (float64, error) {
 	var first nextValues
-	for exp := 1; exp <= 2; exp++ {
-		known := &first[exp-1][0]
-		known.reset(s.problem.Shape.Cells())
-		first[exp-1][1] = *known
-		if !s.canSpawn(exp) {
+	for exponent := 1; exponent <= 2; exponent++ {
+		values := &first[exponent-1][0]
+		values.reset(s.problem.Shape.Cells())
+		first[exponent-1][1] = *values
+		if !s.canSpawn(exponent) {
 			continue
 		}
-		next, err := s.openNext(ctx, 2*exp)
+		next, err := s.openNext(ctx, 2*exponent)
 		defer next.close()
 		if err != nil {
 			return 0, err
 		}
-		for _, b := range s.spawn(nil, 0, exp, s.cells) {
-			if _, again := known.get(b); again {
+		for _, board := range s.spawn(nil, 0, exponent, s.cells) {
+			if _, isKnown := values.get(board); isKnown {
 				continue
 			}
-			if err := s.loadNext(ctx, &s.scratch[0], s.partOf(b), next, false); err != nil {
+			if err := s.loadNext(ctx, &s.scratch[0], s.partOf(board), next, false); err != nil {
 				return 0, err
 			}
-			value, err := s.spawned(b, &s.scratch[0].values)
+			value, err := s.spawned(board, &s.scratch[0].values)
 			if err != nil {
 				return 0, err
 			}
-			known.add(b, value)
+			values.add(board, value)
 		}
 	}
 	return s.spawned(0, &first)

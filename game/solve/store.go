@@ -92,12 +92,12 @@ func (d dirStore) open(name string) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRecord(fileSection{file: file})
+	opened, err := openRecord(fileSection{file: file})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(name), err), file.Close())
 	}
-	r.file = file
-	return r, nil
+	opened.file = file
+	return opened, nil
 }
 
 func (d dirStore) remove(name string) error {

@@ -30,13 +30,13 @@ func (t *Table) Rules() *game.Rules { return t.rules }
 
 // Stats returns the sizes of the table and the value of the game.
 func (t *Table) Stats() Stats {
-	s := Stats{Initial: t.initial, Positions: int64(t.positions), Afterstates: int64(t.afterstates)}
+	stats := Stats{Initial: t.initial, Positions: int64(t.positions), Afterstates: int64(t.afterstates)}
 	for i := len(t.layers) - 1; i >= 0; i-- {
-		if l := t.layers[i]; l.positions > 0 {
-			s.Layers = append(s.Layers, Layer{int(l.sum), int64(l.positions), int64(l.afterstates)})
+		if layer := t.layers[i]; layer.positions > 0 {
+			stats.Layers = append(stats.Layers, Layer{int(layer.sum), int64(layer.positions), int64(layer.afterstates)})
 		}
 	}
-	return s
+	return stats
 }
 
 // Close releases the file. The table must not be used afterwards.
@@ -53,25 +53,25 @@ func (t *Table) Close() error {
 //
 // A board with MAX has the value of a won game and no moves. For other boards ok is false if the game cannot reach the board, or if the file
 // cannot be read.
-func (t *Table) Value(board game.Board) (v float64, moves game.Moves, ok bool) {
+func (t *Table) Value(board game.Board) (value float64, moves game.Moves, ok bool) {
 	if t.won(board) {
 		return t.wonValue(), 0, true
 	}
-	least, by := t.rules.Canonical(board)
-	r := t.index[t.sum(board)]
-	if r == nil {
+	least, symmetry := t.rules.Canonical(board)
+	record := t.index[t.sum(board)]
+	if record == nil {
 		return 0, 0, false
 	}
-	v, canonical, ok := r.find(uint64(least))
+	value, canonical, ok := record.find(uint64(least))
 	if !ok {
 		return 0, 0, false
 	}
-	for d := game.Left; d <= game.Down; d++ {
-		if canonical.Has(by.Dir(d)) {
-			moves |= 1 << d
+	for dir := game.Left; dir <= game.Down; dir++ {
+		if canonical.Has(symmetry.Dir(dir)) {
+			moves |= 1 << dir
 		}
 	}
-	return v, moves, true
+	return value, moves, true
 }
 
 // Position is a canonical board with the player to move.
@@ -83,24 +83,24 @@ type Position struct {
 
 // Layer returns the positions of a sum of tiles, ordered by board. It returns an error if the file is not valid.
 func (t *Table) Layer(sum int) ([]Position, error) {
-	r := t.index[sum]
-	if r == nil {
+	record := t.index[sum]
+	if record == nil {
 		return nil, nil
 	}
-	all := make([]Position, 0, r.count)
-	var s scratch
-	err := r.readBlocks(0, int(r.blocks), &s, func(v *blockView, boards []uint64) error {
-		for i, b := range boards {
-			value, ok := v.value(i)
+	positions := make([]Position, 0, record.count)
+	var buffer scratch
+	err := record.readBlocks(0, int(record.blocks), &buffer, func(view *blockView, boards []uint64) error {
+		for i, board := range boards {
+			value, ok := view.value(i)
 			if !ok {
 				return errPalette
 			}
-			all = append(all, Position{game.Board(b), value, game.Moves(nibble(v.moves, i))})
+			positions = append(positions, Position{game.Board(board), value, game.Moves(nibble(view.moves, i))})
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b Position) int { return cmp.Compare(a.Board, b.Board) })
-	return all, err
+	slices.SortFunc(positions, func(a, board Position) int { return cmp.Compare(a.Board, board.Board) })
+	return positions, err
 }
 
 // sum returns the sum of the tiles of a board.
@@ -129,18 +129,18 @@ func (t *Table) Moves(board game.Board) ([]MoveValue, bool) {
 		return nil, false
 	}
 	rewards := t.rewards(board)
-	var all []MoveValue
-	for n := range legal.Len() {
-		d := legal.At(n)
-		m := MoveValue{Dir: d, After: next[d], Reward: rewards[d/2]}
-		value, ok := t.afterValue(next[d])
+	var values []MoveValue
+	for index := range legal.Len() {
+		dir := legal.At(index)
+		move := MoveValue{Dir: dir, After: next[dir], Reward: rewards[dir/2]}
+		value, ok := t.afterValue(next[dir])
 		if !ok {
 			return nil, false
 		}
-		m.Value = m.Reward + float64(t.problem.Discount*value)
-		all = append(all, m)
+		move.Value = move.Reward + float64(t.problem.Discount*value)
+		values = append(values, move)
 	}
-	return all, true
+	return values, true
 }
 
 // afterValue computes the value of an afterstate in the same way as the solver.
@@ -151,21 +151,21 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 	canonical := t.orbit.leastImage(uint64(after))
 	var next nextValues
 	for i := range next {
-		known := &next[i][0]
-		known.reset(game.MaxCells)
-		next[i][1] = *known
+		values := &next[i][0]
+		values.reset(game.MaxCells)
+		next[i][1] = *values
 		if !t.canSpawn(i + 1) {
 			continue
 		}
-		for _, b := range t.spawn(nil, canonical, i+1, t.cells) {
-			if _, again := known.get(b); again {
+		for _, board := range t.spawn(nil, canonical, i+1, t.cells) {
+			if _, isKnown := values.get(board); isKnown {
 				continue
 			}
-			value, _, ok := t.Value(game.Board(b))
+			value, _, ok := t.Value(game.Board(board))
 			if !ok {
 				return 0, false
 			}
-			known.add(b, value)
+			values.add(board, value)
 		}
 	}
 	value, err := t.spawned(canonical, &next)
@@ -180,11 +180,11 @@ func Open(path string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(file)
+	opened, err := openFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read table %s: %w", path, err)
 	}
-	return t, nil
+	return opened, nil
 }
 
 // openFile reads a table from a file. It closes the file if there is an error.
@@ -200,15 +200,15 @@ func openFile(file *os.File) (*Table, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	t, err := newTable(src, info.Size())
+	opened, err := newTable(src, info.Size())
 	if err == nil {
-		err = t.verify()
+		err = opened.verify()
 	}
 	if err != nil {
 		return nil, errors.Join(err, closer.Close())
 	}
-	t.file = closer
-	return t, nil
+	opened.file = closer
+	return opened, nil
 }
 
 // subSource is a section of another source.
@@ -249,47 +249,47 @@ func newTable(src source, size int64) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseDirectory(data)
+	contents, err := parseDirectory(data)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newExpander(problem)
+	moves, err := newExpander(problem)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{expander: e, directory: d, index: make(map[int]*record)}
-	return t, t.openLayers(src, offset)
+	opened := &Table{expander: moves, directory: contents, index: make(map[int]*record)}
+	return opened, opened.openLayers(src, offset)
 }
 
 // openLayers opens the records of the directory, which must fill the file from its header to end.
 func (t *Table) openLayers(src source, end uint64) error {
-	at := uint64(fileHeaderSize)
-	for _, l := range t.layers {
-		if l.offset != at || l.size > end-at {
-			return fmt.Errorf("layer %d is at %d and has %d bytes, want it at %d and to end by %d", l.sum, l.offset, l.size, at, end)
+	offset := uint64(fileHeaderSize)
+	for _, entry := range t.layers {
+		if entry.offset != offset || entry.size > end-offset {
+			return fmt.Errorf("layer %d is at %d and has %d bytes, want it at %d and to end by %d", entry.sum, entry.offset, entry.size, offset, end)
 		}
-		at += l.size
-		r, err := openRecord(subSource{src, int64(l.offset)})
+		offset += entry.size
+		opened, err := openRecord(subSource{src, int64(entry.offset)})
 		if err != nil {
-			return fmt.Errorf("layer %d: %w", l.sum, err)
+			return fmt.Errorf("layer %d: %w", entry.sum, err)
 		}
-		if r.sum != l.sum || r.count != l.positions || headerSize+r.size != l.size || r.kind != valuedBoards {
-			return fmt.Errorf("layer %d of %d boards is layer %d of %d boards in the directory", r.sum, r.count, l.sum, l.positions)
+		if opened.sum != entry.sum || opened.count != entry.positions || headerSize+opened.size != entry.size || opened.kind != valuedBoards {
+			return fmt.Errorf("layer %d of %d boards is layer %d of %d boards in the directory", opened.sum, opened.count, entry.sum, entry.positions)
 		}
-		r.order = t.order()
-		t.records = append(t.records, r)
-		t.index[int(l.sum)] = r
+		opened.order = t.order()
+		t.records = append(t.records, opened)
+		t.index[int(entry.sum)] = opened
 	}
-	if at != end {
-		return fmt.Errorf("the layers end at %d, want %d", at, end)
+	if offset != end {
+		return fmt.Errorf("the layers end at %d, want %d", offset, end)
 	}
 	return nil
 }
 
 // verify checks the contents of the layers.
 func (t *Table) verify() error {
-	for _, r := range t.records {
-		if err := r.verify(); err != nil {
+	for _, record := range t.records {
+		if err := record.verify(); err != nil {
 			return err
 		}
 	}

@@ -20,19 +20,19 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 		return err
 	}
 	defer afters.Close()
-	kept := s.keepsValues(sum)
-	if !kept {
+	keepsValues := s.keepsValues(sum)
+	if !keepsValues {
 		s.values = [2]valueLayer{}
 	}
 	if s.singleProcess() {
-		err = s.valueAfters(ctx, afters, kept)
+		err = s.valueAfters(ctx, afters, keepsValues)
 	} else {
 		err = s.exchangeAfters(ctx, afters)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.valuePositions(ctx, sum, positions, kept); err != nil {
+	if err := s.valuePositions(ctx, sum, positions, keepsValues); err != nil {
 		return err
 	}
 	s.valued += s.layerSizes(sum).Positions
@@ -58,12 +58,12 @@ func (s *solver) openValues(ctx context.Context, sum int) (*layer, error) {
 	if !s.singleProcess() {
 		return s.open(ctx, valuesName, sum)
 	}
-	r, err := s.table.open(sum)
+	opened, err := s.table.open(sum)
 	if err != nil {
 		return nil, err
 	}
-	r.order = s.order()
-	return &layer{records: []*record{r}, owners: s.owners, sum: sum, count: r.count}, nil
+	opened.order = s.order()
+	return &layer{records: []*record{opened}, owners: s.owners, sum: sum, count: opened.count}, nil
 }
 
 // keepsValues reports whether the values of two layers fit in memory while a layer is valued. If they do not, a part is read again for each of
@@ -78,26 +78,26 @@ func (s *solver) keepsValues(sum int) bool {
 }
 
 // valueAfters computes the values of all afterstates of a layer and stores them in s.afters.
-func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) error {
+func (s *solver) valueAfters(ctx context.Context, afters *record, keepsValues bool) error {
 	next, err := s.openNext(ctx, int(afters.sum))
 	defer next.close()
 	if err != nil {
 		return err
 	}
 	s.afters.reset(s.parts, afters.boardsOf)
-	for _, l := range next {
-		if kept && l != nil {
-			if err := s.loadCached(ctx, l); err != nil {
+	for _, above := range next {
+		if keepsValues && above != nil {
+			if err := s.loadCached(ctx, above); err != nil {
 				return err
 			}
 		}
 	}
 	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
-		known := &s.afters.parts[part]
-		clear(known.slots)
-		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, kept, func(boards []uint64, values []float64) {
-			for i, b := range boards {
-				known.add(b, values[i])
+		stored := &s.afters.parts[part]
+		clear(stored.slots)
+		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, keepsValues, func(boards []uint64, values []float64) {
+			for i, board := range boards {
+				stored.add(board, values[i])
 			}
 		})
 	})
@@ -106,19 +106,19 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 // exchangeAfters is valueAfters for several processes: each computes the values of its own parts, and then reads the values of all parts.
 func (s *solver) exchangeAfters(ctx context.Context, afters *record) error {
 	sum := int(afters.sum)
-	there, err := s.hasOwn(afterValuesName, sum)
-	if err == nil && !there { // if the values exist, other processes may already have removed the layers that they depend on
+	exists, err := s.hasOwn(afterValuesName, sum)
+	if err == nil && !exists { // if the values exist, other processes may already have removed the layers that they depend on
 		err = s.writeAfters(ctx, afters)
 	}
 	if err != nil {
 		return err
 	}
-	all, err := s.open(ctx, afterValuesName, sum)
+	opened, err := s.open(ctx, afterValuesName, sum)
 	if err != nil {
 		return err
 	}
-	defer all.close()
-	return s.loadAll(ctx, &s.afters, all)
+	defer opened.close()
+	return s.loadAll(ctx, &s.afters, opened)
 }
 
 // writeAfters writes the values of the afterstates of this process.
@@ -142,47 +142,47 @@ func (s *solver) writeAfters(ctx context.Context, afters *record) error {
 
 // valueBlocks computes the values of the afterstates of a part, and calls do for each block.
 func (s *solver) valueBlocks(
-	ctx context.Context, w *worker, part int, afters *record, next adjacentLayers, kept bool, do func(boards []uint64, values []float64),
+	ctx context.Context, w *worker, part int, afters *record, next adjacentLayers, keepsValues bool, visit func(boards []uint64, values []float64),
 ) error {
-	if lo, hi := afters.blocksOfPart(part); lo == hi {
+	if first, end := afters.blocksOfPart(part); first == end {
 		return nil
 	}
-	if err := s.loadNext(ctx, w, part, next, kept); err != nil {
+	if err := s.loadNext(ctx, w, part, next, keepsValues); err != nil {
 		return err
 	}
 	values := make([]float64, 0, blockBoards)
 	return afters.readPart(ctx, part, &w.scratch, func(_ *blockView, boards []uint64) error {
 		values = values[:0]
-		for _, b := range boards {
-			value, err := s.spawned(b, &w.values)
+		for _, board := range boards {
+			value, err := s.spawned(board, &w.values)
 			if err != nil {
 				return err
 			}
 			values = append(values, value)
 		}
-		do(boards, values)
+		visit(boards, values)
 		return nil
 	})
 }
 
 // loadNext sets w.values to the values that the afterstates of a part depend on.
-func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacentLayers, kept bool) error {
-	for i, l := range next {
+func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacentLayers, keepsValues bool) error {
+	for i, above := range next {
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
-			to := s.partAfterTile(part, group, i+1)
-			if l != nil && kept {
-				w.values[i][group] = s.cachedValues(l.sum).parts[to]
+			target := s.partAfterTile(part, group, i+1)
+			if above != nil && keepsValues {
+				w.values[i][group] = s.cachedValues(above.sum).parts[target]
 				continue
 			}
 			own := &w.ownValues[i][group]
 			own.reset(0)
-			if l != nil {
-				r := l.recordOf(to)
-				own.reset(r.boardsOf(to))
-				if err := r.load(ctx, to, own, &w.scratch); err != nil {
+			if above != nil {
+				source := above.recordOf(target)
+				own.reset(source.boardsOf(target))
+				if err := source.load(ctx, target, own, &w.scratch); err != nil {
 					return err
 				}
 			}
@@ -196,15 +196,15 @@ func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacen
 func (s *solver) cachedValues(sum int) *valueLayer { return &s.values[sum/2%2] }
 
 // loadCached loads the values of a layer into its cache, unless they are there.
-func (s *solver) loadCached(ctx context.Context, l *layer) error {
-	to := s.cachedValues(l.sum)
-	if to.sum == l.sum {
+func (s *solver) loadCached(ctx context.Context, loaded *layer) error {
+	target := s.cachedValues(loaded.sum)
+	if target.sum == loaded.sum {
 		return nil
 	}
-	to.sum = 0
-	err := s.loadAll(ctx, &to.lookups, l)
+	target.sum = 0
+	err := s.loadAll(ctx, &target.lookups, loaded)
 	if err == nil {
-		to.sum = l.sum
+		target.sum = loaded.sum
 	}
 	return err
 }
@@ -219,24 +219,24 @@ func (s *solver) loadAll(ctx context.Context, to *lookups, l *layer) error {
 }
 
 // load adds the values of a part of the record to a lookup.
-func (r *record) load(ctx context.Context, part int, to *lookup, s *scratch) error {
-	return r.readPart(ctx, part, s, func(v *blockView, boards []uint64) error {
-		for i, b := range boards {
-			value, ok := v.value(i)
+func (r *record) load(ctx context.Context, part int, values *lookup, buffer *scratch) error {
+	return r.readPart(ctx, part, buffer, func(view *blockView, boards []uint64) error {
+		for i, board := range boards {
+			value, ok := view.value(i)
 			if !ok {
 				return errPalette
 			}
-			to.add(b, value)
+			values.add(board, value)
 		}
 		return nil
 	})
 }
 
 // valuePositions computes the values of the positions of this process from the values of all afterstates in s.afters, and writes them.
-func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, kept bool) error {
+func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, keepsValues bool) error {
 	values := s.cachedValues(sum)
 	values.sum = 0
-	if kept {
+	if keepsValues {
 		values.reset(s.parts, positions.boardsOf)
 	}
 	out, err := s.create(sum)
@@ -244,28 +244,28 @@ func (s *solver) valuePositions(ctx context.Context, sum int, positions *record,
 		return err
 	}
 	err = s.writeRecord(ctx, out, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
-		known := new(lookup)
-		if kept {
-			known = &values.parts[part]
-			clear(known.slots)
+		cached := new(lookup)
+		if keepsValues {
+			cached = &values.parts[part]
+			clear(cached.slots)
 		}
 		return positions.readPart(ctx, part, &s.scratch[worker].scratch, func(_ *blockView, boards []uint64) error {
 			e.values, e.moves = e.values[:0], e.moves[:0]
-			for _, b := range boards {
-				value, moves, err := s.best(b, s.afters.parts)
+			for _, board := range boards {
+				value, moves, err := s.best(board, s.afters.parts)
 				if err != nil {
 					return err
 				}
 				e.values, e.moves = append(e.values, value), append(e.moves, moves)
-				if kept {
-					known.add(b, value)
+				if keepsValues {
+					cached.add(board, value)
 				}
 			}
 			e.addBlock(blockEntries{boards, e.values, e.moves})
 			return nil
 		})
 	})
-	if err == nil && kept {
+	if err == nil && keepsValues {
 		values.sum = sum
 	}
 	return err
@@ -280,24 +280,24 @@ func (s *solver) create(sum int) (sink, error) {
 }
 
 // joinLayer copies a layer that several processes have valued to the table, unless the table has it.
-func (s *solver) joinLayer(l *layer) error {
-	if l == nil || s.joinedTable == nil || s.joinedTable.next(s.lastSum) < l.sum {
+func (s *solver) joinLayer(joined *layer) error {
+	if joined == nil || s.joinedTable == nil || s.joinedTable.next(s.lastSum) < joined.sum {
 		return nil
 	}
-	if next := s.joinedTable.next(s.lastSum); next != l.sum {
+	if next := s.joinedTable.next(s.lastSum); next != joined.sum {
 		return fmt.Errorf("layer %d is missing from the table and was already removed: delete the directory and start again", next)
 	}
-	out, err := s.joinedTable.create(l.sum)
+	out, err := s.joinedTable.create(joined.sum)
 	if err != nil {
 		return err
 	}
-	w := &recordWriter{header: header{kind: valuedBoards, sum: uint32(l.sum)}, out: out}
-	for _, r := range l.records {
-		if err := w.copyRecord(r); err != nil {
+	writer := &recordWriter{header: header{kind: valuedBoards, sum: uint32(joined.sum)}, out: out}
+	for _, source := range joined.records {
+		if err := writer.copyRecord(source); err != nil {
 			return errors.Join(err, out.abandon())
 		}
 	}
-	return w.finish()
+	return writer.finish()
 }
 
 // dropUnneeded removes the records that no process needs any more.

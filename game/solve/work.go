@@ -40,18 +40,18 @@ func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Sta
 	if err != nil {
 		return Stats{}, err
 	}
-	if p := opts.Process; p.Count > 1 && (p.Index < 1 || p.Index > p.Count) {
-		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Count, p.Count, p.Count)
+	if process := opts.Process; process.Count > 1 && (process.Index < 1 || process.Index > process.Count) {
+		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", process, process.Count, process.Count, process.Count)
 	}
-	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
-	stats, done, err := w.prepare(resume || w.multiProcess())
+	job := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
+	stats, done, err := job.prepare(resume || job.multiProcess())
 	if err != nil || done {
 		return stats, err
 	}
-	stats, err = w.solve(ctx, opts)
-	err = errors.Join(err, w.close())
-	if err != nil && w.multiProcess() && w.checkPublished() != nil { // another process completed the table and removed the directory
-		stats, _, err = w.openFinished()
+	stats, err = job.solve(ctx, opts)
+	err = errors.Join(err, job.close())
+	if err != nil && job.multiProcess() && job.checkPublished() != nil { // another process completed the table and removed the directory
+		stats, _, err = job.openFinished()
 	}
 	return stats, err
 }
@@ -184,18 +184,18 @@ func (w *work) unfinishedError() error {
 
 // openFinished reads the existing file.
 func (w *work) openFinished() (Stats, bool, error) {
-	t, err := Open(w.path)
+	table, err := Open(w.path)
 	if err != nil {
 		return Stats{}, false, err
 	}
-	defer t.Close()
-	if t.problem != w.problem {
-		return Stats{}, false, fmt.Errorf("%s is the table of %s, want %s", w.path, t.problem, w.problem)
+	defer table.Close()
+	if table.problem != w.problem {
+		return Stats{}, false, fmt.Errorf("%s is the table of %s, want %s", w.path, table.problem, w.problem)
 	}
 	if err := w.checkWorkDir(); err != nil { // there is no work directory, or it has files of other programs
-		return t.Stats(), true, nil
+		return table.Stats(), true, nil
 	}
-	return t.Stats(), true, w.clean()
+	return table.Stats(), true, w.clean()
 }
 
 // checkWorkDir returns an error if the directory contains a file that SolveFile does not write.
@@ -255,63 +255,63 @@ func (w *work) unlock() error {
 	if w.lock == nil {
 		return nil
 	}
-	f := w.lock
+	file := w.lock
 	w.lock = nil
-	return f.Close()
+	return file.Close()
 }
 
 // solve does the remaining work and publishes the table.
 func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
-	s, err := newSolver(opts, w.dir, w.table)
+	solver, err := newSolver(opts, w.dir, w.table)
 	if err != nil {
 		return Stats{}, err
 	}
-	s.keepRecords, s.checkPublished = true, w.checkPublished
+	solver.keepRecords, solver.checkPublished = true, w.checkPublished
 	if err := w.removeUnfinished(); err != nil {
-		return s.stats, err
+		return solver.stats, err
 	}
-	all, err := s.restore(ctx)
+	enumerated, err := solver.restore(ctx)
 	if err != nil {
-		return s.stats, fmt.Errorf("%s: %w", w.dir, err)
+		return solver.stats, fmt.Errorf("%s: %w", w.dir, err)
 	}
-	if all, err = s.enumerate(ctx, all); err != nil {
-		return s.stats, err
+	if enumerated, err = solver.enumerate(ctx, enumerated); err != nil {
+		return solver.stats, err
 	}
-	s.lastSum = all.next - 2
-	from, err := w.restoreValues(s)
+	solver.lastSum = enumerated.next - 2
+	nextSum, err := w.restoreValues(solver)
 	if err != nil {
-		return s.stats, fmt.Errorf("%s: %w", w.dir, err)
+		return solver.stats, fmt.Errorf("%s: %w", w.dir, err)
 	}
-	if err := s.valueFrom(ctx, from); err != nil {
-		return s.stats, err
+	if err := solver.valueFrom(ctx, nextSum); err != nil {
+		return solver.stats, err
 	}
 	if w.multiProcess() {
-		if err := s.complete(ctx); err != nil || w.table == nil {
-			return s.stats, err
+		if err := solver.complete(ctx); err != nil || w.table == nil {
+			return solver.stats, err
 		}
 	}
-	return s.stats, w.publish(s.stats)
+	return solver.stats, w.publish(solver.stats)
 }
 
 // restoreValues finds the layers that this process has valued, and returns the sum of the next one.
-func (w *work) restoreValues(s *solver) (from int, err error) {
-	from = s.lastSum
+func (w *work) restoreValues(solver *solver) (nextSum int, err error) {
+	nextSum = solver.lastSum
 	if w.table != nil {
-		if from, err = w.table.restore(s.lastSum); err != nil {
-			return from, err
+		if nextSum, err = w.table.restore(solver.lastSum); err != nil {
+			return nextSum, err
 		}
 	}
 	if !w.multiProcess() {
-		return from, nil
+		return nextSum, nil
 	}
-	s.joinedTable = w.table
-	for sum := 4; sum <= s.lastSum; sum += 2 { // records of greater sums may have been removed
-		err := s.verifyOwn(valuesName, valuedBoards, sum)
+	solver.joinedTable = w.table
+	for sum := 4; sum <= solver.lastSum; sum += 2 { // records of greater sums may have been removed
+		err := solver.verifyOwn(valuesName, valuedBoards, sum)
 		if err != errNoRecord {
 			return sum - 2, err
 		}
 	}
-	return s.lastSum, nil
+	return solver.lastSum, nil
 }
 
 // complete adds the last layer to the table and records that this process is done. The publishing process waits until all are.
@@ -327,8 +327,8 @@ func (s *solver) complete(ctx context.Context) error {
 	if err != nil || s.joinedTable == nil {
 		return err
 	}
-	all, err := s.open(ctx, doneName, 0)
-	all.close()
+	everyDone, err := s.open(ctx, doneName, 0)
+	everyDone.close()
 	return err
 }
 
@@ -354,42 +354,42 @@ func (w *work) removeUnfinished() error {
 
 // restore verifies and counts the layers of an earlier enumeration.
 func (s *solver) restore(ctx context.Context) (enumeration, error) {
-	e := enumeration{next: 2}
-	for !e.done() {
+	state := enumeration{next: 2}
+	for !state.done() {
 		if err := ctx.Err(); err != nil {
-			return e, err
+			return state, err
 		}
-		l := Layer{Sum: e.next}
-		err := s.verifyOwn(positionsName, plainBoards, e.next)
+		counted := Layer{Sum: state.next}
+		err := s.verifyOwn(positionsName, plainBoards, state.next)
 		if err == nil {
-			err = s.verifyOwn(aftersName, plainBoards, e.next)
+			err = s.verifyOwn(aftersName, plainBoards, state.next)
 		}
 		if err == errNoRecord {
-			return e, nil
+			return state, nil
 		}
 		if err == nil {
-			l, err = s.countBoards(ctx, e.next)
+			counted, err = s.countBoards(ctx, state.next)
 		}
 		if err != nil {
-			return e, err
+			return state, err
 		}
-		e.advance(l)
-		s.countLayer(l)
+		state.advance(counted)
+		s.countLayer(counted)
 	}
-	return e, nil
+	return state, nil
 }
 
 // verifyOwn verifies a record of this process; the error is errNoRecord if it does not exist.
-func (s *solver) verifyOwn(name string, k kind, sum int) error {
-	r, err := s.openOwn(name, sum)
+func (s *solver) verifyOwn(name string, wantKind kind, sum int) error {
+	record, err := s.openOwn(name, sum)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	if int(r.sum) != sum || r.kind != k {
-		return fmt.Errorf("%s: found layer %d, want %d", s.ownName(name, sum), r.sum, sum)
+	defer record.Close()
+	if int(record.sum) != sum || record.kind != wantKind {
+		return fmt.Errorf("%s: found layer %d, want %d", s.ownName(name, sum), record.sum, sum)
 	}
-	if err := r.verify(); err != nil {
+	if err := record.verify(); err != nil {
 		return fmt.Errorf("%s: %w", s.ownName(name, sum), err)
 	}
 	return nil

@@ -62,23 +62,23 @@ type encoding func(worker, part int, e *encoder) error
 
 // write writes the parts first to end-1. An encoded part waits in memory until all parts before it are written.
 func (w *recordWriter) write(ctx context.Context, workers, first, end int, encode encoding) error {
-	var mu sync.Mutex
+	var mutex sync.Mutex
 	waiting := make([]*encoder, end-first)
 	next := 0
 	return forEach(ctx, workers, end-first, func(worker, part int) error {
-		mu.Lock()
-		e := &encoder{numbering: w.numbering}
-		if n := len(w.freeEncoders); n > 0 {
-			e, w.freeEncoders = w.freeEncoders[n-1], w.freeEncoders[:n-1]
+		mutex.Lock()
+		encoded := &encoder{numbering: w.numbering}
+		if free := len(w.freeEncoders); free > 0 {
+			encoded, w.freeEncoders = w.freeEncoders[free-1], w.freeEncoders[:free-1]
 		}
-		mu.Unlock()
-		e.reset()
-		if err := encode(worker, first+part, e); err != nil {
+		mutex.Unlock()
+		encoded.reset()
+		if err := encode(worker, first+part, encoded); err != nil {
 			return err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		waiting[part] = e
+		mutex.Lock()
+		defer mutex.Unlock()
+		waiting[part] = encoded
 		for next < len(waiting) && waiting[next] != nil {
 			if err := w.appendParts(waiting[next]); err != nil {
 				return err
@@ -91,37 +91,37 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 }
 
 // appendParts writes the blocks of an encoder.
-func (w *recordWriter) appendParts(e *encoder) error {
-	for i, first := range e.firsts {
+func (w *recordWriter) appendParts(encoded *encoder) error {
+	for i, first := range encoded.firsts {
 		w.index = binary.LittleEndian.AppendUint64(w.index, first)
-		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+e.starts[i])
+		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+encoded.starts[i])
 	}
-	w.count += e.count
-	w.blocks += uint64(len(e.firsts))
-	return w.writeBytes(e.data)
+	w.count += encoded.count
+	w.blocks += uint64(len(encoded.firsts))
+	return w.writeBytes(encoded.data)
 }
 
 // copyRecord writes the blocks of another record.
-func (w *recordWriter) copyRecord(r *record) error {
+func (w *recordWriter) copyRecord(source *record) error {
 	const step = 1 << 20
-	base, size := w.size, int64(r.size)-int64(len(r.index))
-	var s scratch
-	for off := int64(0); off < size; off += step {
-		data, err := r.source.view(headerSize+off, min(step, size-off), s.data)
+	base, size := w.size, int64(source.size)-int64(len(source.index))
+	var buffer scratch
+	for offset := int64(0); offset < size; offset += step {
+		data, err := source.source.view(headerSize+offset, min(step, size-offset), buffer.data)
 		if err != nil {
-			return fmt.Errorf("read layer %d: %w", r.sum, err)
+			return fmt.Errorf("read layer %d: %w", source.sum, err)
 		}
-		r.keepBuffer(&s, data)
+		source.keepBuffer(&buffer, data)
 		if err := w.writeBytes(data); err != nil {
 			return err
 		}
 	}
-	for block := range int(r.blocks) {
-		w.index = binary.LittleEndian.AppendUint64(w.index, r.first(block))
-		w.index = binary.LittleEndian.AppendUint64(w.index, r.indexValue(block)+base)
+	for block := range int(source.blocks) {
+		w.index = binary.LittleEndian.AppendUint64(w.index, source.first(block))
+		w.index = binary.LittleEndian.AppendUint64(w.index, source.indexValue(block)+base)
 	}
-	w.count += r.count
-	w.blocks += r.blocks
+	w.count += source.count
+	w.blocks += source.blocks
 	return nil
 }
 

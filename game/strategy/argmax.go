@@ -16,8 +16,8 @@ const (
 	tiesFirst  tieRule = "first"  // the first in the order of game.Dir
 )
 
-func parseTies(o *options) tieRule {
-	return tieRule(o.word("ties", string(tiesRandom), string(tiesFirst)))
+func parseTies(opts *options) tieRule {
+	return tieRule(opts.word("ties", string(tiesRandom), string(tiesFirst)))
 }
 
 // moveSampler is the Player of a strategy that draws a random value for each legal move and makes the move with the largest value.
@@ -30,9 +30,9 @@ type moveSampler struct {
 
 func (s *moveSampler) Start() {}
 
-// Choose makes the only legal move without drawing a value.
+// Choose draws a value for each legal move, and returns the move with the greatest one. If only one move is legal, it draws nothing.
 func (s *moveSampler) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
-	best, most, equal := legal.At(0), int64(0), 0
+	best, greatest, ties := legal.At(0), int64(0), 0
 	if legal.Len() == 1 {
 		return best, nil
 	}
@@ -41,16 +41,16 @@ func (s *moveSampler) Choose(board game.Board, legal game.Moves, rng *rand.Rand)
 		if err != nil {
 			return 0, err
 		}
-		v, err := s.value(next, score, rng)
+		value, err := s.value(next, score, rng)
 		switch {
 		case err != nil:
 			return 0, err
-		case equal == 0 || v > most:
-			best, most, equal = legal.At(i), v, 1
-		case v == most && s.ties == tiesRandom:
+		case ties == 0 || value > greatest:
+			best, greatest, ties = legal.At(i), value, 1
+		case value == greatest && s.ties == tiesRandom:
 			// The j-th of the equal moves replaces the current one with probability 1/j, so each of them is chosen with the same probability.
-			equal++
-			if rng.IntN(equal) == 0 {
+			ties++
+			if rng.IntN(ties) == 0 {
 				best = legal.At(i)
 			}
 		}
@@ -93,38 +93,38 @@ func (r *moveRanker) Decide(board game.Board, legal game.Moves, _ int) ([]Choice
 		next, _ = r.rules.Canonical(next)
 		branches[i] = afterMove{true, next, r.scoreScale * int64(score)}
 	}
-	probs, err := r.chooseProbabilities(branches, legal.Len())
+	probabilities, err := r.chooseProbabilities(branches, legal.Len())
 	if err != nil {
 		return nil, err
 	}
-	var out []Choice
-	for i, p := range probs {
-		if p.Sign() > 0 {
-			out = append(out, Choice{Dir: legal.At(i), Prob: new(big.Rat).Set(p)})
+	var choices []Choice
+	for i, probability := range probabilities {
+		if probability.Sign() > 0 {
+			choices = append(choices, Choice{Dir: legal.At(i), Prob: new(big.Rat).Set(probability)})
 		}
 	}
-	return out, nil
+	return choices, nil
 }
 
-// chooseProbabilities returns the probability of each of the first n moves to be chosen.
-func (r *moveRanker) chooseProbabilities(branches [4]afterMove, n int) ([]*big.Rat, error) {
-	if probs, ok := r.cache[branches]; ok {
-		return probs, nil
+// chooseProbabilities returns, for each of the first count moves, the probability that it is chosen.
+func (r *moveRanker) chooseProbabilities(branches [4]afterMove, count int) ([]*big.Rat, error) {
+	if probabilities, ok := r.cache[branches]; ok {
+		return probabilities, nil
 	}
-	var b workLimit
-	ds := make([]*distribution, n)
-	for i, move := range branches[:n] {
-		if same := slices.Index(branches[:i], move); same >= 0 {
-			ds[i] = ds[same]
+	var limit workLimit
+	distributions := make([]*distribution, count)
+	for i, move := range branches[:count] {
+		if same := slices.Index(branches[:i], move); same >= 0 { // an equal move has the same distribution
+			distributions[i] = distributions[same]
 			continue
 		}
-		d, err := r.restOfValue(move.next, &b)
+		rest, err := r.restOfValue(move.next, &limit)
 		if err != nil {
 			return nil, err
 		}
-		ds[i] = d.shifted(move.scoreValue)
+		distributions[i] = rest.shifted(move.scoreValue)
 	}
-	probs, err := probabilitiesOfMax(ds, r.ties, &b)
+	probabilities, err := probabilitiesOfMax(distributions, r.ties, &limit)
 	if err != nil {
 		return nil, err
 	}
@@ -132,42 +132,42 @@ func (r *moveRanker) chooseProbabilities(branches [4]afterMove, n int) ([]*big.R
 	if r.cache == nil || len(r.cache) >= many {
 		r.cache = map[[4]afterMove][]*big.Rat{}
 	}
-	r.cache[branches] = probs
-	return probs, nil
+	r.cache[branches] = probabilities
+	return probabilities, nil
 }
 
-// probabilitiesOfMax returns, for independent values with the distributions ds, the probability of each value to be the largest. rule breaks ties.
-// A distribution may occur several times in ds.
-func probabilitiesOfMax(ds []*distribution, rule tieRule, b *workLimit) ([]*big.Rat, error) {
+// probabilitiesOfMax returns, for independent values with the given distributions, the probability of each value to be the largest. rule breaks ties.
+// A distribution may occur several times. limit bounds the work.
+func probabilitiesOfMax(distributions []*distribution, rule tieRule, limit *workLimit) ([]*big.Rat, error) {
 	total, words := big.NewInt(tieUnit), 0.0
-	same := make([]int, len(ds)) // index of the first distribution with the same probability
-	for i, d := range ds {
-		total.Mul(total, d.total)
-		words += wordCount(d.total)
+	same := make([]int, len(distributions)) // index of the first distribution with the same probability
+	for i, current := range distributions {
+		total.Mul(total, current.total)
+		words += wordCount(current.total)
 		same[i] = i
 		if rule == tiesRandom {
-			same[i] = slices.Index(ds, d)
+			same[i] = slices.Index(distributions, current)
 		}
 	}
-	last := slices.Max(same) // its probability is the rest that the others leave
-	weights := make([]*big.Int, len(ds))
+	last := slices.Max(same) // its probability is 1 minus the sum of the others
+	weights := make([]*big.Int, len(distributions))
 	for i := range weights {
 		weights[i] = new(big.Int)
 	}
-	for s := newValueSweep(ds); s.next(); {
-		for i := range ds {
-			if i == last || i != same[i] || s.weightAt[i] == nil {
+	for sweep := newValueSweep(distributions); sweep.next(); {
+		for i := range distributions {
+			if i == last || i != same[i] || sweep.weightAt[i] == nil {
 				continue
 			}
-			if err := b.addWork(words * words / 2); err != nil {
+			if err := limit.addWork(words * words / 2); err != nil {
 				return nil, err
 			}
-			weights[i].Add(weights[i], s.weightOfMax(i, rule))
+			weights[i].Add(weights[i], sweep.weightOfMax(i, rule))
 		}
 	}
 	weights[last].Set(total)
 	equalCount := int64(0)
-	for i := range ds {
+	for i := range distributions {
 		if same[i] == last {
 			equalCount++
 		} else {
@@ -175,49 +175,50 @@ func probabilitiesOfMax(ds []*distribution, rule tieRule, b *workLimit) ([]*big.
 		}
 	}
 	weights[last].Quo(weights[last], big.NewInt(equalCount))
-	out := make([]*big.Rat, len(ds))
-	for i := range out {
-		out[i] = new(big.Rat).SetFrac(weights[same[i]], total)
+	probabilities := make([]*big.Rat, len(distributions))
+	for i := range probabilities {
+		probabilities[i] = new(big.Rat).SetFrac(weights[same[i]], total)
 	}
-	return out, nil
+	return probabilities, nil
 }
 
 // tieUnit is divisible by every possible number of tied moves, 1 to 4.
 const tieUnit = 12
 
-// weightOfMax returns the weight, times tieUnit, of the event that distribution i yields the current value of the sweep and no other distribution
-// yields a larger one. A tie counts with the share of i in it.
-func (s *valueSweep) weightOfMax(i int, rule tieRule) *big.Int {
-	tied := []*big.Int{s.weightAt[i]} // weights by the number of other distributions that are tied with i
-	for j := range s.ds {
+// weightOfMax returns the weight, times tieUnit, of the event that the distribution with an index yields the current value of the sweep and no other
+// distribution yields a larger one. A tie among k distributions counts as 1/k.
+func (s *valueSweep) weightOfMax(index int, rule tieRule) *big.Int {
+	tied := []*big.Int{s.weightAt[index]} // weights by the number of other distributions that are tied with i
+	for other := range s.ds {
 		switch {
-		case j == i:
-		case rule == tiesFirst && j < i:
-			tied[0] = new(big.Int).Mul(tied[0], s.weightBelow[j])
+		case other == index:
+		case rule == tiesFirst && other < index:
+			tied[0] = new(big.Int).Mul(tied[0], s.weightBelow[other])
 		case rule == tiesFirst:
-			tied[0] = new(big.Int).Mul(tied[0], s.weightUpTo[j])
+			tied[0] = new(big.Int).Mul(tied[0], s.weightUpTo[other])
 		default:
-			tied = multiplyLinear(tied, s.weightBelow[j], s.weightAt[j])
+			tied = multiplyLinear(tied, s.weightBelow[other], s.weightAt[other])
 		}
 	}
 	sum := new(big.Int)
-	for others, w := range tied {
-		sum.Add(sum, new(big.Int).Mul(w, big.NewInt(int64(tieUnit/(others+1)))))
+	for others, weight := range tied {
+		sum.Add(sum, new(big.Int).Mul(weight, big.NewInt(int64(tieUnit/(others+1)))))
 	}
 	return sum
 }
 
-// multiplyLinear multiplies a polynomial, given by its coefficients from the constant on, by constant + linear x; nil means 0.
-func multiplyLinear(p []*big.Int, constant, linear *big.Int) []*big.Int {
-	out := make([]*big.Int, len(p)+1)
-	for k := range out {
-		out[k] = new(big.Int)
+// multiplyLinear returns the product of a polynomial in x and constant + linear x. The coefficients of a polynomial begin with the constant one. nil
+// means that linear is 0.
+func multiplyLinear(polynomial []*big.Int, constant, linear *big.Int) []*big.Int {
+	product := make([]*big.Int, len(polynomial)+1)
+	for power := range product {
+		product[power] = new(big.Int)
 	}
-	for k, c := range p {
-		out[k].Add(out[k], new(big.Int).Mul(c, constant))
+	for power, coefficient := range polynomial {
+		product[power].Add(product[power], new(big.Int).Mul(coefficient, constant))
 		if linear != nil {
-			out[k+1].Add(out[k+1], new(big.Int).Mul(c, linear))
+			product[power+1].Add(product[power+1], new(big.Int).Mul(coefficient, linear))
 		}
 	}
-	return out
+	return product
 }

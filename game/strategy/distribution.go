@@ -19,25 +19,26 @@ func constant(v int64) *distribution {
 	return &distribution{values: []int64{v}, weights: []*big.Int{big.NewInt(1)}, total: big.NewInt(1)}
 }
 
-// newDistribution returns the distribution with these weights. It leaves out weights of 0 and divides by the greatest common divisor.
+// newDistribution returns the distribution in which a value has the given weight. It omits weights of 0, and divides all weights by their greatest
+// common divisor.
 func newDistribution(weights map[int64]*big.Int) *distribution {
-	d := &distribution{total: new(big.Int)}
+	result := &distribution{total: new(big.Int)}
 	common := new(big.Int)
-	for _, v := range slices.Sorted(maps.Keys(weights)) {
-		w := weights[v]
-		if w.Sign() == 0 {
+	for _, value := range slices.Sorted(maps.Keys(weights)) {
+		weight := weights[value]
+		if weight.Sign() == 0 {
 			continue
 		}
-		d.values, d.weights = append(d.values, v), append(d.weights, w)
-		d.total.Add(d.total, w)
-		common.GCD(nil, nil, common, w)
+		result.values, result.weights = append(result.values, value), append(result.weights, weight)
+		result.total.Add(result.total, weight)
+		common.GCD(nil, nil, common, weight)
 	}
 	if common.BitLen() > 1 {
-		for _, w := range append(d.weights, d.total) {
-			w.Quo(w, common)
+		for _, weight := range append(result.weights, result.total) {
+			weight.Quo(weight, common)
 		}
 	}
-	return d
+	return result
 }
 
 // size estimates the memory of the distribution in machine words.
@@ -51,17 +52,17 @@ const valueWords = 6
 // wordCount returns the length of x in machine words, at least 1.
 func wordCount(x *big.Int) float64 { return float64(max(1, len(x.Bits()))) }
 
-// shifted returns the distribution of the value plus by.
-func (d *distribution) shifted(by int64) *distribution {
-	if by == 0 {
+// shifted returns the distribution of the sum of the value and an offset.
+func (d *distribution) shifted(offset int64) *distribution {
+	if offset == 0 {
 		return d
 	}
-	out := *d
-	out.values = make([]int64, len(d.values))
-	for i, v := range d.values {
-		out.values[i] = v + by
+	moved := *d
+	moved.values = make([]int64, len(d.values))
+	for i, value := range d.values {
+		moved.values[i] = value + offset
 	}
-	return &out
+	return &moved
 }
 
 // mixturePart is a component of a mixture. It is drawn with a probability in proportion to its weight, which is positive.
@@ -70,28 +71,28 @@ type mixturePart struct {
 	weight int64
 }
 
-// mixture returns the distribution of a value that is drawn from a randomly drawn part.
-func mixture(parts []mixturePart, b *workLimit) (*distribution, error) {
+// mixture returns the distribution of a value from a randomly selected part. The probability of a part is proportional to its weight.
+func mixture(parts []mixturePart, limit *workLimit) (*distribution, error) {
 	common := big.NewInt(1)
-	for _, p := range parts {
-		common = lcm(common, p.total)
+	for _, part := range parts {
+		common = lcm(common, part.total)
 	}
 	weights := map[int64]*big.Int{}
-	for _, p := range parts {
-		if err := b.addWork(float64(len(p.values)) * wordCount(common)); err != nil {
+	for _, part := range parts {
+		if err := limit.addWork(float64(len(part.values)) * wordCount(common)); err != nil {
 			return nil, err
 		}
-		factor := new(big.Int).Quo(common, p.total)
-		factor.Mul(factor, big.NewInt(p.weight))
-		for i, v := range p.values {
-			if weights[v] == nil {
-				weights[v] = new(big.Int)
+		factor := new(big.Int).Quo(common, part.total)
+		factor.Mul(factor, big.NewInt(part.weight))
+		for i, value := range part.values {
+			if weights[value] == nil {
+				weights[value] = new(big.Int)
 			}
-			weights[v].Add(weights[v], new(big.Int).Mul(factor, p.weights[i]))
+			weights[value].Add(weights[value], new(big.Int).Mul(factor, part.weights[i]))
 		}
 	}
-	d := newDistribution(weights)
-	return d, b.addWords(d.size())
+	mixed := newDistribution(weights)
+	return mixed, limit.addWords(mixed.size())
 }
 
 func lcm(a, b *big.Int) *big.Int {
@@ -99,27 +100,27 @@ func lcm(a, b *big.Int) *big.Int {
 	return gcd.Mul(new(big.Int).Quo(a, gcd), b)
 }
 
-// maximum returns the distribution of the largest of independent values with the distributions ds; len(ds) >= 1.
-func maximum(ds []*distribution, b *workLimit) (*distribution, error) {
-	if len(ds) == 1 {
-		return ds[0], nil
+// maximum returns the distribution of the largest of independent values with the given distributions, of which there must be at least one.
+func maximum(distributions []*distribution, limit *workLimit) (*distribution, error) {
+	if len(distributions) == 1 {
+		return distributions[0], nil
 	}
-	s := newValueSweep(ds)
+	sweep := newValueSweep(distributions)
 	weights := map[int64]*big.Int{}
 	below := new(big.Int) // product of the weights of all smaller values
-	for s.next() {
+	for sweep.next() {
 		upTo := big.NewInt(1)
-		for i := range ds {
-			if err := b.addWork(wordCount(upTo) * wordCount(s.weightUpTo[i])); err != nil {
+		for i := range distributions {
+			if err := limit.addWork(wordCount(upTo) * wordCount(sweep.weightUpTo[i])); err != nil {
 				return nil, err
 			}
-			upTo.Mul(upTo, s.weightUpTo[i])
+			upTo.Mul(upTo, sweep.weightUpTo[i])
 		}
-		weights[s.value] = new(big.Int).Sub(upTo, below)
+		weights[sweep.value] = new(big.Int).Sub(upTo, below)
 		below = upTo
 	}
-	d := newDistribution(weights)
-	return d, b.addWords(d.size())
+	result := newDistribution(weights)
+	return result, limit.addWords(result.size())
 }
 
 // valueSweep visits the values of several distributions in ascending order.
@@ -132,15 +133,16 @@ type valueSweep struct {
 	weightUpTo  []*big.Int // by distribution: weight of value and all smaller values
 }
 
-func newValueSweep(ds []*distribution) *valueSweep {
-	s := &valueSweep{ds: ds, weightAt: make([]*big.Int, len(ds)), weightBelow: make([]*big.Int, len(ds)), weightUpTo: make([]*big.Int, len(ds))}
-	for i, d := range ds {
-		s.remaining = append(s.remaining, d.values...)
-		s.weightUpTo[i] = new(big.Int)
+// newValueSweep returns a sweep over all values of the distributions, in ascending order.
+func newValueSweep(distributions []*distribution) *valueSweep {
+	sweep := &valueSweep{ds: distributions, weightAt: make([]*big.Int, len(distributions)), weightBelow: make([]*big.Int, len(distributions)), weightUpTo: make([]*big.Int, len(distributions))}
+	for i, current := range distributions {
+		sweep.remaining = append(sweep.remaining, current.values...)
+		sweep.weightUpTo[i] = new(big.Int)
 	}
-	slices.Sort(s.remaining)
-	s.remaining = slices.Compact(s.remaining)
-	return s
+	slices.Sort(sweep.remaining)
+	sweep.remaining = slices.Compact(sweep.remaining)
+	return sweep
 }
 
 // next advances to the next value and reports whether there is one.
@@ -149,59 +151,59 @@ func (s *valueSweep) next() bool {
 		return false
 	}
 	s.value, s.remaining = s.remaining[0], s.remaining[1:]
-	for i, d := range s.ds {
+	for i, current := range s.ds {
 		s.weightBelow[i], s.weightAt[i] = s.weightUpTo[i], nil
-		if at, ok := slices.BinarySearch(d.values, s.value); ok {
-			s.weightAt[i] = d.weights[at]
+		if index, found := slices.BinarySearch(current.values, s.value); found {
+			s.weightAt[i] = current.weights[index]
 			s.weightUpTo[i] = new(big.Int).Add(s.weightUpTo[i], s.weightAt[i])
 		}
 	}
 	return true
 }
 
-// sum returns the distribution of the sum of n independent copies; n is at least 1.
+// sum returns the distribution of the sum of independent copies of the value; there must be at least one copy.
 //
-// Its weights are the coefficients of the n-th power of the polynomial with coefficients a_i. The coefficients c_k of the power satisfy
-// k a_0 c_k = sum over i from 1 to k of (i(n+1) - k) a_i c_(k-i). One factor of every product is short, so this is faster than repeated
+// Its weights are the coefficients of the n-th power, for n copies, of the polynomial with coefficients a_i. The coefficients c_k of the power
+// satisfy k a_0 c_k = sum over i from 1 to k of (i(n+1) - k) a_i c_(k-i). One factor of every product is short, so this is faster than repeated
 // squaring.
 //
 // Source: J.C.P. Miller's algorithm, in Knuth, The Art of Computer Programming, volume 2, section 4.7.
-func (d *distribution) sum(n int, b *workLimit) (*distribution, error) {
+func (d *distribution) sum(copies int, limit *workLimit) (*distribution, error) {
 	least := d.values[0]
-	if n == 1 {
+	if copies == 1 {
 		return d, nil
 	}
 	if len(d.values) == 1 {
-		return constant(least * int64(n)), nil
+		return constant(least * int64(copies)), nil
 	}
 	step := d.step()
-	degree := n * int((d.values[len(d.values)-1]-least)/step)
+	degree := copies * int((d.values[len(d.values)-1]-least)/step)
 	short := wordCount(d.total)
 	// Each coefficient of the power needs one multiplication per coefficient of the polynomial, and one division.
-	if err := b.addWork(float64(degree) * float64(len(d.values)) * short * short * float64(n)); err != nil {
+	if err := limit.addWork(float64(degree) * float64(len(d.values)) * short * short * float64(copies)); err != nil {
 		return nil, err
 	}
-	if err := b.addWords(float64(degree) * (valueWords + short*float64(n))); err != nil {
+	if err := limit.addWords(float64(degree) * (valueWords + short*float64(copies))); err != nil {
 		return nil, err
 	}
 	power := make([]*big.Int, degree+1)
-	power[0] = new(big.Int).Exp(d.weights[0], big.NewInt(int64(n)), nil)
+	power[0] = new(big.Int).Exp(d.weights[0], big.NewInt(int64(copies)), nil)
 	product, factor := new(big.Int), new(big.Int)
 	for k := 1; k < len(power); k++ {
-		c := new(big.Int)
-		for j, v := range d.values[1:] {
-			i := int((v - least) / step)
+		coefficient := new(big.Int)
+		for j, value := range d.values[1:] {
+			i := int((value - least) / step)
 			if i > k {
 				break
 			}
-			factor.Mul(d.weights[j+1], product.SetInt64(int64(i)*int64(n+1)-int64(k)))
-			c.Add(c, product.Mul(factor, power[k-i]))
+			factor.Mul(d.weights[j+1], product.SetInt64(int64(i)*int64(copies+1)-int64(k)))
+			coefficient.Add(coefficient, product.Mul(factor, power[k-i]))
 		}
-		power[k] = c.Quo(c, factor.Mul(d.weights[0], product.SetInt64(int64(k))))
+		power[k] = coefficient.Quo(coefficient, factor.Mul(d.weights[0], product.SetInt64(int64(k))))
 	}
 	weights := make(map[int64]*big.Int, len(power))
-	for k, c := range power {
-		weights[least*int64(n)+int64(k)*step] = c
+	for k, coefficient := range power {
+		weights[least*int64(copies)+int64(k)*step] = coefficient
 	}
 	return newDistribution(weights), nil
 }

@@ -59,28 +59,30 @@ func (p *boardEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, f
 	return p.sumOverTiles(board, fours, func(next game.Board, _ int) (int64, error) { return p.valueOf(next), nil })
 }
 
+// sumOverTiles returns the sums, over the empty cells, of the values of the best moves after a new 2 and, if fours is set, after a new 4. after is
+// the value of a board after a move; exponent is that of the last new tile.
 func (p *boardEvaluation) sumOverTiles(
-	board game.Board, fours bool, after func(next game.Board, exp int) (int64, error),
+	board game.Board, fours bool, after func(next game.Board, exponent int) (int64, error),
 ) (two, four int64, err error) {
-	for n := range p.rules.Empties(board) {
-		v, err := p.best(p.rules.Spawn(board, n, 1), 1, after)
+	for empty := range p.rules.Empties(board) {
+		value, err := p.best(p.rules.Spawn(board, empty, 1), 1, after)
 		if err != nil {
 			return 0, 0, err
 		}
-		two += v
+		two += value
 		if !fours {
 			continue
 		}
-		if v, err = p.best(p.rules.Spawn(board, n, 2), 2, after); err != nil {
+		if value, err = p.best(p.rules.Spawn(board, empty, 2), 2, after); err != nil {
 			return 0, 0, err
 		}
-		four += v
+		four += value
 	}
 	return two, four, nil
 }
 
-// best returns the value of the best move on b, whose last new tile has the exponent exp.
-func (p *boardEvaluation) best(board game.Board, exp int, after func(next game.Board, exp int) (int64, error)) (int64, error) {
+// best returns the value of the best move on a board. after is the value of a board after a move, given the exponent of the last new tile.
+func (p *boardEvaluation) best(board game.Board, exponent int, after func(next game.Board, exponent int) (int64, error)) (int64, error) {
 	var next [4]game.Board
 	legal, overflow := p.rules.Moved(board, &next)
 	if overflow != 0 {
@@ -88,15 +90,15 @@ func (p *boardEvaluation) best(board game.Board, exp int, after func(next game.B
 	}
 	best := p.floor()
 	// cutSearch keeps values that depend on the order of the moves; this is the order of nneonneo/2048-ai.
-	for _, d := range [...]game.Dir{game.Up, game.Down, game.Left, game.Right} {
-		if !legal.Has(d) {
+	for _, dir := range [...]game.Dir{game.Up, game.Down, game.Left, game.Right} {
+		if !legal.Has(dir) {
 			continue
 		}
-		v, err := after(next[d], exp)
+		value, err := after(next[dir], exponent)
 		if err != nil {
 			return 0, err
 		}
-		best = max(best, v)
+		best = max(best, value)
 	}
 	return p.replaceLost(board, best), nil
 }

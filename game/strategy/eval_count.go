@@ -23,17 +23,17 @@ type countEvaluation struct {
 // blankUnit is the value 1 of blankFactors. No sum overflows: a board has at most the value 2^15 * 15^2, with one tile.
 const blankUnit = 1 << 28
 
-// newCountEvaluation returns the countEvaluation for boards of the rules.
+// newCountEvaluation returns an evaluation by the number of blank cells and the sum of the tiles. It is faster on 4x4 boards.
 func newCountEvaluation(rules *game.Rules) evaluation {
-	c := &countEvaluation{rules: rules}
+	counts := &countEvaluation{rules: rules}
 	cells := rules.Shape().Cells()
 	for blank := range cells {
 		filled := cells - blank
-		c.blankFactors[blank] = blankUnit * int64(blank*blank) / int64(filled*filled)
+		counts.blankFactors[blank] = blankUnit * int64(blank*blank) / int64(filled*filled)
 	}
-	plain := boardEvaluation{rules: rules, valueOf: c.valueOf}
+	plain := boardEvaluation{rules: rules, valueOf: counts.valueOf}
 	if rules.Shape() == (game.Shape{Rows: 4, Cols: 4}) {
-		return newQuadCounts(plain, c)
+		return newQuadCounts(plain, counts)
 	}
 	return &plain
 }
@@ -65,18 +65,19 @@ type slideCount struct {
 	moves  int8 // 1 if either move changes the line
 }
 
-func newQuadCounts(plain boardEvaluation, c *countEvaluation) *quadCountEvaluation {
-	q := &quadCountEvaluation{boardEvaluation: plain, blankFactors: &c.blankFactors, slides: new([1 << 16]slideCount)}
-	for line := range q.slides {
-		b := game.Board(line)
-		next, _, _ := plain.rules.Move(b, game.Left)
-		s := slideCount{merges: int8(plain.rules.Empties(next) - plain.rules.Empties(b))}
-		if legal := plain.rules.Legal(b); legal.Has(game.Left) || legal.Has(game.Right) {
-			s.moves = 1
+// newQuadCounts returns the evaluation for 4x4 boards. It computes the merges of each line in advance.
+func newQuadCounts(plain boardEvaluation, counts *countEvaluation) *quadCountEvaluation {
+	result := &quadCountEvaluation{boardEvaluation: plain, blankFactors: &counts.blankFactors, slides: new([1 << 16]slideCount)}
+	for line := range result.slides {
+		row := game.Board(line)
+		next, _, _ := plain.rules.Move(row, game.Left)
+		count := slideCount{merges: int8(plain.rules.Empties(next) - plain.rules.Empties(row))}
+		if legal := plain.rules.Legal(row); legal.Has(game.Left) || legal.Has(game.Right) {
+			count.moves = 1
 		}
-		q.slides[line] = s
+		result.slides[line] = count
 	}
-	return q
+	return result
 }
 
 // countAxis counts, for each line of an axis, the merges and the changed lines among the other three lines.
@@ -85,12 +86,13 @@ type countAxis struct {
 	merges, moves [4]int
 }
 
+// setLines sets the four lines of a board along the axis. For each line it computes the numbers of merges and of moves of the other three lines.
 func (a *countAxis) setLines(lines uint64, slides *[1 << 16]slideCount) {
 	merges, moves := 0, 0
 	for i := range 4 {
 		a.lines[i] = uint16(lines >> (16 * i))
-		s := slides[a.lines[i]]
-		a.merges[i], a.moves[i] = int(s.merges), int(s.moves)
+		count := slides[a.lines[i]]
+		a.merges[i], a.moves[i] = int(count.merges), int(count.moves)
 		merges += a.merges[i]
 		moves += a.moves[i]
 	}
@@ -100,15 +102,15 @@ func (a *countAxis) setLines(lines uint64, slides *[1 << 16]slideCount) {
 	}
 }
 
-// blanks returns the number of cells that become blank by a move along the axis, after a tile of exponent exp was put into cell at of line i. It
-// returns -1 if the move is not legal.
-func (a *countAxis) blanks(i, at uint, exp uint16, slides *[1 << 16]slideCount) int {
-	s := slides[a.lines[i&3]|exp<<(4*at&15)]
-	n := a.merges[i&3] + int(s.merges)
-	if a.moves[i&3]+int(s.moves) == 0 {
-		n = -1
+// blanks returns the number of cells that become blank by a move along the axis, after a new tile with an exponent in a cell of a line. It returns -1
+// if the move is not legal.
+func (a *countAxis) blanks(line, cell uint, exponent uint16, slides *[1 << 16]slideCount) int {
+	count := slides[a.lines[line&3]|exponent<<(4*cell&15)]
+	blank := a.merges[line&3] + int(count.merges)
+	if a.moves[line&3]+int(count.moves) == 0 {
+		blank = -1
 	}
-	return n
+	return blank
 }
 
 func (q *quadCountEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {

@@ -8,26 +8,27 @@ type lineSum struct {
 	rows, cols []*lineTable
 }
 
-// newLineSum makes the evaluation from a table for each row, read from the left, and for each column, read from the top.
+// newLineSum returns the evaluation that adds the values of all lines. row(i) is the table for row i, read from the left, and col(j) is the table for
+// column j, read from the top.
 func newLineSum(shape game.Shape, row, col func(i int) *lineTable) *lineSum {
-	s := &lineSum{shape: shape}
+	sum := &lineSum{shape: shape}
 	for i := range shape.Rows {
-		s.rows = append(s.rows, row(i))
+		sum.rows = append(sum.rows, row(i))
 	}
 	for j := range shape.Cols {
-		s.cols = append(s.cols, col(j))
+		sum.cols = append(sum.cols, col(j))
 	}
-	return s
+	return sum
 }
 
-// value returns the sum of b.
+// value returns the sum of the values of all rows and columns of a board.
 func (s *lineSum) value(board game.Board) int64 {
 	sum := int64(0)
-	for i, t := range s.rows {
-		sum += t.at(s.row(board, i))
+	for i, table := range s.rows {
+		sum += table.at(s.row(board, i))
 	}
-	for j, t := range s.cols {
-		sum += t.at(s.col(board, j))
+	for j, table := range s.cols {
+		sum += table.at(s.col(board, j))
 	}
 	return sum
 }
@@ -56,21 +57,22 @@ type lineTable struct {
 	values []int64                // by packed cells; nil if cells > maxTabled
 }
 
+// newLineTable returns a function from lines of cells to their score. For short lines, it computes all scores in advance.
 func newLineTable(cells int, score func(line []int) int64) *lineTable {
-	t := &lineTable{cells: cells, score: score}
+	table := &lineTable{cells: cells, score: score}
 	if cells > maxTabled {
-		return t
+		return table
 	}
-	t.values = make([]int64, 1<<(4*cells))
+	table.values = make([]int64, 1<<(4*cells))
 	line := make([]int, cells)
-	for packed := range t.values {
+	for packed := range table.values {
 		unpack(line, uint64(packed))
-		t.values[packed] = score(line)
+		table.values[packed] = score(line)
 	}
-	return t
+	return table
 }
 
-// at returns the value of a line of packed cells.
+// at returns the value of a line, whose cells have four bits each.
 func (t *lineTable) at(line uint64) int64 {
 	if t.values != nil {
 		return t.values[line]

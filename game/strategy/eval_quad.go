@@ -26,6 +26,7 @@ type slide struct {
 	start, end uint16
 }
 
+// newQuadEvaluation returns a faster version of the evaluation plain for 4x4 boards, in which a board is worth the sum of its lines.
 func newQuadEvaluation(plain boardEvaluation, sum *lineSum) *quadEvaluation {
 	q := &quadEvaluation{boardEvaluation: plain, slides: new([1 << 16]slide)}
 	for i := range 4 {
@@ -83,7 +84,8 @@ type axis struct {
 	moves [4][2]uint32 // for each line, not 0 if one of the other three lines changes
 }
 
-// setLines computes the moves of a board whose lines are the 16-bit lanes of lines.
+// setLines computes the moves of a board towards the start and the end of its lines. lines has 16 bits for each line. values are the values of lines,
+// and slides their results.
 func (a *axis) setLines(lines uint64, values *[4]*lineValues, slides *[1 << 16]slide) {
 	var sums [2]int64
 	var moves [2]uint32
@@ -127,19 +129,19 @@ func (q *quadEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, fo
 		inRow, inCol := 4*j&15, 4*i&15
 		left, right := h.moved[0]&^(oneCell<<inCol), h.moved[1]&^(oneCell<<inCol)
 		up, down := v.moved[0]&^(oneCell<<inRow), v.moved[1]&^(oneCell<<inRow)
-		for exp := uint16(1); exp <= last; exp++ {
-			row := h.lines[i] | exp<<inRow
+		for exponent := uint16(1); exponent <= last; exponent++ {
+			row := h.lines[i] | exponent<<inRow
 			s := &q.slides[row]
 			best := max(floor,
 				orFloor(h.sums[i][0]+q.rows[i][s.start]+sumLines(&q.cols, left|s.lanes&oneCell<<inCol), h.moves[i][0]|uint32(s.start^row), floor),
 				orFloor(h.sums[i][1]+q.rows[i][s.end]+sumLines(&q.cols, right|s.lanes>>8&oneCell<<inCol), h.moves[i][1]|uint32(s.end^row), floor))
-			col := v.lines[j] | exp<<inCol
+			col := v.lines[j] | exponent<<inCol
 			s = &q.slides[col]
 			best = max(best,
 				orFloor(v.sums[j][0]+q.cols[j][s.start]+sumLines(&q.rows, up|s.lanes&oneCell<<inRow), v.moves[j][0]|uint32(s.start^col), floor),
 				orFloor(v.sums[j][1]+q.cols[j][s.end]+sumLines(&q.rows, down|s.lanes>>8&oneCell<<inRow), v.moves[j][1]|uint32(s.end^col), floor))
-			best = q.replaceLost(board|game.Board(exp)<<at, best)
-			if exp == 1 {
+			best = q.replaceLost(board|game.Board(exponent)<<at, best)
+			if exponent == 1 {
 				two += best
 			} else {
 				four += best

@@ -6,24 +6,24 @@ import (
 	"tilecheck/game"
 )
 
-// newTileEvaluation returns an evaluation whose value is the mean, over the new tile, of the values of another evaluation. The value of a lost
-// board is that of the other evaluation.
-func newTileEvaluation(rules *game.Rules, of evaluation) evaluation {
-	if q, ok := of.(*quadEvaluation); ok {
-		return &boardEvaluation{rules: rules, valueOf: q.meanOverTiles, valueOfLost: q.value}
+// newTileEvaluation returns an evaluation of boards after a move. It is the mean value of the inner evaluation over all new tiles. A lost board has
+// the value of the inner evaluation.
+func newTileEvaluation(rules *game.Rules, inner evaluation) evaluation {
+	if quad, ok := inner.(*quadEvaluation); ok {
+		return &boardEvaluation{rules: rules, valueOf: quad.meanOverTiles, valueOfLost: quad.value}
 	}
-	return &boardEvaluation{rules: rules, valueOfLost: of.value, valueOf: func(board game.Board) int64 {
-		n := rules.Empties(board)
+	return &boardEvaluation{rules: rules, valueOfLost: inner.value, valueOf: func(board game.Board) int64 {
+		empties := rules.Empties(board)
 		var two, four int64
-		for k := range n {
-			two += of.value(rules.Spawn(board, k, 1))
-			four += of.value(rules.Spawn(board, k, 2))
+		for empty := range empties {
+			two += inner.value(rules.Spawn(board, empty, 1))
+			four += inner.value(rules.Spawn(board, empty, 2))
 		}
-		return mean(two, four, n, true)
+		return mean(two, four, empties, true)
 	}}
 }
 
-// meanOverTiles returns the mean of the values of board with a new tile. Only two lines change for each new tile.
+// meanOverTiles returns the mean of the values of a board with a new tile. It is fast, because a new tile changes only the values of two lines.
 func (q *quadEvaluation) meanOverTiles(board game.Board) int64 {
 	b := uint64(board)
 	empty, t := emptyCells(b), transposed(b)

@@ -41,52 +41,53 @@ type MoveValue struct {
 	Value float64
 }
 
-// Values returns the strategy's values of the legal moves of a board. The strategy makes the first move with the largest value. ok is false
-// if the strategy does not compare values.
+// Values returns the values that a strategy computes for the legal moves on a board. The strategy makes the first move with the largest value. ok is
+// false if the strategy does not compare values of moves.
 func Values(s Strategy, board game.Board) (values []MoveValue, ok bool, err error) {
-	e, is := s.(*lookahead)
-	if !is {
+	search, comparesValues := s.(*lookahead)
+	if !comparesValues {
 		return nil, false, nil
 	}
-	value := e.newValuer()(board)
-	legal := e.rules.Legal(board)
+	value := search.newValuer()(board)
+	legal := search.rules.Legal(board)
 	for i := range legal.Len() {
-		next, _, err := e.rules.Move(board, legal.At(i))
+		next, _, err := search.rules.Move(board, legal.At(i))
 		if err != nil {
 			return nil, false, err
 		}
-		v, err := value(next)
+		moveValue, err := value(next)
 		if err != nil {
 			return nil, false, err
 		}
-		values = append(values, MoveValue{legal.At(i), float64(v) / unit})
+		values = append(values, MoveValue{legal.At(i), float64(moveValue) / unit})
 	}
 	return values, true, nil
 }
 
-func parseExpectimax(spec, args string, s Setting) (Strategy, error) {
-	o := newOptions(spec, args)
-	switch eval := o.word("eval", "snake", "diagonal", "cs221", "modern"); eval {
+// parseExpectimax parses the options of an expectimax search. The option eval selects the evaluation.
+func parseExpectimax(spec, args string, setting Setting) (Strategy, error) {
+	options := newOptions(spec, args)
+	switch eval := options.word("eval", "snake", "diagonal", "cs221", "modern"); eval {
 	case "cs221":
-		return parseCS221(o, s.Rules)
+		return parseCS221(options, setting.Rules)
 	case "modern":
-		return parseModern(o, s.Rules)
+		return parseModern(options, setting.Rules)
 	default:
-		return parseDTU(eval, o, s.Rules)
+		return parseDTU(eval, options, setting.Rules)
 	}
 }
 
-// depth returns the value of the option depth: an integer from 1 to hi, or 0 for a word. The word is the default.
-func (o *options) depth(hi int, word string) int {
+// depth returns the value of the option depth: a number from 1 to largest, or 0 for a word such as adaptive, which is the default.
+func (o *options) depth(largest int, word string) int {
 	value := o.text("depth", word)
 	if value == word {
 		return 0
 	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > hi {
-		o.fail("depth is "+value, fmt.Sprintf("an integer from 1 to %d or %s", hi, word))
+	depth, err := strconv.Atoi(value)
+	if err != nil || depth < 1 || depth > largest {
+		o.fail("depth is "+value, fmt.Sprintf("an integer from 1 to %d or %s", largest, word))
 	}
-	return n
+	return depth
 }
 
 // depthText is the inverse of options.depth.

@@ -7,28 +7,28 @@ import (
 // parseCS221 parses the options of the player of Lewis, Powell and Sajnani. The depth counts moves, each with the new tile after it.
 //
 // Source: Lewis, Powell and Sajnani, 2048: An AI Agent, Stanford CS221, 2014, sections 5.2 to 5.4.
-func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
-	depth := o.depth(6, "variable")
-	if err := o.done(); err != nil {
+func parseCS221(opts *options, rules *game.Rules) (Strategy, error) {
+	depth := opts.depth(6, "variable")
+	if err := opts.done(); err != nil {
 		return nil, err
 	}
 	evaluation := newCountEvaluation(rules)
 	return &lookahead{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"), rules: rules,
 		newValuer: func() func(board game.Board) valuer {
-			s := search{rules: rules, evaluation: evaluation, table: newSearchTable()}
+			searcher := search{rules: rules, evaluation: evaluation, table: newSearchTable()}
 			return func(board game.Board) valuer {
 				moves := depth
 				if moves == 0 {
 					moves = variableDepth(rules.Empties(board))
 				}
-				return s.valuer(moves - 1)
+				return searcher.valuer(moves - 1)
 			}
 		},
 	}, nil
 }
 
-// variableDepth returns the depth for a number of empty cells.
+// variableDepth returns the depth of the search for a number of empty cells: with fewer empty cells the search is deeper.
 //
 // Source: figure 3.
 func variableDepth(empty int) int {

@@ -24,17 +24,19 @@ const (
 	maxWeight    = 1_000_000
 )
 
-func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
-	depth := o.depth(8, "adaptive")
-	empty, mono := o.number("empty", defaultEmpty, 0, maxWeight), o.number("mono", defaultMono, 0, maxWeight)
-	if err := o.done(); err != nil {
+// parseDTU parses the options of the player of DTU's group 50. The depth counts moves and new tiles: an even depth ends with a move, an odd one with
+// a new tile.
+func parseDTU(eval string, opts *options, rules *game.Rules) (Strategy, error) {
+	depth := opts.depth(8, "adaptive")
+	empty, order := opts.number("empty", defaultEmpty, 0, maxWeight), opts.number("mono", defaultMono, 0, maxWeight)
+	if err := opts.done(); err != nil {
 		return nil, err
 	}
-	d := dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: int64(empty), orderPenalty: int64(mono)}
-	moved := d.evaluation(rules)
+	weights := dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: int64(empty), orderPenalty: int64(order)}
+	moved := weights.evaluation(rules)
 	tiled := newTileEvaluation(rules, moved)
 	return &lookahead{
-		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
+		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, order),
 		rules: rules,
 		newValuer: func() func(board game.Board) valuer {
 			even := search{rules: rules, evaluation: moved, rare: true, table: newSearchTable()}
@@ -70,6 +72,7 @@ func (d dtuEvaluation) evaluation(rules *game.Rules) evaluation {
 	return newLineEvaluation(rules, sum, sum.value)
 }
 
+// sum returns the evaluation as a sum over lines: the value of each row, and the penalty for the order of each column.
 func (d dtuEvaluation) sum() *lineSum {
 	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.orderPenalty * outOfOrder(line, false) })
 	return newLineSum(d.shape,
@@ -79,41 +82,42 @@ func (d dtuEvaluation) sum() *lineSum {
 		func(int) *lineTable { return down })
 }
 
-// rowValue returns the value of row i: its weighted tiles, the bonus for empty cells and the penalty for wrong order.
-func (d dtuEvaluation) rowValue(i int, line []int) int64 {
+// rowValue returns the value of a row with the tiles in line: the weighted sum of the tiles, plus the bonus for empty cells, minus the penalty for
+// wrong order.
+func (d dtuEvaluation) rowValue(row int, line []int) int64 {
 	worth := int64(0)
-	for j, exp := range line {
-		if exp == 0 {
+	for col, exponent := range line {
+		if exponent == 0 {
 			worth += d.emptyBonus
 		}
-		worth += int64(game.Value(exp)) << d.importance(i, j)
+		worth += int64(game.Value(exponent)) << d.importance(row, col)
 	}
-	return worth - d.orderPenalty*outOfOrder(line, d.rightToLeft(i))
+	return worth - d.orderPenalty*outOfOrder(line, d.rightToLeft(row))
 }
 
 // rightToLeft reports whether the snake goes through row i from right to left.
 func (d dtuEvaluation) rightToLeft(i int) bool { return d.snake && i%2 == 1 }
 
 // importance returns the binary logarithm of the weight of a cell. It falls to 0 along the snake, or with the distance from the top left corner.
-func (d dtuEvaluation) importance(i, j int) int {
+func (d dtuEvaluation) importance(row, col int) int {
 	rows, cols := d.shape.Rows, d.shape.Cols
 	switch {
 	case !d.snake:
-		return rows - 1 - i + cols - 1 - j
-	case d.rightToLeft(i):
-		return (rows-i)*cols - 1 - (cols - 1 - j)
+		return rows - 1 - row + cols - 1 - col
+	case d.rightToLeft(row):
+		return (rows-row)*cols - 1 - (cols - 1 - col)
 	}
-	return (rows-i)*cols - 1 - j
+	return (rows-row)*cols - 1 - col
 }
 
-// outOfOrder counts the pairs of neighbours whose second cell is larger, or whose first cell is larger if the line is read from right to left. An empty
-// cell is smaller than every tile.
-func outOfOrder(line []int, turned bool) int64 {
-	n := int64(0)
-	for k := 1; k < len(line); k++ {
-		if turned && line[k] < line[k-1] || !turned && line[k] > line[k-1] {
-			n++
+// outOfOrder returns the number of neighbouring cells in which the tiles grow in the direction of reading, which is from the left unless rightToLeft
+// is set. An empty cell is smaller than every tile.
+func outOfOrder(line []int, rightToLeft bool) int64 {
+	count := int64(0)
+	for index := 1; index < len(line); index++ {
+		if rightToLeft && line[index] < line[index-1] || !rightToLeft && line[index] > line[index-1] {
+			count++
 		}
 	}
-	return n
+	return count
 }

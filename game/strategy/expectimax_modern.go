@@ -10,14 +10,15 @@ import (
 )
 
 // parseModernAlias parses the strategy "modern", which is short for expectimax:eval=modern.
-func parseModernAlias(spec, args string, s Setting) (Strategy, error) {
-	return parseModern(newOptions(spec, args), s.Rules)
+func parseModernAlias(spec, args string, setting Setting) (Strategy, error) {
+	return parseModern(newOptions(spec, args), setting.Rules)
 }
 
-func parseModern(o *options, rules *game.Rules) (Strategy, error) {
-	depth := o.depth(8, "distinct")
-	cutoff := o.probability("cutoff", 0.0001)
-	if err := o.done(); err != nil {
+// parseModern parses the options of the player of nneonneo/2048-ai. The depth counts rounds of a move and a new tile.
+func parseModern(opts *options, rules *game.Rules) (Strategy, error) {
+	depth := opts.depth(8, "distinct")
+	cutoff := opts.probability("cutoff", 0.0001)
+	if err := opts.done(); err != nil {
 		return nil, err
 	}
 	evaluation := newModernEvaluation(rules)
@@ -25,26 +26,26 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 		spec:  fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
 		rules: rules,
 		newValuer: func() func(board game.Board) valuer {
-			s := cutSearch{rules: rules, evaluation: evaluation, cutoff: cutoff, table: newSearchTable()}
+			searcher := cutSearch{rules: rules, evaluation: evaluation, cutoff: cutoff, table: newSearchTable()}
 			return func(board game.Board) valuer {
 				rounds := depth
 				if rounds == 0 {
 					rounds = max(3, distinctTiles(board)-2)
 				}
-				return s.valuer(rounds)
+				return searcher.valuer(rounds)
 			}
 		},
 	}, nil
 }
 
-// probability returns the value of the option key, a number from 0 to 1.
-func (o *options) probability(key string, otherwise float32) float32 {
-	value := o.text(key, strconv.FormatFloat(float64(otherwise), 'g', -1, 32))
-	p, err := strconv.ParseFloat(value, 32)
-	if err != nil || !(p >= 0 && p <= 1) {
+// probability returns the value of an option that is a number from 0 to 1.
+func (o *options) probability(key string, defaultValue float32) float32 {
+	value := o.text(key, strconv.FormatFloat(float64(defaultValue), 'g', -1, 32))
+	number, err := strconv.ParseFloat(value, 32)
+	if err != nil || !(number >= 0 && number <= 1) {
 		o.fail(fmt.Sprintf("%s is %s", key, value), "a number from 0 to 1")
 	}
-	return float32(math.Abs(p)) // -0 is 0
+	return float32(math.Abs(number)) // -0 is 0
 }
 
 // distinctTiles returns the number of different tiles on b.
@@ -56,7 +57,7 @@ func distinctTiles(board game.Board) int {
 	return bits.OnesCount16(seen &^ 1)
 }
 
-// newModernEvaluation returns the evaluation "modern", in which all rows and columns have the same score function.
+// newModernEvaluation returns the evaluation "modern": the sum, over all rows and columns, of the function that modernScore returns.
 func newModernEvaluation(rules *game.Rules) evaluation {
 	shape, score := rules.Shape(), modernScore()
 	row := newLineTable(shape.Cols, score)
@@ -67,9 +68,9 @@ func newModernEvaluation(rules *game.Rules) evaluation {
 	return newLineEvaluation(rules, newLineSum(shape, func(int) *lineTable { return row }, func(int) *lineTable { return col }), nil)
 }
 
-// modernScore returns the function for the value of a line. The value has a bonus for each empty cell and each tile that may merge. It has a
-// penalty for each tile, so that few large tiles are better than many small ones, and for the rises between neighbours, in the direction
-// in which they rise less.
+// modernScore returns the function that computes the value of a line. Empty cells, and tiles that may merge, increase the value. Each tile decreases
+// it, so that few large tiles are better than many small ones. The differences of neighbours decrease it, too: the sum of the rises from left to
+// right or from right to left, whichever is less.
 //
 // Source: https://github.com/nneonneo/2048-ai (MIT), init_tables, with its weights.
 func modernScore() func(line []int) int64 {
@@ -81,41 +82,41 @@ func modernScore() func(line []int) int64 {
 		tile      = 11 // factor of tilePenalties, which are in units
 	)
 	var fourthPowers, tilePenalties [game.MaxExponent + 1]int64
-	for exp := range fourthPowers {
-		fourthPowers[exp] = int64(exp * exp * exp * exp)
+	for exponent := range fourthPowers {
+		fourthPowers[exponent] = int64(exponent * exponent * exponent * exponent)
 		// The penalty is exp to the power of 3.5. Square roots are rounded in the same way on every machine; unit is a power of 4.
-		tilePenalties[exp] = int64(math.Sqrt(float64(fourthPowers[exp] * fourthPowers[exp] / int64(max(exp, 1)) * unit * unit)))
+		tilePenalties[exponent] = int64(math.Sqrt(float64(fourthPowers[exponent] * fourthPowers[exponent] / int64(max(exponent, 1)) * unit * unit)))
 	}
 	return func(cells []int) int64 {
 		sum := int64(line) + mergeable*int64(tilesInRuns(cells))
 		var up, down int64
-		for k, exp := range cells {
-			if exp == 0 {
+		for index, exponent := range cells {
+			if exponent == 0 {
 				sum += empty
 			}
-			sum -= tile * tilePenalties[exp]
-			if k > 0 {
-				d := fourthPowers[exp] - fourthPowers[cells[k-1]]
-				up, down = up+max(d, 0), down+max(-d, 0)
+			sum -= tile * tilePenalties[exponent]
+			if index > 0 {
+				difference := fourthPowers[exponent] - fourthPowers[cells[index-1]]
+				up, down = up+max(difference, 0), down+max(-difference, 0)
 			}
 		}
 		return sum - rise*min(up, down)
 	}
 }
 
-// tilesInRuns counts the tiles with an equal neighbour, where empty cells between them are ignored.
+// tilesInRuns returns the number of tiles with an equal neighbour. It ignores empty cells between tiles.
 func tilesInRuns(cells []int) int {
-	n, last, run := 0, 0, 0
-	for _, exp := range cells {
+	count, last, run := 0, 0, 0
+	for _, exponent := range cells {
 		switch {
-		case exp == 0:
-		case exp != last:
-			last, run = exp, 1
+		case exponent == 0:
+		case exponent != last:
+			last, run = exponent, 1
 		case run == 1:
-			run, n = 2, n+2
+			run, count = 2, count+2
 		default:
-			n++
+			count++
 		}
 	}
-	return n
+	return count
 }

@@ -40,17 +40,18 @@ type external struct {
 	ctx      context.Context // of the programs; nil before prepare
 }
 
-func parseExternal(spec, args string, s Setting) (Strategy, error) {
+// parseExternal parses the command of an external player. It returns an error if no programs may be started.
+func parseExternal(spec, args string, setting Setting) (Strategy, error) {
 	words, err := quote.Split(args)
 	switch {
 	case err != nil:
 		return nil, &SpecError{spec, err.Error(), "a command"}
 	case len(words) == 0:
 		return nil, &SpecError{spec, "no command", "a program and its arguments, as in exec:python3 player.py"}
-	case s.Programs == nil:
+	case setting.Programs == nil:
 		return nil, &SpecError{spec, "an external player", "a strategy of tilecheck: no program is started here"}
 	}
-	return &external{command: strings.TrimSpace(args), words: words, shape: s.Rules.Shape(), max: s.Max, programs: s.Programs}, nil
+	return &external{command: strings.TrimSpace(args), words: words, shape: setting.Rules.Shape(), max: setting.Max, programs: setting.Programs}, nil
 }
 
 func (e *external) String() string    { return "exec:" + e.command }
@@ -94,22 +95,24 @@ func (p *externalPlayer) Choose(board game.Board, legal game.Moves, rng *rand.Ra
 	return p.ChooseWide(game.Wide{Low: board}, legal, rng)
 }
 
-func (p *externalPlayer) ChooseWide(w game.Wide, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+// ChooseWide sends the board to the program, and returns the move that the program answers. It returns an error for an answer that is not a legal
+// move.
+func (p *externalPlayer) ChooseWide(board game.Wide, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	if err := p.begin(rng); err != nil {
 		return 0, err
 	}
-	line := "board " + strings.ReplaceAll(strings.TrimSpace(p.shape.FormatWide(w)), "\n", " / ")
+	line := "board " + strings.ReplaceAll(strings.TrimSpace(p.shape.FormatWide(board)), "\n", " / ")
 	answer, err := p.talk.Ask(line, p.programs.MoveTime())
 	if err != nil {
 		return 0, err
 	}
-	for d := game.Left; d <= game.Down; d++ {
+	for dir := game.Left; dir <= game.Down; dir++ {
 		switch {
-		case answer != d.String():
-		case !legal.Has(d):
+		case answer != dir.String():
+		case !legal.Has(dir):
 			return 0, fmt.Errorf("sent %q, received %q, which moves nothing: want one of %v", line, answer, legal)
 		default:
-			return d, nil
+			return dir, nil
 		}
 	}
 	return 0, fmt.Errorf("sent %q, received %.100q, want left, right, up or down", line, answer)

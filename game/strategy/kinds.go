@@ -67,17 +67,17 @@ func families() []family {
 	}
 }
 
-// named returns the family with one strategy that the thesis uses under its own name.
+// named returns a family with a single strategy without options. name is its name in the thesis, and spec describes the strategy.
 //
 // Source: thesis section 3.8.1.
 func named(name, spec string) family {
 	return family{
 		name: name, about: "Short for " + spec + ".", source: "thesis section 3.8.1", example: name,
-		parse: func(written, args string, s Setting) (Strategy, error) {
+		parse: func(written, args string, setting Setting) (Strategy, error) {
 			if args != "" {
 				return nil, &SpecError{written, "options " + args, "none"}
 			}
-			return Parse(spec, s)
+			return Parse(spec, setting)
 		},
 	}
 }

@@ -28,20 +28,22 @@ func (s *minimax) after(board game.Board, rounds int, alpha int64) (int64, error
 	return least, err
 }
 
-// place returns the new tile that the opponent chooses on b, and the value as after does.
+// place returns the value of a board after a move for the player, and the new tile that the opponent chooses there. rounds is the number of further
+// rounds. A value of at most alpha may be any such number.
 func (s *minimax) place(board game.Board, rounds int, alpha int64) (int64, solve.Placement, error) {
 	lower := alpha
 	if s.against != solve.Worst {
 		lower = math.MinInt64 // the value is a mean, to which small values count
 	}
-	value := func(n, exp int, limit int64) (int64, error) {
-		return s.best(s.rules.Spawn(board, n, exp), rounds, lower, limit)
+	value := func(empty, exponent int, limit int64) (int64, error) {
+		return s.best(s.rules.Spawn(board, empty, exponent), rounds, lower, limit)
 	}
 	odds := solve.Odds[int64]{Twos: game.FourOdds - 1, Total: game.FourOdds}
 	return solve.LeastPlacement(s.against, odds, s.rules.Empties(board), math.MaxInt64, value, func(least int64) bool { return least <= alpha })
 }
 
-// best returns the value of the best move on b and of rounds-1 more rounds. A value of at most alpha, or of at least beta, may be any such number.
+// best returns the value of the best move on a board, from a search of rounds rounds with this move. A value of at most alpha, or of at least beta,
+// may be any such number (alpha-beta pruning).
 func (s *minimax) best(board game.Board, rounds int, alpha, beta int64) (int64, error) {
 	var next [4]game.Board
 	legal, overflow := s.rules.Moved(board, &next)
@@ -50,11 +52,11 @@ func (s *minimax) best(board game.Board, rounds int, alpha, beta int64) (int64, 
 	}
 	best := s.evaluation.floor()
 	for i := range legal.Len() {
-		v, err := s.after(next[legal.At(i)], rounds-1, max(alpha, best))
+		value, err := s.after(next[legal.At(i)], rounds-1, max(alpha, best))
 		if err != nil {
 			return 0, err
 		}
-		if best = max(best, v); best >= beta {
+		if best = max(best, value); best >= beta {
 			return best, nil
 		}
 	}
@@ -64,36 +66,36 @@ func (s *minimax) best(board game.Board, rounds int, alpha, beta int64) (int64, 
 // maxRounds is the largest depth of minimax.
 const maxRounds = 6
 
-// minimaxOptions reads the options of a search against an opponent.
-func minimaxOptions(o *options, rules *game.Rules, against solve.Against) (s *minimax, depth int, text string) {
-	eval := o.word("eval", "modern", "snake", "diagonal", "cs221")
-	depth = o.number("depth", 2, 1, maxRounds)
-	s = &minimax{rules: rules, against: against}
+// minimaxOptions reads the options eval and depth of a search against an opponent. text has both options, with their defaults.
+func minimaxOptions(opts *options, rules *game.Rules, against solve.Against) (search *minimax, depth int, text string) {
+	eval := opts.word("eval", "modern", "snake", "diagonal", "cs221")
+	depth = opts.number("depth", 2, 1, maxRounds)
+	search = &minimax{rules: rules, against: against}
 	switch eval {
 	case "modern":
-		s.evaluation = newModernEvaluation(rules)
+		search.evaluation = newModernEvaluation(rules)
 	case "cs221":
-		s.evaluation = newCountEvaluation(rules)
+		search.evaluation = newCountEvaluation(rules)
 	default:
-		s.evaluation = dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: defaultEmpty, orderPenalty: defaultMono}.evaluation(rules)
+		search.evaluation = dtuEvaluation{shape: rules.Shape(), snake: eval == "snake", emptyBonus: defaultEmpty, orderPenalty: defaultMono}.evaluation(rules)
 	}
-	return s, depth, fmt.Sprintf("eval=%s,depth=%d", eval, depth)
+	return search, depth, fmt.Sprintf("eval=%s,depth=%d", eval, depth)
 }
 
-// parseMinimax parses a player who expects the opponent of the setting, or worst-cell if there is none.
-func parseMinimax(spec, args string, s Setting) (Strategy, error) {
-	o := newOptions(spec, args)
+// parseMinimax parses the options of a minimax player. By default it expects the opponent of the setting, or worst-cell if there is none.
+func parseMinimax(spec, args string, setting Setting) (Strategy, error) {
+	options := newOptions(spec, args)
 	expected := solve.WorstCell
-	if s.Against != solve.Chance {
-		expected = s.Against
+	if setting.Against != solve.Chance {
+		expected = setting.Against
 	}
-	against := o.againstOption(expected, solve.WorstCell, solve.WorstTile, solve.Worst)
-	search, depth, text := minimaxOptions(o, s.Rules, against)
-	if err := o.done(); err != nil {
+	against := options.againstOption(expected, solve.WorstCell, solve.WorstTile, solve.Worst)
+	search, depth, text := minimaxOptions(options, setting.Rules, against)
+	if err := options.done(); err != nil {
 		return nil, err
 	}
 	return &lookahead{
-		spec: fmt.Sprintf("minimax:against=%s,%s", against, text), rules: s.Rules,
+		spec: fmt.Sprintf("minimax:against=%s,%s", against, text), rules: setting.Rules,
 		newValuer: func() func(board game.Board) valuer {
 			return func(game.Board) valuer {
 				return func(next game.Board) (int64, error) { return search.after(next, depth, math.MinInt64) }

@@ -28,15 +28,16 @@ const (
 	valueSum   endValue = "sum"   // the sum of the tiles on the last board
 )
 
-func parseMonteCarlo(spec, args string, s Setting) (Strategy, error) {
-	o := newOptions(spec, args)
+// parseMonteCarlo parses the options of a player that evaluates moves by random games.
+func parseMonteCarlo(spec, args string, setting Setting) (Strategy, error) {
+	options := newOptions(spec, args)
 	mc := monteCarlo{
-		rules: s.Rules,
-		runs:  o.number("runs", 50, 1, 100_000),
-		value: endValue(o.word("value", string(valueScore), string(valueMax), string(valueSum))),
-		ties:  parseTies(o),
+		rules: setting.Rules,
+		runs:  options.number("runs", 50, 1, 100_000),
+		value: endValue(options.word("value", string(valueScore), string(valueMax), string(valueSum))),
+		ties:  parseTies(options),
 	}
-	return mc, o.done()
+	return mc, options.done()
 }
 
 func (mc monteCarlo) String() string {
@@ -45,15 +46,16 @@ func (mc monteCarlo) String() string {
 func (monteCarlo) Deterministic() bool { return false }
 func (monteCarlo) Memory() int         { return 1 }
 
+// Player returns a player whose value of a move is the sum of the values of random games after it.
 func (mc monteCarlo) Player() Player {
 	return &moveSampler{rules: mc.rules, ties: mc.ties, value: func(next game.Board, score int, rng *rand.Rand) (int64, error) {
 		sum := int64(mc.runs) * mc.valueOfScore(score)
 		for range mc.runs {
-			v, err := mc.rollOut(next, rng)
+			value, err := mc.rollOut(next, rng)
 			if err != nil {
 				return 0, err
 			}
-			sum += v
+			sum += value
 		}
 		return sum, nil
 	}}
@@ -74,15 +76,15 @@ func (mc monteCarlo) valueOfEnd(board game.Board) int64 {
 		return int64(game.Value(board.Max()))
 	case valueSum:
 		sum := 0
-		for _, v := range mc.rules.Shape().Values(board) {
-			sum += v
+		for _, tile := range mc.rules.Shape().Values(board) {
+			sum += tile
 		}
 		return int64(sum)
 	}
 	return 0
 }
 
-// rollOut plays a random game from b, which is a board after a move, and returns its value.
+// rollOut plays a random game from a board after a move, and returns its value.
 func (mc monteCarlo) rollOut(board game.Board, rng *rand.Rand) (int64, error) {
 	total := int64(0)
 	for {
@@ -98,7 +100,8 @@ func (mc monteCarlo) rollOut(board game.Board, rng *rand.Rand) (int64, error) {
 	}
 }
 
-// randomMove makes a legal move, each with the same probability; next is b if there is none.
+// randomMove makes a random legal move, each with the same probability, and returns the next board and the score of the move. If no move is legal,
+// next is the board itself.
 //
 // Most moves are legal, so it first tries one of all four directions, and computes the legal moves only if that one is not legal. With n legal
 // moves, each has the probability 1/4 + (4-n)/4 * 1/n = 1/n.

@@ -18,7 +18,7 @@ type rollOutDistributions struct {
 func (mc monteCarlo) Chooser() Chooser {
 	games := &rollOutDistributions{monteCarlo: mc, cache: map[game.Board]*distribution{}}
 	scale := int64(mc.runs) * mc.valueOfScore(1)
-	return &moveRanker{rules: mc.rules, ties: mc.ties, scoreScale: scale, restOfValue: func(next game.Board, b *workLimit) (*distribution, error) {
+	return &moveRanker{rules: mc.rules, ties: mc.ties, scoreScale: scale, restOfValue: func(next game.Board, limit *workLimit) (*distribution, error) {
 		if games.cachedWords > maxWords {
 			clear(games.cache)
 			games.cachedWords = 0
@@ -26,11 +26,11 @@ func (mc monteCarlo) Chooser() Chooser {
 		if mc.reachesTooManyBoards(next) {
 			return nil, fmt.Errorf("%w: a random game from there reaches millions of boards", ErrTooLarge)
 		}
-		one, err := games.afterMove(next, b)
+		single, err := games.afterMove(next, limit)
 		if err != nil {
 			return nil, err
 		}
-		return one.sum(mc.runs, b)
+		return single.sum(mc.runs, limit)
 	}}
 }
 
@@ -46,31 +46,31 @@ func (mc monteCarlo) reachesTooManyBoards(board game.Board) bool {
 	return min(shape.Rows, shape.Cols) >= 3 && sum <= 8
 }
 
-// afterMove returns the distribution of the value of a random game that continues from next, a board after a move.
-func (r *rollOutDistributions) afterMove(next game.Board, b *workLimit) (*distribution, error) {
+// afterMove returns the distribution of the value of a random game from a board after a move.
+func (r *rollOutDistributions) afterMove(next game.Board, limit *workLimit) (*distribution, error) {
 	next, _ = r.rules.Canonical(next)
-	if d, ok := r.cache[next]; ok {
-		return d, nil
+	if result, ok := r.cache[next]; ok {
+		return result, nil
 	}
 	var parts []mixturePart
 	for board, weight := range spawns(r.rules, next) {
-		d, err := r.toMove(board, b)
+		result, err := r.toMove(board, limit)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, mixturePart{d, weight})
+		parts = append(parts, mixturePart{result, weight})
 	}
-	d, err := mixture(parts, b)
+	result, err := mixture(parts, limit)
 	if err != nil {
 		return nil, err
 	}
-	r.cache[next] = d
-	r.cachedWords += d.size()
-	return d, nil
+	r.cache[next] = result
+	r.cachedWords += result.size()
+	return result, nil
 }
 
-// toMove returns the distribution of the value of a random game that continues from board, with the player to move.
-func (r *rollOutDistributions) toMove(board game.Board, b *workLimit) (*distribution, error) {
+// toMove returns the distribution of the value of a random game from a board on which the player moves.
+func (r *rollOutDistributions) toMove(board game.Board, limit *workLimit) (*distribution, error) {
 	legal := r.rules.Legal(board)
 	if legal == 0 {
 		return constant(r.valueOfEnd(board)), nil
@@ -81,13 +81,13 @@ func (r *rollOutDistributions) toMove(board game.Board, b *workLimit) (*distribu
 		if err != nil {
 			return nil, err
 		}
-		d, err := r.afterMove(next, b)
+		rest, err := r.afterMove(next, limit)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = mixturePart{d.shifted(r.valueOfScore(score)), 1}
+		parts[i] = mixturePart{rest.shifted(r.valueOfScore(score)), 1}
 	}
-	return mixture(parts, b)
+	return mixture(parts, limit)
 }
 
 // spawns yields the boards with one new tile and their weights. The weights add up to game.FourOdds times the number of empty cells.

@@ -16,11 +16,11 @@ type network struct {
 	net   *ntuple.Network // nil before prepare
 }
 
-func parseNetwork(spec, args string, s Setting) (Strategy, error) {
+func parseNetwork(spec, args string, setting Setting) (Strategy, error) {
 	if args == "" {
 		return nil, &SpecError{spec, "no file", "one that tilecheck train wrote, as in ntuple:3x3.ntuple"}
 	}
-	return &network{rules: s.Rules, file: args}, nil
+	return &network{rules: setting.Rules, file: args}, nil
 }
 
 func (n *network) String() string    { return "ntuple:" + n.file }
@@ -29,7 +29,7 @@ func (*network) Memory() int         { return 1 }
 func (n *network) Player() Player    { return deterministicPlayer(n.choose) }
 func (n *network) Chooser() Chooser  { return deterministicPlayer(n.choose) }
 
-// prepare reads the file.
+// prepare reads the network from its file, unless this was done before. It returns an error if the network is for boards of another shape.
 func (n *network) prepare(context.Context) error {
 	if n.net != nil {
 		return nil

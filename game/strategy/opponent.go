@@ -25,11 +25,12 @@ type Opponent struct {
 // maxSolvedCells is the number of cells of the largest board on which an opponent is solved if its spec does not say how it plays.
 const maxSolvedCells = 9
 
-// ParseOpponent makes an opponent from a spec: worst-cell, worst-tile or worst, optionally followed by a colon and options; nil for chance.
+// ParseOpponent returns the opponent that a spec describes: worst-cell, worst-tile or worst, and perhaps options behind a colon. It returns nil for
+// chance.
 //
 // The option by is solved or search. A solved opponent minimizes the probability of the winning tile, by the values of solve.Options.Against; file
 // names their table. A searching opponent looks depth rounds ahead and minimizes an evaluation. The error is a *SpecError.
-func ParseOpponent(spec string, s Setting) (*Opponent, error) {
+func ParseOpponent(spec string, setting Setting) (*Opponent, error) {
 	name, args, _ := strings.Cut(spec, ":")
 	against, err := solve.ParseAgainst(name)
 	if err != nil {
@@ -41,55 +42,55 @@ func ParseOpponent(spec string, s Setting) (*Opponent, error) {
 		}
 		return nil, nil
 	}
-	o := newOptions(spec, args)
-	p := &Opponent{against: against, rules: s.Rules}
-	file := o.text("file", "")
-	ways := []string{"search", "solved"}
-	if file != "" || s.Max != 0 && s.Rules.Shape().Cells() <= maxSolvedCells {
-		ways = []string{"solved", "search"}
+	options := newOptions(spec, args)
+	opponent := &Opponent{against: against, rules: setting.Rules}
+	file := options.text("file", "")
+	methods := []string{"search", "solved"}
+	if file != "" || setting.Max != 0 && setting.Rules.Shape().Cells() <= maxSolvedCells {
+		methods = []string{"solved", "search"}
 	}
-	if way := o.word("by", ways...); way == "search" {
+	if method := options.word("by", methods...); method == "search" {
 		var text string
-		p.search, p.rounds, text = minimaxOptions(o, s.Rules, against)
-		p.spec = fmt.Sprintf("%s:by=search,%s", against, text)
+		opponent.search, opponent.rounds, text = minimaxOptions(options, setting.Rules, against)
+		opponent.spec = fmt.Sprintf("%s:by=search,%s", against, text)
 		if file != "" {
-			o.fail("a file for a search", "by=solved")
+			options.fail("a file for a search", "by=solved")
 		}
-		return p, o.done()
+		return opponent, options.done()
 	}
-	if s.Max == 0 {
-		o.fail("by=solved in a game that goes on", "a tile that ends it, or by=search")
+	if setting.Max == 0 {
+		options.fail("by=solved in a game that goes on", "a tile that ends it, or by=search")
 	}
-	p.solved = &optimal{shape: s.Rules.Shape(), max: s.Max, objective: solve.Win, against: against, file: file}
-	p.spec = against.String() + ":by=solved"
+	opponent.solved = &optimal{shape: setting.Rules.Shape(), max: setting.Max, objective: solve.Win, against: against, file: file}
+	opponent.spec = against.String() + ":by=solved"
 	if file != "" {
-		p.spec += ",file=" + file
+		opponent.spec += ",file=" + file
 	}
-	return p, o.done()
+	return opponent, options.done()
 }
 
-// againstOption reads the option against, one of allowed. The default is among them.
-func (o *options) againstOption(otherwise solve.Against, allowed ...solve.Against) solve.Against {
-	words := []string{otherwise.String()}
-	for _, a := range allowed {
-		if a != otherwise {
-			words = append(words, a.String())
+// againstOption returns the value of the option against, which must be one of the allowed opponents or the default.
+func (o *options) againstOption(defaultOpponent solve.Against, allowed ...solve.Against) solve.Against {
+	words := []string{defaultOpponent.String()}
+	for _, opponent := range allowed {
+		if opponent != defaultOpponent {
+			words = append(words, opponent.String())
 		}
 	}
 	against, err := solve.ParseAgainst(o.word("against", words...))
 	if err != nil {
-		return otherwise // word has the error
+		return defaultOpponent // word has the error
 	}
 	return against
 }
 
 // PrepareOpponent solves the game for a solved opponent, or opens its table. Further calls, and a call for nil, do nothing.
-func PrepareOpponent(ctx context.Context, p *Opponent) error {
-	if p == nil || p.solved == nil {
+func PrepareOpponent(ctx context.Context, opponent *Opponent) error {
+	if opponent == nil || opponent.solved == nil {
 		return nil
 	}
-	if err := p.solved.prepare(ctx); err != nil {
-		return fmt.Errorf("opponent %v: %w", p, err)
+	if err := opponent.solved.prepare(ctx); err != nil {
+		return fmt.Errorf("opponent %v: %w", opponent, err)
 	}
 	return nil
 }
@@ -121,8 +122,9 @@ func (p *Opponent) Start(rng *rand.Rand) (game.Board, error) {
 	return p.Place(first, rng)
 }
 
-// Place returns b, the empty board or a board after a move, with a new tile. It draws what the opponent does not choose. It returns
-// game.ErrOverflow if the search meets a merge for which the board has no room, and another error if the table does not have b.
+// Place adds a new tile to a board after a move, or to the empty board, as the opponent chooses. If the opponent does not choose the cell or the
+// tile, this is drawn at random. The error is game.ErrOverflow if the search foresees a tile that is too large for a board, or another error if the
+// table does not have the board.
 func (p *Opponent) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	switch {
 	case p.solved != nil && p.solved.table == nil:
@@ -130,18 +132,18 @@ func (p *Opponent) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	case p.solved != nil:
 		return p.solved.table.Place(board, rng)
 	}
-	_, at, err := p.search.place(board, p.rounds, math.MinInt64)
+	_, placement, err := p.search.place(board, p.rounds, math.MinInt64)
 	if err != nil {
 		return 0, err
 	}
-	if at.N < 0 {
-		at.N = rng.IntN(p.rules.Empties(board))
+	if placement.N < 0 {
+		placement.N = rng.IntN(p.rules.Empties(board))
 	}
-	if at.Exp == 0 {
-		at.Exp = 1
+	if placement.Exp == 0 {
+		placement.Exp = 1
 		if rng.IntN(game.FourOdds) == 0 {
-			at.Exp = 2
+			placement.Exp = 2
 		}
 	}
-	return p.rules.Spawn(board, at.N, at.Exp), nil
+	return p.rules.Spawn(board, placement.N, placement.Exp), nil
 }

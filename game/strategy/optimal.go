@@ -22,27 +22,28 @@ type optimal struct {
 	table     *solve.Table // nil before prepare
 }
 
-func parseOptimal(spec, args string, s Setting) (Strategy, error) {
-	o := newOptions(spec, args)
-	name := o.word("objective", solve.Win.String(), solve.Score.String(), solve.Moves.String())
-	against := o.againstOption(s.Against, solve.Chance, solve.WorstCell, solve.WorstTile, solve.Worst)
-	p := &optimal{shape: s.Rules.Shape(), max: s.Max, against: against, file: o.text("file", "")}
-	if err := o.done(); err != nil {
+// parseOptimal parses the options of optimal play: the objective, the opponent and the file with the solved game.
+func parseOptimal(spec, args string, setting Setting) (Strategy, error) {
+	options := newOptions(spec, args)
+	name := options.word("objective", solve.Win.String(), solve.Score.String(), solve.Moves.String())
+	against := options.againstOption(setting.Against, solve.Chance, solve.WorstCell, solve.WorstTile, solve.Worst)
+	result := &optimal{shape: setting.Rules.Shape(), max: setting.Max, against: against, file: options.text("file", "")}
+	if err := options.done(); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.objective, err = solve.ParseObjective(name); err != nil {
+	if result.objective, err = solve.ParseObjective(name); err != nil {
 		return nil, err
 	}
-	if p.max != 0 || p.file != "" {
-		return p, nil
+	if result.max != 0 || result.file != "" {
+		return result, nil
 	}
 	// A game without a winning tile is solved with one that cannot be reached: the largest possible tile is 2^(cells+1).
-	p.max = p.shape.Cells() + 2
-	if p.objective == solve.Win || p.max > game.MaxExponent {
+	result.max = result.shape.Cells() + 2
+	if result.objective == solve.Win || result.max > game.MaxExponent {
 		return nil, &SpecError{spec, "a game that goes on", "a tile that ends it, or a file of tilecheck solve"}
 	}
-	return p, nil
+	return result, nil
 }
 
 func (p *optimal) String() string {
@@ -60,6 +61,7 @@ func (*optimal) Memory() int         { return 1 }
 func (p *optimal) Player() Player    { return deterministicPlayer(p.choose) }
 func (p *optimal) Chooser() Chooser  { return deterministicPlayer(p.choose) }
 
+// choose returns the first legal move among the best ones.
 func (p *optimal) choose(board game.Board, legal game.Moves) (game.Dir, error) {
 	if p.table == nil {
 		return 0, errors.New("optimal play is not prepared, want a call of Prepare first")
@@ -89,6 +91,7 @@ func (p *optimal) prepare(ctx context.Context) error {
 	return p.solve(ctx)
 }
 
+// solve solves the game in memory. An error for lack of memory says how to use a file instead.
 func (p *optimal) solve(ctx context.Context) error {
 	const memory = 2 << 30 // bytes
 	table, _, err := solve.Solve(ctx, solve.Options{Shape: p.shape, Max: game.Value(p.max), Objective: p.objective, Against: p.against, Memory: memory})

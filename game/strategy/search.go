@@ -19,19 +19,21 @@ func (s *search) valuer(rounds int) valuer {
 	return func(next game.Board) (int64, error) { return s.expect(next, rounds, true) }
 }
 
-// after returns the value of b, a board after a move, with rounds more rounds. It stores the value, which depends on b and rounds only.
+// after returns the value of a board after a move, from a search of the given number of further rounds. It stores the value, which depends only on
+// the board and on rounds.
 func (s *search) after(board game.Board, rounds int) (int64, error) {
 	if known := s.table.get(board); known != nil && int(known.level) == rounds {
 		return known.value, nil
 	}
-	v, err := s.expect(board, rounds, s.rare)
+	value, err := s.expect(board, rounds, s.rare)
 	if err == nil {
-		s.table.put(board, rounds, v)
+		s.table.put(board, rounds, value)
 	}
-	return v, err
+	return value, err
 }
 
-// expect computes the value of b with rounds more rounds. In the first of them new tiles can be 4s if fours is set.
+// expect computes the value of a board after a move, from a search of the given number of further rounds. If fours is set, the first new tile can be
+// a 4.
 func (s *search) expect(board game.Board, rounds int, fours bool) (int64, error) {
 	var two, four int64
 	var err error
@@ -49,8 +51,8 @@ func (s *search) expect(board game.Board, rounds int, fours bool) (int64, error)
 	return mean(two, four, s.rules.Empties(board), fours), nil
 }
 
-// bestMove returns the first move of legal with the largest value, in the order of game.Dir. It does not compute the value of a single
-// legal move.
+// bestMove returns the legal move with the largest value, the first one of several. value is the value of a board after a move. It is not called if
+// only one move is legal.
 func bestMove(rules *game.Rules, board game.Board, legal game.Moves, value func(next game.Board) (int64, error)) (game.Dir, error) {
 	var next [4]game.Board
 	_, overflow := rules.Moved(board, &next)
@@ -61,14 +63,14 @@ func bestMove(rules *game.Rules, board game.Board, legal game.Moves, value func(
 	if legal.Len() == 1 {
 		return dir, nil
 	}
-	most := int64(0)
+	greatest := int64(0)
 	for i := range legal.Len() {
-		v, err := value(next[legal.At(i)])
+		candidate, err := value(next[legal.At(i)])
 		if err != nil {
 			return 0, err
 		}
-		if i == 0 || v > most {
-			most, dir = v, legal.At(i)
+		if i == 0 || candidate > greatest {
+			greatest, dir = candidate, legal.At(i)
 		}
 	}
 	return dir, nil

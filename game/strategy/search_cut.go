@@ -26,32 +26,33 @@ func (s *cutSearch) valuer(depth int) valuer {
 	}
 }
 
-// after returns the value of b, a board after a move, in a branch of that many rounds whose new tiles have the probability prob.
-func (s *cutSearch) after(board game.Board, rounds int, prob float32) (int64, error) {
-	if prob < s.cutoff || rounds >= s.depth {
+// after returns the value of a board after a move. rounds is the number of rounds that the search has made before, and probability is that of their
+// new tiles. The search ends at its depth, or if the probability is less than the cutoff.
+func (s *cutSearch) after(board game.Board, rounds int, probability float32) (int64, error) {
+	if probability < s.cutoff || rounds >= s.depth {
 		return s.evaluation.value(board), nil
 	}
 	if known := s.table.get(board); known != nil && int(known.level) <= rounds {
 		return known.value, nil
 	}
-	n := s.rules.Empties(board)
-	two, four, err := s.sumOverTiles(board, rounds, prob/float32(n))
+	empties := s.rules.Empties(board)
+	two, four, err := s.sumOverTiles(board, rounds, probability/float32(empties))
 	if err != nil {
 		return 0, err
 	}
-	v := mean(two, four, n, true)
-	s.table.put(board, rounds, v)
-	return v, nil
+	value := mean(two, four, empties, true)
+	s.table.put(board, rounds, value)
+	return value, nil
 }
 
-// sumOverTiles returns evaluation.sumOverTiles of the values that after computes. prob is the probability of the branch and of one cell for the
-// new tile.
-func (s *cutSearch) sumOverTiles(board game.Board, rounds int, prob float32) (two, four int64, err error) {
-	probs := [...]float32{1: prob * 0.9, 2: prob * 0.1}
-	if rounds+1 >= s.depth || probs[1] < s.cutoff {
+// sumOverTiles returns the sums of the values of the best moves after a new 2 and after a new 4, over the empty cells. probability is that of the new
+// tiles before, times that of one empty cell.
+func (s *cutSearch) sumOverTiles(board game.Board, rounds int, probability float32) (two, four int64, err error) {
+	probabilities := [...]float32{1: probability * 0.9, 2: probability * 0.1}
+	if rounds+1 >= s.depth || probabilities[1] < s.cutoff {
 		return s.evaluation.sumOverLastTiles(board, true)
 	}
-	return s.evaluation.sumOverTiles(board, true, func(next game.Board, exp int) (int64, error) {
-		return s.after(next, rounds+1, probs[exp])
+	return s.evaluation.sumOverTiles(board, true, func(next game.Board, exponent int) (int64, error) {
+		return s.after(next, rounds+1, probabilities[exponent])
 	})
 }

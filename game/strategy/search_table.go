@@ -28,7 +28,7 @@ const (
 
 func newSearchTable() searchTable { return searchTable{maxBoards: maxBoards} }
 
-// reset removes all values.
+// reset removes all values in constant time: slots of earlier searches count as free.
 func (t *searchTable) reset() {
 	t.searchNumber++
 	t.used = 0
@@ -45,13 +45,13 @@ func (t *searchTable) resize(slots int) {
 	}
 }
 
-// find returns the slot of b, or the free slot in which to insert it.
+// find returns the slot of a board, or the free slot in which to insert it.
 func (t *searchTable) find(board game.Board) *tableSlot {
 	const multiplier = 0x9E37_79B9_7F4A_7C15 // 2^64 over the golden ratio; spreads boards that differ little
 	for i := uint64(board) * multiplier >> (t.shift & 63); ; i++ {
-		s := &t.slots[i&uint64(len(t.slots)-1)]
-		if s.searchNumber != t.searchNumber || s.board == board {
-			return s
+		slot := &t.slots[i&uint64(len(t.slots)-1)]
+		if slot.searchNumber != t.searchNumber || slot.board == board {
+			return slot
 		}
 	}
 }
@@ -64,27 +64,28 @@ func (t *searchTable) get(board game.Board) *tableSlot {
 	return nil
 }
 
-// put stores the value of b at a level; it replaces an earlier one.
+// put stores the value of a board at a level, and replaces an earlier value of the board. It stores no new board if the table is full.
 func (t *searchTable) put(board game.Board, level int, value int64) {
-	s := t.find(board)
-	if s.searchNumber != t.searchNumber {
+	slot := t.find(board)
+	if slot.searchNumber != t.searchNumber {
 		if t.used >= t.maxBoards {
 			return
 		}
 		t.used++
 	}
-	*s = tableSlot{board: board, value: value, level: int32(level), searchNumber: t.searchNumber}
+	*slot = tableSlot{board: board, value: value, level: int32(level), searchNumber: t.searchNumber}
 	if 2*t.used > len(t.slots) {
 		t.grow()
 	}
 }
 
+// grow doubles the number of slots.
 func (t *searchTable) grow() {
 	old := t.slots
 	t.resize(2 * len(old))
-	for _, s := range old {
-		if s.searchNumber == t.searchNumber {
-			*t.find(s.board) = s
+	for _, slot := range old {
+		if slot.searchNumber == t.searchNumber {
+			*t.find(slot.board) = slot
 		}
 	}
 }

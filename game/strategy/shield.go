@@ -41,44 +41,44 @@ type ShieldOptions struct {
 }
 
 // NewShield returns a shield for a game with a winning tile. Call Shield.Prepare, or Prepare of a strategy under it, before use.
-func NewShield(s Setting, o ShieldOptions) (*Shield, error) {
-	if s.Max == 0 {
+func NewShield(setting Setting, options ShieldOptions) (*Shield, error) {
+	if setting.Max == 0 {
 		return nil, errors.New("a shield keeps the probability of a win, want a tile that ends the game")
 	}
-	if one := big.NewRat(1, 1); o.Loss.Sign() < 0 || o.Loss.Cmp(one) > 0 {
-		return nil, fmt.Errorf("the loss that a shield allows is %s, want a number from 0 to 1", o.Loss.RatString())
+	if one := big.NewRat(1, 1); options.Loss.Sign() < 0 || options.Loss.Cmp(one) > 0 {
+		return nil, fmt.Errorf("the loss that a shield allows is %s, want a number from 0 to 1", options.Loss.RatString())
 	}
-	return &Shield{options: o, optimal: &optimal{shape: s.Rules.Shape(), max: s.Max, objective: solve.Win, file: o.File}}, nil
+	return &Shield{options: options, optimal: &optimal{shape: setting.Rules.Shape(), max: setting.Max, objective: solve.Win, file: options.File}}, nil
 }
 
 // parseShield parses the options of a shield, and the player after the last of them.
-func parseShield(spec, args string, s Setting) (Strategy, error) {
-	args, player, ok := strings.Cut(","+args, ",player=")
-	if !ok {
+func parseShield(spec, args string, setting Setting) (Strategy, error) {
+	args, player, isValid := strings.Cut(","+args, ",player=")
+	if !isValid {
 		return nil, &SpecError{spec, "no player", "a strategy at the end, as in shield:loss=0.01,player=random"}
 	}
-	o := newOptions(spec, strings.TrimPrefix(args, ","))
-	text := o.text("loss", "0.01")
-	loss, ok := new(big.Rat), len(text) <= 64 && !strings.ContainsAny(text, "eE")
-	if ok {
-		_, ok = loss.SetString(text)
+	options := newOptions(spec, strings.TrimPrefix(args, ","))
+	text := options.text("loss", "0.01")
+	loss, isValid := new(big.Rat), len(text) <= 64 && !strings.ContainsAny(text, "eE")
+	if isValid {
+		_, isValid = loss.SetString(text)
 	}
-	if !ok {
-		o.fail("loss is "+text, "a number such as 0.01 or 1/100")
+	if !isValid {
+		options.fail("loss is "+text, "a number such as 0.01 or 1/100")
 		loss = new(big.Rat)
 	}
-	opt := ShieldOptions{
-		Loss: loss, Relative: o.word("measure", "absolute", "relative") == "relative",
-		Game: o.word("over", "move", "game") == "game", Hide: o.word("by", "replacing", "hiding") == "hiding", File: o.text("file", ""),
+	shieldOptions := ShieldOptions{
+		Loss: loss, Relative: options.word("measure", "absolute", "relative") == "relative",
+		Game: options.word("over", "move", "game") == "game", Hide: options.word("by", "replacing", "hiding") == "hiding", File: options.text("file", ""),
 	}
-	if err := o.done(); err != nil {
+	if err := options.done(); err != nil {
 		return nil, err
 	}
-	shield, err := NewShield(s, opt)
+	shield, err := NewShield(setting, shieldOptions)
 	if err != nil {
 		return nil, &SpecError{spec, err.Error(), "another shield"}
 	}
-	inner, err := Parse(player, s)
+	inner, err := Parse(player, setting)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func (x *Shield) Prepare(ctx context.Context) error {
 	if err := x.optimal.prepare(ctx); err != nil {
 		return err
 	}
-	if p := x.optimal.table.Problem(); p.Discount != 1 || p.Against != solve.Chance {
-		return fmt.Errorf("the table is of %v, want one without a discount for a shield", p)
+	if problem := x.optimal.table.Problem(); problem.Discount != 1 || problem.Against != solve.Chance {
+		return fmt.Errorf("the table is of %v, want one without a discount for a shield", problem)
 	}
 	loss, _ := x.options.Loss.Float64()
 	x.allowance = solve.Near{Loss: loss, Relative: x.options.Relative}
@@ -103,9 +103,9 @@ func (x *Shield) Prepare(ctx context.Context) error {
 	return err
 }
 
-// computeLeast computes leastWin. If the loss is for the whole game, it also searches the largest sufficient loss of a move: first among the powers
-// of 1/2, and then in steps of a sixteenth up to the next power.
-func (x *Shield) computeLeast(ctx context.Context, whole bool) error {
+// computeLeast computes the least probability of winning under the shield. If the loss is for the whole game, it first searches the largest loss of a
+// move that keeps this probability: among the powers of 1/2, and then in steps of a sixteenth up to the next power.
+func (x *Shield) computeLeast(ctx context.Context, forGame bool) error {
 	firstSufficient := func(losses []float64) (int, error) {
 		limits := make([]solve.Near, len(losses))
 		for i, loss := range losses {
@@ -115,15 +115,15 @@ func (x *Shield) computeLeast(ctx context.Context, whole bool) error {
 		if err != nil {
 			return 0, err
 		}
-		for i, p := range least {
-			if last := i == len(least)-1; last || p >= x.RequiredWin() {
-				x.allowance, x.leastWin = limits[i], p
+		for i, probability := range least {
+			if last := i == len(least)-1; last || probability >= x.RequiredWin() {
+				x.allowance, x.leastWin = limits[i], probability
 				return i, nil
 			}
 		}
 		return 0, errors.New("no losses") // not reached
 	}
-	if !whole {
+	if !forGame {
 		_, err := firstSufficient([]float64{x.allowance.Loss})
 		return err
 	}
@@ -168,16 +168,16 @@ func (x *Shield) Table() *solve.Table { return x.optimal.table }
 // Options returns the options of the shield.
 func (x *Shield) Options() ShieldOptions { return x.options }
 
-// allowedMoves returns the allowed moves of a board, and the move that replaces others.
+// allowedMoves returns the moves that the shield allows on a board, and the move that replaces each other move.
 func (x *Shield) allowedMoves(board game.Board) (game.Moves, game.Dir, error) {
 	if !x.prepared {
 		return 0, 0, errors.New("the shield is not prepared, want a call of Prepare first")
 	}
-	near, instead, ok := x.optimal.table.Near(board, x.allowance)
+	allowed, replacement, ok := x.optimal.table.Near(board, x.allowance)
 	if !ok {
 		return 0, 0, x.optimal.missing(board)
 	}
-	return near, instead, nil
+	return allowed, replacement, nil
 }
 
 // Guard returns the strategy of a player under the shield.
@@ -206,12 +206,12 @@ func UnderShield(s Strategy) (*Shield, Strategy) {
 }
 
 func (g *shieldedStrategy) String() string {
-	o := g.shield.options
-	text := "shield:loss=" + o.Loss.RatString()
+	options := g.shield.options
+	text := "shield:loss=" + options.Loss.RatString()
 	for _, word := range []struct {
 		is   bool
 		text string
-	}{{o.Relative, "measure=relative"}, {o.Game, "over=game"}, {o.Hide, "by=hiding"}, {o.File != "", "file=" + o.File}} {
+	}{{options.Relative, "measure=relative"}, {options.Game, "over=game"}, {options.Hide, "by=hiding"}, {options.File != "", "file=" + options.File}} {
 		if word.is {
 			text += "," + word.text
 		}
@@ -242,21 +242,23 @@ func (p *shieldedPlayer) Acted() bool { return p.acted }
 // Close ends the player under the shield, if it is a program.
 func (p *shieldedPlayer) Close() error { return ClosePlayer(p.Player) }
 
+// Choose returns the move of the player if the shield allows it, otherwise a best move. If the shield hides moves, the player sees only the allowed
+// ones.
 func (p *shieldedPlayer) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	allowed, best, err := p.shield.allowedMoves(board)
 	if err != nil {
 		return 0, err
 	}
-	hidden := p.shield.options.Hide && allowed&legal != legal
-	if hidden {
+	hidesMoves := p.shield.options.Hide && allowed&legal != legal
+	if hidesMoves {
 		legal &= allowed
 	}
-	d, err := p.Player.Choose(board, legal, rng)
-	p.acted = hidden || !allowed.Has(d)
-	if err == nil && !allowed.Has(d) {
-		d = best
+	dir, err := p.Player.Choose(board, legal, rng)
+	p.acted = hidesMoves || !allowed.Has(dir)
+	if err == nil && !allowed.Has(dir) {
+		dir = best
 	}
-	return d, err
+	return dir, err
 }
 
 // shieldedChooser is the Chooser of a strategy under a shield. It also computes the probability that the shield acts.
@@ -274,14 +276,16 @@ type Interventions interface {
 
 func (c *shieldedChooser) Acts() *big.Rat { return c.acted }
 
+// Decide returns the moves of the player with their probabilities. A best move replaces moves that the shield does not allow. Decide also computes
+// the probability that the shield acts.
 func (c *shieldedChooser) Decide(board game.Board, legal game.Moves, memory int) ([]Choice, error) {
 	allowed, best, err := c.shield.allowedMoves(board)
 	if err != nil {
 		return nil, err
 	}
 	c.acted = new(big.Rat)
-	hidden := c.shield.options.Hide && allowed&legal != legal
-	if hidden {
+	hidesMoves := c.shield.options.Hide && allowed&legal != legal
+	if hidesMoves {
 		c.acted.SetInt64(1)
 		legal &= allowed
 	}
@@ -289,26 +293,26 @@ func (c *shieldedChooser) Decide(board game.Board, legal game.Moves, memory int)
 	if err != nil {
 		return nil, err
 	}
-	var out []Choice
-	for _, d := range decided {
-		if !allowed.Has(d.Dir) {
-			if !hidden {
-				c.acted.Add(c.acted, d.Prob)
+	var choices []Choice
+	for _, choice := range decided {
+		if !allowed.Has(choice.Dir) {
+			if !hidesMoves {
+				c.acted.Add(c.acted, choice.Prob)
 			}
-			d.Dir = best
+			choice.Dir = best
 		}
-		out = merge(out, d)
+		choices = merge(choices, choice)
 	}
-	return out, nil
+	return choices, nil
 }
 
 // merge adds a choice to choices. If there is one with the same direction and memory, it adds the probability to that one.
-func merge(choices []Choice, more Choice) []Choice {
-	for i, c := range choices {
-		if c.Dir == more.Dir && c.Memory == more.Memory {
-			choices[i].Prob = new(big.Rat).Add(c.Prob, more.Prob)
+func merge(choices []Choice, added Choice) []Choice {
+	for i, choice := range choices {
+		if choice.Dir == added.Dir && choice.Memory == added.Memory {
+			choices[i].Prob = new(big.Rat).Add(choice.Prob, added.Prob)
 			return choices
 		}
 	}
-	return append(choices, more)
+	return append(choices, added)
 }

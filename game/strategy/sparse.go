@@ -24,21 +24,22 @@ type sparse struct {
 // maxSamples limits the number of moves considered for one move, 4^depth n^(depth-1). So many take about a minute.
 const maxSamples = 1_000_000_000
 
-func parseSparse(spec, args string, s Setting) (Strategy, error) {
-	o := newOptions(spec, args)
-	sp := sparse{rules: s.Rules, depth: o.number("depth", 3, 1, 8), ties: parseTies(o)}
-	most := 0
-	if o.err == nil {
-		most = maxTiles(sp.depth)
+// parseSparse parses the options of a player that samples a few new tiles after each move.
+func parseSparse(spec, args string, setting Setting) (Strategy, error) {
+	options := newOptions(spec, args)
+	result := sparse{rules: setting.Rules, depth: options.number("depth", 3, 1, 8), ties: parseTies(options)}
+	maxN := 0
+	if options.err == nil {
+		maxN = maxTiles(result.depth)
 	}
-	sp.tiles = o.number("n", 1, 1, most)
-	return sp, o.done()
+	result.tiles = options.number("n", 1, 1, maxN)
+	return result, options.done()
 }
 
-// maxTiles returns the largest n for a depth of at least 1.
+// maxTiles returns the largest allowed number of sampled tiles for a depth of at least 1.
 func maxTiles(depth int) int {
-	const most = 1_000_000
-	return sort.Search(most, func(n int) bool {
+	const limit = 1_000_000
+	return sort.Search(limit, func(n int) bool {
 		moves := 4
 		for range depth - 1 {
 			if moves *= 4 * (n + 1); moves > maxSamples {
@@ -73,24 +74,24 @@ func (sp sparse) scale(depth int) int64 {
 	return scale
 }
 
-// rest draws the value of a move to next without its score: the sum, over n new tiles, of the values of the best moves after them. depth counts
-// the moves to the end, with the move itself.
+// rest draws the value of a move to the board next, without the score of the move: the sum, over the sampled new tiles, of the values of the best
+// moves after them. depth is the number of moves to the end of the search, with the move itself.
 func (sp sparse) rest(next game.Board, depth int, rng *rand.Rand) (int64, error) {
 	if depth == 1 {
 		return 0, nil
 	}
 	sum := int64(0)
 	for range sp.tiles {
-		v, err := sp.best(sp.rules.AddRandom(next, rng), depth-1, rng)
+		value, err := sp.best(sp.rules.AddRandom(next, rng), depth-1, rng)
 		if err != nil {
 			return 0, err
 		}
-		sum += v
+		sum += value
 	}
 	return sum, nil
 }
 
-// best draws the value of the best move on b, 0 if no move is legal.
+// best draws the value of the best move on a board; 0 if no move is legal. depth is the number of moves to the end of the search.
 func (sp sparse) best(board game.Board, depth int, rng *rand.Rand) (int64, error) {
 	horizontal, vertical := sp.rules.Scores(board)
 	if depth == 1 && !board.AtLeast(game.MaxExponent) { // no merge overflows, and illegal moves have the score 0
@@ -103,12 +104,12 @@ func (sp sparse) best(board game.Board, depth int, rng *rand.Rand) (int64, error
 	}
 	scale, best := sp.scale(depth), int64(0)
 	for i := range legal.Len() {
-		d := legal.At(i)
+		dir := legal.At(i)
 		score := horizontal
-		if d == game.Up || d == game.Down {
+		if dir == game.Up || dir == game.Down {
 			score = vertical
 		}
-		rest, err := sp.rest(next[d], depth, rng)
+		rest, err := sp.rest(next[dir], depth, rng)
 		if err != nil {
 			return 0, err
 		}

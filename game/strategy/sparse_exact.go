@@ -19,71 +19,72 @@ type sparseKey struct {
 // Chooser returns a Chooser with a cache of distributions, which is cleared when it exceeds maxWords.
 func (sp sparse) Chooser() Chooser {
 	values := &sparseDistributions{sparse: sp, cache: map[sparseKey]*distribution{}}
-	return &moveRanker{rules: sp.rules, ties: sp.ties, scoreScale: sp.scale(sp.depth), restOfValue: func(next game.Board, b *workLimit) (*distribution, error) {
+	return &moveRanker{rules: sp.rules, ties: sp.ties, scoreScale: sp.scale(sp.depth), restOfValue: func(next game.Board, limit *workLimit) (*distribution, error) {
 		if values.cachedWords > maxWords {
 			clear(values.cache)
 			values.cachedWords = 0
 		}
-		return values.distributionOf(sparseKey{next, sp.depth, false}, b)
+		return values.distributionOf(sparseKey{next, sp.depth, false}, limit)
 	}}
 }
 
-// distributionOf returns the distribution of sparse.best if the player is to move, otherwise of sparse.rest.
-func (s *sparseDistributions) distributionOf(node sparseKey, b *workLimit) (*distribution, error) {
+// distributionOf returns the distribution of the value of a node of the search: that of sparse.best if the player moves, otherwise that of
+// sparse.rest.
+func (s *sparseDistributions) distributionOf(node sparseKey, limit *workLimit) (*distribution, error) {
 	node.board, _ = s.rules.Canonical(node.board)
-	if d, ok := s.cache[node]; ok {
-		return d, nil
+	if result, ok := s.cache[node]; ok {
+		return result, nil
 	}
 	compute := s.rest
 	if node.toMove {
 		compute = s.best
 	}
-	d, err := compute(node.board, node.depth, b)
+	result, err := compute(node.board, node.depth, limit)
 	if err != nil {
 		return nil, err
 	}
-	s.cache[node] = d
-	s.cachedWords += d.size()
-	return d, nil
+	s.cache[node] = result
+	s.cachedWords += result.size()
+	return result, nil
 }
 
-// rest computes the distribution of sparse.rest.
-func (s *sparseDistributions) rest(next game.Board, depth int, b *workLimit) (*distribution, error) {
+// rest computes the distribution of the value that sparse.rest draws.
+func (s *sparseDistributions) rest(next game.Board, depth int, limit *workLimit) (*distribution, error) {
 	if depth == 1 {
 		return constant(0), nil
 	}
 	var parts []mixturePart
 	for board, weight := range spawns(s.rules, next) {
-		d, err := s.distributionOf(sparseKey{board, depth - 1, true}, b)
+		part, err := s.distributionOf(sparseKey{board, depth - 1, true}, limit)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, mixturePart{d, weight})
+		parts = append(parts, mixturePart{part, weight})
 	}
-	one, err := mixture(parts, b)
+	single, err := mixture(parts, limit)
 	if err != nil {
 		return nil, err
 	}
-	return one.sum(s.tiles, b)
+	return single.sum(s.tiles, limit)
 }
 
-// best computes the distribution of sparse.best.
-func (s *sparseDistributions) best(board game.Board, depth int, b *workLimit) (*distribution, error) {
+// best computes the distribution of the value that sparse.best draws.
+func (s *sparseDistributions) best(board game.Board, depth int, limit *workLimit) (*distribution, error) {
 	legal := s.rules.Legal(board)
 	if legal == 0 {
 		return constant(0), nil
 	}
-	ds := make([]*distribution, legal.Len())
-	for i := range ds {
+	distributions := make([]*distribution, legal.Len())
+	for i := range distributions {
 		next, score, err := s.rules.Move(board, legal.At(i))
 		if err != nil {
 			return nil, err
 		}
-		rest, err := s.distributionOf(sparseKey{next, depth, false}, b)
+		rest, err := s.distributionOf(sparseKey{next, depth, false}, limit)
 		if err != nil {
 			return nil, err
 		}
-		ds[i] = rest.shifted(s.scale(depth) * int64(score))
+		distributions[i] = rest.shifted(s.scale(depth) * int64(score))
 	}
-	return maximum(ds, b)
+	return maximum(distributions, limit)
 }

@@ -47,19 +47,19 @@ func List() []Entry {
 	return out
 }
 
-// Parse makes a strategy from a spec: the name of a family, optionally followed by a colon and options. The error is a *SpecError.
-func Parse(spec string, s Setting) (Strategy, error) {
+// Parse returns the strategy that a spec describes: the name of a family, and perhaps options behind a colon. The error is a *SpecError.
+func Parse(spec string, setting Setting) (Strategy, error) {
 	name, args, _ := strings.Cut(spec, ":")
-	all := families()
-	i := slices.IndexFunc(all, func(k family) bool { return k.name == name })
+	kinds := families()
+	i := slices.IndexFunc(kinds, func(kind family) bool { return kind.name == name })
 	if i < 0 {
 		var names []string
-		for _, k := range all {
-			names = append(names, k.name)
+		for _, kind := range kinds {
+			names = append(names, kind.name)
 		}
 		return nil, &SpecError{spec, fmt.Sprintf("unknown name %q", name), strings.Join(names, ", ")}
 	}
-	return all[i].parse(spec, args, s)
+	return kinds[i].parse(spec, args, setting)
 }
 
 // options parses key=value pairs separated by commas. Callers ask for the value of each key they know. done returns the first error; a key that
@@ -72,22 +72,23 @@ type options struct {
 	err    error
 }
 
+// newOptions parses options such as depth=2,eval=snake. The method done returns the errors.
 func newOptions(spec, args string) *options {
-	o := &options{spec: spec}
+	result := &options{spec: spec}
 	if args == "" {
-		return o
+		return result
 	}
 	for pair := range strings.SplitSeq(args, ",") {
-		key, value, ok := strings.Cut(pair, "=")
+		key, value, isPair := strings.Cut(pair, "=")
 		switch {
-		case !ok || key == "" || value == "":
-			o.fail(fmt.Sprintf("option %q", pair), "key=value")
-		case slices.Contains(o.keys, key):
-			o.fail(key+" is there twice", "it once")
+		case !isPair || key == "" || value == "":
+			result.fail(fmt.Sprintf("option %q", pair), "key=value")
+		case slices.Contains(result.keys, key):
+			result.fail(key+" is there twice", "it once")
 		}
-		o.keys, o.values = append(o.keys, key), append(o.values, value)
+		result.keys, result.values = append(result.keys, key), append(result.values, value)
 	}
-	return o
+	return result
 }
 
 func (o *options) fail(found, want string) {
@@ -114,17 +115,17 @@ func (o *options) word(key string, allowed ...string) string {
 	return value
 }
 
-// number returns the value of key, an integer from lo to hi.
-func (o *options) number(key string, otherwise, lo, hi int) int {
-	value := o.text(key, strconv.Itoa(otherwise))
-	n, err := strconv.Atoi(value)
-	if err != nil || n < lo || n > hi {
-		o.fail(fmt.Sprintf("%s is %s", key, value), fmt.Sprintf("an integer from %d to %d", lo, hi))
+// number returns the value of an option that is an integer from smallest to largest.
+func (o *options) number(key string, defaultValue, smallest, largest int) int {
+	value := o.text(key, strconv.Itoa(defaultValue))
+	number, err := strconv.Atoi(value)
+	if err != nil || number < smallest || number > largest {
+		o.fail(fmt.Sprintf("%s is %s", key, value), fmt.Sprintf("an integer from %d to %d", smallest, largest))
 	}
-	return n
+	return number
 }
 
-// done returns the first error, or an error for an unknown key.
+// done returns the first error of all options, or an error for an option that was not asked for. Call it after all options are read.
 func (o *options) done() error {
 	for _, key := range o.keys {
 		if !slices.Contains(o.asked, key) {

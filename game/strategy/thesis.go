@@ -57,17 +57,18 @@ func (p preference) choose(_ game.Board, legal game.Moves) (game.Dir, error) {
 // alternating switches between two lists. Its memory is 1 while it uses the second list.
 type alternating [2]game.Preference
 
+// parseAlternating parses two lists of directions, separated by a slash.
 func parseAlternating(spec, args string, _ Setting) (Strategy, error) {
 	first, second, ok := strings.Cut(args, "/")
 	if !ok {
 		return nil, &SpecError{spec, "one list", "two lists separated by a slash"}
 	}
-	a, err := parseOrder(spec, first)
+	firstList, err := parseOrder(spec, first)
 	if err != nil {
 		return nil, err
 	}
-	b, err := parseOrder(spec, second)
-	return alternating{a, b}, err
+	secondList, err := parseOrder(spec, second)
+	return alternating{firstList, secondList}, err
 }
 
 func (a alternating) String() string {
@@ -78,6 +79,7 @@ func (alternating) Memory() int         { return 2 }
 func (a alternating) Player() Player    { return &alternator{game.Alternating{Lists: a}} }
 func (a alternating) Chooser() Chooser  { return a }
 
+// Decide returns the move from the list that the memory selects. The memory is 1 while the second list is in use.
 func (a alternating) Decide(_ game.Board, legal game.Moves, memory int) ([]Choice, error) {
 	lists := game.Alternating{Lists: a, Switched: memory == 1}
 	dir := lists.Choose(legal)
@@ -101,7 +103,7 @@ func parseOrder(spec, text string) (game.Preference, error) {
 	const want = "each of left, up, right, down once, separated by commas"
 	var list []game.Dir
 	for word := range strings.SplitSeq(text, ",") {
-		i := slices.IndexFunc(directions(), func(d game.Dir) bool { return d.String() == word })
+		i := slices.IndexFunc(directions(), func(dir game.Dir) bool { return dir.String() == word })
 		if i < 0 || slices.Contains(list, game.Dir(i)) {
 			return game.Preference{}, &SpecError{spec, fmt.Sprintf("found %q in the list %q", word, text), want}
 		}

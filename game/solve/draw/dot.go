@@ -26,29 +26,29 @@ type Options struct {
 // lost. A position shows its value.
 //
 // The error says that the game is too large, or that the table cannot be read.
-func DOT(t *solve.Table, opts Options) (string, error) {
-	if n := t.Stats().Positions; n > MaxPositions {
-		return "", fmt.Errorf("%s has %s, want at most %d to draw", t.Problem(), noun.Count(n, "position"), MaxPositions)
+func DOT(table *solve.Table, opts Options) (string, error) {
+	if positions := table.Stats().Positions; positions > MaxPositions {
+		return "", fmt.Errorf("%s has %s, want at most %d to draw", table.Problem(), noun.Count(positions, "position"), MaxPositions)
 	}
-	g := &graph{table: t, optimal: opts.Optimal, starts: make(map[game.Board]bool), seen: make(map[game.Board]bool)}
-	for _, first := range t.Outcomes(0) {
-		g.won = g.won || first.Won
+	drawing := &graph{table: table, optimal: opts.Optimal, starts: make(map[game.Board]bool), seen: make(map[game.Board]bool)}
+	for _, first := range table.Outcomes(0) {
+		drawing.won = drawing.won || first.Won
 		if first.Won {
 			continue
 		}
-		for _, second := range t.Outcomes(first.Board) {
-			g.won = g.won || second.Won
+		for _, second := range table.Outcomes(first.Board) {
+			drawing.won = drawing.won || second.Won
 			if !second.Won {
-				g.starts[second.Board] = true
+				drawing.starts[second.Board] = true
 			}
 		}
 	}
-	for _, b := range slices.Sorted(maps.Keys(g.starts)) {
-		if err := g.position(b); err != nil {
+	for _, board := range slices.Sorted(maps.Keys(drawing.starts)) {
+		if err := drawing.position(board); err != nil {
 			return "", err
 		}
 	}
-	return g.finish(), nil
+	return drawing.finish(), nil
 }
 
 type graph struct {
@@ -71,19 +71,19 @@ type node struct {
 }
 
 // position adds a position that is not lost and everything that follows from it.
-func (g *graph) position(b game.Board) error {
-	if g.seen[b] {
+func (g *graph) position(board game.Board) error {
+	if g.seen[board] {
 		return nil
 	}
-	g.seen[b] = true
-	value, best, ok := g.table.Value(b)
-	moves, known := g.table.Moves(b)
+	g.seen[board] = true
+	value, best, ok := g.table.Value(board)
+	moves, known := g.table.Moves(board)
 	if !ok || !known {
-		return fmt.Errorf("position %s is not in the table", b)
+		return fmt.Errorf("position %s is not in the table", board)
 	}
-	g.nodes = append(g.nodes, node{b, g.sum(b), g.label(b, value)})
+	g.nodes = append(g.nodes, node{board, g.sum(board), g.label(board, value)})
 	for _, same := range g.groups(moves, best) {
-		if err := g.action(b, same); err != nil {
+		if err := g.action(board, same); err != nil {
 			return err
 		}
 	}
@@ -92,29 +92,29 @@ func (g *graph) position(b game.Board) error {
 
 // groups returns the moves to draw, those with the same canonical afterstate together.
 func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveValue {
-	var all [][]solve.MoveValue
-	of := make(map[game.Board]int)
-	for _, m := range moves {
-		if g.optimal && !best.Has(m.Dir) {
+	var grouped [][]solve.MoveValue
+	groupOf := make(map[game.Board]int)
+	for _, move := range moves {
+		if g.optimal && !best.Has(move.Dir) {
 			continue
 		}
-		after, _ := g.table.Rules().Canonical(m.After)
-		at, known := of[after]
-		if !known {
-			at = len(all)
-			of[after] = at
-			all = append(all, nil)
+		after, _ := g.table.Rules().Canonical(move.After)
+		index, exists := groupOf[after]
+		if !exists {
+			index = len(grouped)
+			groupOf[after] = index
+			grouped = append(grouped, nil)
 		}
-		all[at] = append(all[at], m)
+		grouped[index] = append(grouped[index], move)
 	}
-	return all
+	return grouped
 }
 
 // action adds a node for moves that do the same, and edges to what random tiles make of them.
 func (g *graph) action(from game.Board, same []solve.MoveValue) error {
 	var names []string
-	for _, m := range same {
-		names = append(names, m.Dir.String())
+	for _, move := range same {
+		names = append(names, move.Dir.String())
 	}
 	text := strings.Join(names, ", ")
 	after := same[0].After
@@ -126,54 +126,54 @@ func (g *graph) action(from game.Board, same []solve.MoveValue) error {
 	g.actions++
 	action := "a" + strconv.Itoa(g.actions)
 	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", action, id(from), action, text)
-	for _, o := range g.table.Outcomes(after) {
-		to, err := g.outcome(o)
+	for _, outcome := range g.table.Outcomes(after) {
+		target, err := g.outcome(outcome)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", action, to, number(o.Prob))
+		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", action, target, number(outcome.Prob))
 	}
 	return nil
 }
 
 // outcome returns the name of the node of a board with a new tile, and adds it if it is new.
-func (g *graph) outcome(o solve.Outcome) (string, error) {
+func (g *graph) outcome(result solve.Outcome) (string, error) {
 	switch {
-	case o.Won:
+	case result.Won:
 		g.won = true
 		return "won", nil
-	case g.table.Rules().Lost(o.Board):
+	case g.table.Rules().Lost(result.Board):
 		g.lost = true
 		return "lost", nil
 	}
-	return id(o.Board), g.position(o.Board)
+	return id(result.Board), g.position(result.Board)
 }
 
-func (g *graph) sum(b game.Board) int {
+func (g *graph) sum(board game.Board) int {
 	sum := 0
-	for _, v := range g.table.Problem().Shape.Values(b) {
+	for _, v := range g.table.Problem().Shape.Values(board) {
 		sum += v
 	}
 	return sum
 }
 
 // label is the board as a table, and its value below.
-func (g *graph) label(b game.Board, value float64) string {
+func (g *graph) label(board game.Board, value float64) string {
 	shape := g.table.Problem().Shape
 	color := "black"
-	if g.starts[b] {
+	if g.starts[board] {
 		color = "blue"
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, `<<table border="0" cellspacing="0"><tr><td colspan="%d" border="2" color=%q cellpadding="0"><table border="0" cellborder="1" cellspacing="0">`,
 		shape.Cols, color)
-	for i, v := range shape.Values(b) {
+	for i, tileValue := range shape.Values(board) {
 		if i%shape.Cols == 0 {
 			text.WriteString("<tr>")
 		}
 		tile := " "
-		if v > 0 {
-			tile = strconv.Itoa(v)
+		if tileValue > 0 {
+			tile = strconv.Itoa(tileValue)
 		}
 		fmt.Fprintf(&text, `<td fixedsize="true" width="26" height="22">%s</td>`, tile)
 		if (i+1)%shape.Cols == 0 {
@@ -187,7 +187,7 @@ func (g *graph) label(b game.Board, value float64) string {
 // number prints a number for people: at most four digits.
 func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } // -0 + 0 is 0
 
-func id(b game.Board) string { return fmt.Sprintf("b%x", uint64(b)) }
+func id(board game.Board) string { return fmt.Sprintf("b%x", uint64(board)) }
 
 // finish puts the graph together. Positions of one sum are of one rank.
 func (g *graph) finish() string {
@@ -195,12 +195,12 @@ func (g *graph) finish() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "digraph %q {\n  rankdir=LR;\n  node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n", g.table.Problem())
 	out.WriteString("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n")
-	for i, n := range g.nodes {
-		if i == 0 || n.sum != g.nodes[i-1].sum {
-			fmt.Fprintf(&out, "  { rank=same; // sum %d\n", n.sum)
+	for i, current := range g.nodes {
+		if i == 0 || current.sum != g.nodes[i-1].sum {
+			fmt.Fprintf(&out, "  { rank=same; // sum %d\n", current.sum)
 		}
-		fmt.Fprintf(&out, "    %s [label=%s];\n", id(n.board), n.text)
-		if i+1 == len(g.nodes) || n.sum != g.nodes[i+1].sum {
+		fmt.Fprintf(&out, "    %s [label=%s];\n", id(current.board), current.text)
+		if i+1 == len(g.nodes) || current.sum != g.nodes[i+1].sum {
 			out.WriteString("  }\n")
 		}
 	}

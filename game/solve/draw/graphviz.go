@@ -28,15 +28,15 @@ func SVG(ctx context.Context, dot string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g, err := newGraphviz(ctx)
+	instance, err := newGraphviz(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start graphviz: %w", err)
 	}
-	svg, err := g.render(ctx, dot)
-	if said := strings.TrimSpace(g.stderr.String()); err != nil && said != "" {
-		err = errors.New(said)
+	svg, err := instance.render(ctx, dot)
+	if message := strings.TrimSpace(instance.stderr.String()); err != nil && message != "" {
+		err = errors.New(message)
 	}
-	if err := errors.Join(err, g.runtime.Close(ctx)); err != nil {
+	if err := errors.Join(err, instance.runtime.Close(ctx)); err != nil {
 		return nil, fmt.Errorf("draw graph: %w", err)
 	}
 	return svg, nil
@@ -53,28 +53,28 @@ type graphviz struct {
 // is no compiler, it is interpreted.
 func newGraphviz(ctx context.Context) (*graphviz, error) {
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true)
-	g := &graphviz{runtime: wazero.NewRuntimeWithConfig(ctx, config), stderr: new(bytes.Buffer)}
-	code, err := g.runtime.CompileModule(ctx, graphvizCode)
+	instance := &graphviz{runtime: wazero.NewRuntimeWithConfig(ctx, config), stderr: new(bytes.Buffer)}
+	code, err := instance.runtime.CompileModule(ctx, graphvizCode)
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	if err := g.refuseCallbacks(ctx, code); err != nil {
+	if err := instance.refuseCallbacks(ctx, code); err != nil {
 		return nil, err
 	}
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, g.runtime); err != nil {
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, instance.runtime); err != nil {
 		return nil, err
 	}
-	g.module, err = g.runtime.InstantiateModule(ctx, code, wazero.NewModuleConfig().WithStderr(g.stderr))
-	return g, err
+	instance.module, err = instance.runtime.InstantiateModule(ctx, code, wazero.NewModuleConfig().WithStderr(instance.stderr))
+	return instance, err
 }
 
 // refuseCallbacks provides the functions through which go-graphviz lets plugins be written in Go. There are none, so none is called.
 func (g *graphviz) refuseCallbacks(ctx context.Context, code wazero.CompiledModule) error {
 	env := g.runtime.NewHostModuleBuilder("env")
-	for _, f := range code.ImportedFunctions() {
-		if module, name, _ := f.Import(); module == "env" {
+	for _, function := range code.ImportedFunctions() {
+		if module, name, _ := function.Import(); module == "env" {
 			refuse := api.GoFunc(func(context.Context, []uint64) { panic(errors.New("call of " + name)) })
-			env.NewFunctionBuilder().WithGoFunction(refuse, f.ParamTypes(), f.ResultTypes()).Export(name)
+			env.NewFunctionBuilder().WithGoFunction(refuse, function.ParamTypes(), function.ResultTypes()).Export(name)
 		}
 	}
 	_, err := env.Instantiate(ctx)
@@ -83,21 +83,21 @@ func (g *graphviz) refuseCallbacks(ctx context.Context, code wazero.CompiledModu
 
 // render follows Graphviz's manual of its library: a context with its plugins, a graph, its layout, the picture.
 func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
-	c := &calls{ctx: ctx, graphviz: g}
-	plugins := c.plugins()
-	gvc := c.call("gvContextPlugins", plugins, 0)
-	graph := c.call("agmemread", c.text(dot))
-	if c.err == nil && graph == 0 {
+	library := &calls{ctx: ctx, graphviz: g}
+	plugins := library.plugins()
+	pluginContext := library.call("gvContextPlugins", plugins, 0)
+	graph := library.call("agmemread", library.text(dot))
+	if library.err == nil && graph == 0 {
 		return nil, errors.New("the text is no graph")
 	}
-	if c.call("gvLayout", gvc, graph, c.text("dot")) != 0 && c.err == nil {
+	if library.call("gvLayout", pluginContext, graph, library.text("dot")) != 0 && library.err == nil {
 		return nil, errors.New("the graph has no layout")
 	}
-	out := c.bytes(make([]byte, 8))
-	if c.call("gvRenderData", gvc, graph, c.text("svg"), out, out+4) != 0 && c.err == nil {
+	out := library.bytes(make([]byte, 8))
+	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), out, out+4) != 0 && library.err == nil {
 		return nil, errors.New("the layout has no picture")
 	}
-	return c.read(c.word(out), c.word(out+4)), c.err
+	return library.read(library.word(out), library.word(out+4)), library.err
 }
 
 // calls is a sequence of calls; after an error nothing more is done, and all results are 0.
@@ -108,15 +108,15 @@ type calls struct {
 }
 
 func (c *calls) call(name string, args ...uint64) uint64 {
-	f := c.module.ExportedFunction(name)
-	if f == nil && c.err == nil {
+	function := c.module.ExportedFunction(name)
+	if function == nil && c.err == nil {
 		c.err = fmt.Errorf("no function %s", name)
 	}
 	if c.err != nil {
 		return 0
 	}
 	var results []uint64
-	if results, c.err = f.Call(c.ctx, args...); c.err != nil || len(results) == 0 {
+	if results, c.err = function.Call(c.ctx, args...); c.err != nil || len(results) == 0 {
 		return 0
 	}
 	return results[0]
@@ -134,11 +134,11 @@ func (c *calls) bytes(data []byte) uint64 {
 // text copies a text and the zero that ends it.
 func (c *calls) text(s string) uint64 { return c.bytes(append([]byte(s), 0)) }
 
-func (c *calls) read(at, n uint64) []byte {
+func (c *calls) read(address, length uint64) []byte {
 	if c.err != nil {
 		return nil
 	}
-	data, ok := c.module.Memory().Read(uint32(at), uint32(n))
+	data, ok := c.module.Memory().Read(uint32(address), uint32(length))
 	if !ok {
 		c.err = errors.New("a result is outside the memory")
 	}
