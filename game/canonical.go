@@ -2,8 +2,8 @@ package game
 
 import "math/bits"
 
-// Canonical returns the least of the images of b, as a number, and a symmetry that makes it: Apply(by, b) == least.
-// Two boards have the same least image exactly when they are symmetric.
+// Canonical returns the canonical board of a board: the least of its symmetric images, as a number. It also returns a symmetry by with Apply(by,
+// board) == least. Two boards have the same canonical board exactly if they are symmetric.
 func (r *Rules) Canonical(board Board) (least Board, by Symmetry) {
 	var least0 image
 	switch r.shape {

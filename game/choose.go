@@ -26,7 +26,8 @@ type Alternating struct {
 	Switched bool // Lists[1] is in use
 }
 
-// Choose returns the first legal direction of the list in use, and switches lists when that is its first. It panics when none is legal.
+// Choose returns the first legal direction of the current list. If this is the first direction in the list, the other list becomes current. Choose
+// panics if no direction is legal.
 func (a *Alternating) Choose(legal Moves) Dir {
 	list := &a.Lists[0]
 	if a.Switched {

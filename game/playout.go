@@ -60,7 +60,7 @@ func (r *Rules) PlayOut(games []Playout, h *Habit, rng *rand.Rand) error {
 	}
 }
 
-// takeTurns plays the games a move each in turn until one is over, which it returns.
+// takeTurns plays a move of each game in turn, until a game is over. It returns the index of this game.
 func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int, err error) {
 	var next [4]Board
 	for {
@@ -76,7 +76,7 @@ func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int,
 			}
 			b, exponent, ok := r.place(next[d&3], draw, drawn)
 			if !ok {
-				continue // another draw when it is its turn again
+				continue // the draw is rejected, and repeated at the next turn of the game
 			}
 			g.Board = b
 			g.Moves++
@@ -85,8 +85,8 @@ func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int,
 	}
 }
 
-// worth returns the score of the merges that make the tiles of b out of 2s: a tile of 2^exp takes exp-1 rounds of merges, each of which
-// scores 2^exp in total.
+// worth returns the score of the merges that make the tiles of a board out of 2s. A tile of 2^k takes k-1 rounds of merges, and each round scores 2^k
+// in total.
 func worth(board Board) int {
 	sum := 0
 	for ; board != 0; board >>= 4 {

@@ -47,7 +47,8 @@ func (e *expander) spawned(after uint64, values *nextValues) (float64, error) {
 	return e.guaranteed(after, values)
 }
 
-// guaranteed returns the least value of an afterstate that the opponent can choose.
+// guaranteed returns the value of an afterstate against the opponent of the problem: the least value that the opponent can attain by the choice of
+// the cell, the tile, or both. What it does not choose is drawn.
 func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
 	e.orbit.allImages(after, &images)
@@ -86,7 +87,7 @@ func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error)
 	return least, nil
 }
 
-// valueWithTile returns the value of an afterstate with a new tile of exponent exp in a cell.
+// valueWithTile returns the value of an afterstate after a new tile with an exponent in a cell. images are the symmetric images of the afterstate.
 func (e *expander) valueWithTile(images *[8]uint64, cell, exponent int, values *nextValues) (float64, error) {
 	if e.spawnWins(exponent) {
 		return e.wonValue(), nil

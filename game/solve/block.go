@@ -47,6 +47,7 @@ func (n *numbering) appendBlock(dst []byte, entries blockEntries) []byte {
 	return dst
 }
 
+// appendValues encodes values: as a palette and indices into it if there are few different values, otherwise as 8 bytes each.
 func appendValues(dst []byte, values []float64) []byte {
 	palette, indices, ok := paletteOf(values)
 	if !ok {
@@ -109,7 +110,8 @@ type blockView struct {
 	deltas  []byte
 }
 
-// splitBlock splits a block of n boards into its sections. It returns false if the data is too short.
+// splitBlock splits the encoding of a block of count boards into its sections. first is the first board, and valued says that the boards have values.
+// It returns false if the data is too short.
 func splitBlock(data []byte, count int, first uint64, valued bool) (blockView, bool) {
 	view := blockView{count: count, first: first}
 	if valued {
@@ -138,7 +140,7 @@ func splitBlock(data []byte, count int, first uint64, valued bool) (blockView, b
 // errPalette is the error for a malformed block whose checksum is right.
 var errPalette = errors.New("a value is not in the palette of its block")
 
-// value returns the value of board i of the block. It returns false if its index is not in the palette.
+// value returns the value of the board with index i in the block. It returns false if the index of the value is not in the palette.
 func (v *blockView) value(i int) (float64, bool) {
 	switch v.palette {
 	case 0:
@@ -152,7 +154,8 @@ func (v *blockView) value(i int) (float64, bool) {
 	return math.Float64frombits(binary.LittleEndian.Uint64(v.floats[8*i:])), true
 }
 
-// appendBoards decodes the boards. It returns false if the number of differences is wrong, or a board is not above the one before.
+// appendBoards decodes the boards of a block, and appends them to dst. It returns false if the number of differences is wrong, or the boards do not
+// ascend.
 func (n *numbering) appendBoards(dst []uint64, view *blockView) ([]uint64, bool) {
 	deltas, state := view.deltas, n.decode(view.first)
 	dst = append(dst, view.first)

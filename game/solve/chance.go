@@ -16,8 +16,8 @@ type Outcome struct {
 	Won   bool // the tile is the winning one
 }
 
-// Outcomes returns the boards after a random tile on b, which must not be full. Each canonical board occurs once, in ascending order. The
-// probabilities are positive and sum to 1.
+// Outcomes returns the canonical boards after a random tile on a board that is not full, with their probabilities. Each board occurs once, in
+// ascending order. The probabilities are positive and sum to 1.
 func (t *Table) Outcomes(full game.Board) []Outcome {
 	weights := make(map[game.Board]uint32)
 	var images [8]uint64
@@ -40,8 +40,8 @@ func (t *Table) Outcomes(full game.Board) []Outcome {
 	return outcomes
 }
 
-// AddRandom puts a random tile on b, which must not be full. It is game.Rules.AddRandom with the probabilities of the problem. If those are the
-// usual ones, it draws the same tiles from the same stream.
+// AddRandom puts a random tile on a board that is not full, with the probabilities of the problem. If these are the usual ones, it draws the same
+// tiles as game.Rules.AddRandom.
 func (t *Table) AddRandom(board game.Board, rng *rand.Rand) game.Board {
 	total := t.problem.Total
 	draw := rng.Uint32N(total * uint32(t.rules.Empties(board)))

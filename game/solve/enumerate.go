@@ -26,7 +26,8 @@ func (e *enumeration) advance(l Layer) {
 	e.next = l.Sum + 2
 }
 
-// enumerate enumerates the remaining layers.
+// enumerate enumerates the boards of the layers that are not enumerated yet, with ascending sums of tiles. It returns the new state of the
+// enumeration.
 func (s *solver) enumerate(ctx context.Context, state enumeration) (enumeration, error) {
 	for !state.done() {
 		counted, err := s.enumerateLayer(ctx, state.next)
@@ -133,7 +134,7 @@ func (s *solver) expandLayer(ctx context.Context, recordName string, sum int) er
 	return errors.Join(s.writeUnion(ctx, recordName, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
 }
 
-// writeUnion writes a set of afterstates; take must append the boards of a part to dst.
+// writeUnion writes a set of afterstates, sorted and without duplicates. appendBoards must append the boards of a part to dst.
 func (s *solver) writeUnion(
 	ctx context.Context, kind string, sum, first, end int, appendBoards func(dst []uint64, part int, w *scratch) ([]uint64, error),
 ) error {
@@ -213,7 +214,7 @@ func (s *solver) writeRecord(ctx context.Context, out sink, boardKind kind, sum,
 	return nil
 }
 
-// positionsOf computes the positions of a part and stores them in w.keys.
+// positionsOf computes the positions of a part from the afterstates in the two layers before, and stores them in w.keys.
 func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacentLayers) error {
 	w.keys = w.keys[:0]
 	for i, current := range before {

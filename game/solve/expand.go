@@ -28,6 +28,7 @@ func (e *expander) order() order { return order{e.partition, e.numbering} }
 
 const cellFlags = 0x1111_1111_1111_1111 // the lowest bit of each cell
 
+// newExpander returns the tables for the boards of a problem: the rules, the symmetries, the partition and the numbering of boards.
 func newExpander(problem Problem) (*expander, error) {
 	rules, err := game.New(problem.Shape)
 	if err != nil {
@@ -61,7 +62,7 @@ func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
 // canSpawn reports whether a new tile of exponent exp is possible and does not end the game.
 func (e *expander) canSpawn(exp int) bool { return e.tileWeight(exp) > 0 && !e.spawnWins(exp) }
 
-// spawn appends the canonical positions after a new tile of exponent exp in each empty cell of after that is in cells.
+// spawn appends to dst the canonical positions after a new tile with an exponent, one for each empty cell of the board after that is in cells.
 func (e *expander) spawn(dst []uint64, after uint64, exponent int, cells uint64) []uint64 {
 	empty := e.empties(after) & cells
 	if empty == 0 {

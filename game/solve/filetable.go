@@ -26,7 +26,7 @@ func openFileTable(path string, problem Problem) (*fileTable, error) {
 	return &fileTable{file: file, end: fileHeaderSize}, nil
 }
 
-// startFile writes the header, or checks the existing header against p.
+// startFile writes the header of a new file. It returns an error if an existing file has the header of another problem.
 func startFile(file *os.File, problem Problem) error {
 	head := make([]byte, fileHeaderSize)
 	if _, err := file.ReadAt(head, 0); err == io.EOF { // the file is new, or its writer was killed here
@@ -66,7 +66,8 @@ func (t *fileTable) forget(int) error { return nil }
 // next returns the sum of the next layer to add; first is the sum of the first layer.
 func (t *fileTable) next(first int) int { return first - 2*len(t.layers) }
 
-// restore finds the complete layers of the file, whose first has the given sum, and removes what follows them. It returns the sum of the next layer.
+// restore reads the complete layers in the file, and removes an incomplete layer after them. sum is the sum of the first layer; the next ones have
+// smaller sums. It returns the sum of the layer to compute next.
 func (t *fileTable) restore(sum int) (int, error) {
 	for ; sum >= 4; sum -= 2 {
 		found, err := openRecord(fileSection{t.file, t.end})

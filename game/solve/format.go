@@ -112,6 +112,7 @@ func (d directory) append(dst []byte) []byte {
 	return appendChecksum(dst, start)
 }
 
+// parseDirectory parses the directory of a table: the value of the game, the sizes, and the position of each layer in the file.
 func parseDirectory(data []byte) (directory, error) {
 	body, ok := verifyChecksum(data)
 	if !ok || len(body) < directoryFixed || (len(body)-directoryFixed)%directoryEntry != 0 {
@@ -130,7 +131,7 @@ func parseDirectory(data []byte) (directory, error) {
 	return result, nil
 }
 
-// appendFooter appends the footer, which has the place of the directory.
+// appendFooter appends the footer, which has the offset and the size of the directory.
 func appendFooter(dst []byte, offset, size uint64) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(dst, offset)

@@ -55,7 +55,7 @@ func (s *solver) ownName(kind string, sum int) string { return s.name(kind, sum,
 // singleProcess reports whether one process solves the problem.
 func (s *solver) singleProcess() bool { return s.share.Count == 1 }
 
-// open opens a layer. It waits for the records of other processes.
+// open opens the records of all processes with the boards of a layer. It waits for the records of other processes.
 func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error) {
 	opened := &layer{owners: s.owners, sum: sum}
 	for process := 1; process <= s.share.Count; process++ {

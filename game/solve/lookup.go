@@ -51,7 +51,7 @@ func (l *lookup) add(board uint64, value float64) {
 	}
 }
 
-// get returns the value of a board, false if it is not in the lookup.
+// get returns the value of a board; false if the board is not in the lookup.
 func (l *lookup) get(board uint64) (float64, bool) {
 	for index := l.startIndex(board); ; {
 		candidate := &l.slots[index]

@@ -22,7 +22,7 @@ func (e *expander) wonValue() float64 {
 // nextValues has the values of the boards with one more tile, by the exponent of the tile minus 1 and by the group of its cell.
 type nextValues [2][2]lookup
 
-// mean returns the expected value of an afterstate, given the values of the boards with one more 2 or 4.
+// mean returns the expected value of an afterstate. values has the values of the boards with a new 2 or a new 4.
 //
 // It adds the terms by cell, those with a 2 and those with a 4 separately, so the order of additions depends on the afterstate only. The weights
 // are integers. So the mean of ones is exactly 1, and the mean of numbers up to 1 is never above 1.
@@ -55,8 +55,8 @@ func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 	return total / (float64(e.problem.Total) * float64(bits.OnesCount64(empty))), nil
 }
 
-// best returns the value of a position, given the values of afterstates, and all moves with exactly that value. A position without legal moves has
-// the value 0 and no moves.
+// best returns the value of a position, and all moves with exactly this value. afters has the values of the afterstates. A position without legal
+// moves has the value 0 and no moves.
 func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, error) {
 	var next [4]game.Board
 	legal, _ := e.rules.Moved(game.Board(position), &next)

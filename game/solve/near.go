@@ -158,7 +158,8 @@ type backwardLayer struct {
 var errNoWin = errors.New("the table is not of probabilities of winning without a discount")
 
 // solveBackwards computes a vector for each position by backward induction, and returns the vector of the empty board. A won board has the vector
-// won, and a lost board has zeros. For other boards, value computes the vector out, which is zero before, from the best value and the moves.
+// won. A lost board has zeros. For each other board, solveBackwards calls value, which adds the vector to out. best is the best value, and moves have
+// the values and the expected vectors of the legal moves.
 func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []moveOption, out []float64)) ([]float64, error) {
 	if t.problem.Objective != Win || t.problem.Discount != 1 || t.problem.Against != Chance {
 		return nil, errNoWin

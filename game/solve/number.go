@@ -9,7 +9,8 @@ type numbering struct {
 	line   *[1 << 16]uint16 // the line of each number below base
 }
 
-// newNumbering returns the numbering for exponents below exps, 2 to 15.
+// newNumbering returns the numbering of boards whose exponents are less than numExponents, a number from 2 to 15. The number of a board has a digit
+// for each group of four cells.
 func newNumbering(numExponents int) *numbering {
 	result := &numbering{base: 1, rank: new([1 << 16]uint16), line: new([1 << 16]uint16)}
 	for range 4 {
@@ -49,7 +50,7 @@ func (n *numbering) decode(board uint64) decoderState {
 	}
 }
 
-// carry propagates the overflow of the low part of a number. It returns false if no board has the number.
+// carry adds the overflow of the low part of a number to its higher digits. It returns false if no board has the resulting number.
 func (n *numbering) carry(state *decoderState) bool {
 	carried := state.low / n.base
 	state.low -= carried * n.base

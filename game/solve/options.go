@@ -32,7 +32,7 @@ func (o Objective) String() string {
 	return objectiveNames[o]
 }
 
-// ParseObjective is the inverse of String.
+// ParseObjective returns the objective with a name: win, score or moves.
 func ParseObjective(name string) (Objective, error) {
 	for number, known := range objectiveNames {
 		if name == known {
@@ -110,7 +110,7 @@ func (o *Options) Problem() (Problem, error) {
 	return problem, problem.validate()
 }
 
-// validate checks a problem from options or from a file.
+// validate returns an error if a parameter of the problem is outside its range.
 func (p Problem) validate() error {
 	if err := p.Shape.Validate(); err != nil {
 		return err

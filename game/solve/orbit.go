@@ -36,7 +36,8 @@ func (r *reflection) applyAll(x uint64) uint64 {
 	return x
 }
 
-// newReflection makes a reflection from the function that maps each cell to its image. The reflection must be its own inverse.
+// newReflection returns a reflection of boards as swaps of cells. imageOf maps each cell to its image; it must be its own inverse. Cells at the same
+// distance from their images are swapped together.
 func newReflection(cells int, imageOf func(cell int) int) reflection {
 	var swaps []swap
 	for cell := range cells {
@@ -71,6 +72,7 @@ type orbit struct {
 	cellShift [8][game.MaxCells]uint8
 }
 
+// newOrbit returns the symmetries of boards of a shape: 8 for a square, 4 for an oblong, and 2 for a single line.
 func newOrbit(shape game.Shape) *orbit {
 	rows, cols := shape.Rows, shape.Cols
 	result := &orbit{
@@ -139,7 +141,7 @@ func (o *orbit) leastImage(board uint64) uint64 {
 	return min(least, transposed, flipped, o.flipV.apply(transposed), o.flipV.apply(flipped))
 }
 
-// leastImageWith returns the least image of a board with a tile of exponent exp put into its empty cell i, given the images of the board.
+// leastImageWith returns the least image of a board with a new tile in an empty cell. images are the images of the board without the tile.
 func (o *orbit) leastImageWith(images *[8]uint64, cell int, exponent uint64) uint64 {
 	place := func(symmetry int) uint64 { return images[symmetry] | exponent<<(o.cellShift[symmetry][cell]&63) }
 	least := min(place(0), place(1))

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// forEach calls do for the parts 0 to n-1 on up to workers goroutines, in any order. It stops at the first error or when ctx ends. Concurrent
-// calls of do have different values of worker, which are below workers.
+// forEach calls job for the parts 0 to parts-1, on up to workers goroutines and in any order. It stops at the first error or when ctx ends.
+// Concurrent calls have different values of worker, from 0 to workers-1.
 func forEach(ctx context.Context, workers, parts int, job func(worker, part int) error) error {
 	var next atomic.Int64
 	errs := make([]error, workers)

@@ -40,6 +40,8 @@ const partSize = 1 << 13
 // parts of similar sizes.
 const minGrouped = 16
 
+// newPartition returns the partition of the boards of a problem. The part of a board is computed from the sum of the weights of its tiles, so
+// symmetric boards are in the same part.
 func newPartition(problem Problem, symmetries *orbit) *partition {
 	cells := problem.Shape.Cells()
 	result := &partition{parts: partsFor(problem, symmetries.images)}
@@ -69,7 +71,7 @@ func newPartition(problem Problem, symmetries *orbit) *partition {
 	return result
 }
 
-// weight returns the contribution to the part of a tile in a cell of a group.
+// weight returns the contribution of a tile, in a cell of a group, to the number of the board's part: a hash of both.
 func weight(group, exponent uint64) uint16 {
 	if exponent == 0 {
 		return 0

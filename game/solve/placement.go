@@ -84,8 +84,8 @@ func LeastPlacement[V int64 | float64](
 	return least, at, nil
 }
 
-// Place returns b, a board after a move or the empty board at the start of a game, with the new tile that the opponent of the problem chooses. It
-// draws what the opponent leaves to chance; against Chance it is AddRandom. The error says that b does not occur in a game.
+// Place adds a new tile to a board after a move, or to the empty board, as the opponent of the problem chooses. If the opponent does not choose the
+// cell or the tile, this is drawn at random; against Chance, both are. It returns an error if the board does not occur in a game.
 func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	if t.problem.Against == Chance {
 		return t.AddRandom(board, rng), nil
@@ -106,7 +106,8 @@ func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	return t.rules.Spawn(board, placement.N, placement.Exp), nil
 }
 
-// leastPlacement returns the opponent's placement on b and its value. Before the first two tiles of a game, it looks at both.
+// leastPlacement returns the placement of the opponent on a board, and its value. On the empty board, the value takes the placement of the second
+// tile into account.
 func (t *Table) leastPlacement(board game.Board) (float64, Placement, error) {
 	odds := Odds[float64]{float64(t.problem.Twos), float64(t.problem.Total)}
 	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(board), math.Inf(1), func(empty, exponent int, _ float64) (float64, error) {

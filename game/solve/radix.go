@@ -8,7 +8,8 @@ import (
 // maxDigit is the largest number of bits of a digit of the radix sort. The counters of such a digit fit a first-level cache.
 const maxDigit = 11
 
-// sortUnique sorts keys and removes duplicates. It uses both slices; the result is a prefix of keys or of scratch, which must be as long as keys.
+// sortUnique sorts keys and removes duplicates, by a radix sort of the bits that vary. scratch must be as long as keys. The result is a prefix of
+// keys or of scratch.
 func sortUnique(keys, scratch []uint64) []uint64 {
 	if len(keys) < 256 {
 		slices.Sort(keys)

@@ -66,7 +66,7 @@ func (h header) append(dst []byte) []byte {
 
 var errNoRecord = errors.New("no complete layer")
 
-// parseHeader parses a header; the error is errNoRecord if it is not valid.
+// parseHeader parses the header of a record. The error is errNoRecord if the header is not valid.
 func parseHeader(data []byte) (header, error) {
 	if len(data) < headerSize || string(data[:8]) != recordMagic ||
 		crc32.Checksum(data[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(data[headerSize-4:]) {
@@ -158,7 +158,7 @@ func openRecord(src source) (*record, error) {
 	return opened, nil
 }
 
-// verify checks the checksum of the whole record.
+// verify returns an error if the checksum of the record is wrong. It reads the whole record.
 func (r *record) verify() error {
 	const step = 1 << 20
 	var buffer scratch

@@ -47,7 +47,7 @@ func (r *runs) close() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// add adds sets of boards. data has their encodings one after the other; runs keeps it.
+// add adds sets of boards. data has the encodings of the sets, one after the other. If all data exceeds the limit, it goes to a temporary file.
 func (r *runs) add(data []byte, sets []set) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -82,7 +82,7 @@ func (r *runs) add(data []byte, sets []set) error {
 // set describes an encoded set of n boards of a part; end is the end of its encoding.
 type set struct{ part, n, end int }
 
-// appendRun encodes ascending boards.
+// appendRun encodes boards in ascending order as differences.
 func appendRun(dst []byte, boards []uint64) []byte {
 	last := uint64(0)
 	for _, board := range boards {

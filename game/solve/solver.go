@@ -53,6 +53,7 @@ type valueLayer struct {
 	sum int // 0: no layer
 }
 
+// newSolver returns a solver that has done no work yet. It stores layers of boards in layers, and layers of values in table.
 func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	problem, err := opts.Problem()
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *solver) run(ctx context.Context) error {
 	return s.valueFrom(ctx, s.lastSum)
 }
 
-// valueFrom values the layers from sum down to 4, and then the game.
+// valueFrom computes the values of the layers from a sum down to 4, and then the value of the game.
 func (s *solver) valueFrom(ctx context.Context, sum int) error {
 	for above := s.lastSum; above > sum; above -= 2 {
 		s.valued += s.layerSizes(above).Positions
@@ -115,7 +116,7 @@ func (s *solver) valueFrom(ctx context.Context, sum int) error {
 	return err
 }
 
-// reserveValues allocates memory for the largest cached layers, so that it need not grow.
+// reserveValues allocates memory for the values of the largest cached layers in advance.
 func (s *solver) reserveValues() {
 	positions := int64(0)
 	for _, layer := range s.stats.Layers {

@@ -47,9 +47,8 @@ func (t *Table) Close() error {
 	return t.file.Close()
 }
 
-// Value returns the value of a board with the player to move, and all moves with that value. It finds them on the canonical board and maps them
-// back. Moves count as equally good if their values are the same float64. This always holds for symmetric moves; other moves of equal value can
-// differ by rounding.
+// Value returns the value of a board on which the player moves, and all best moves. Moves count as equally good if their values are the same float64.
+// Symmetric moves always are; other moves of equal value can differ by rounding.
 //
 // A board with MAX has the value of a won game and no moves. For other boards ok is false if the game cannot reach the board, or if the file
 // cannot be read.

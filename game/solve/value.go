@@ -8,7 +8,7 @@ import (
 	"tilecheck/game"
 )
 
-// valueLayer computes the values of the positions of a sum from the two layers above it.
+// valueLayer computes the values of the positions with a sum of tiles, from the values in the two layers with greater sums.
 func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	positions, err := s.openOwn(positionsName, sum)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	return errors.Join(s.dropUnneeded(sum), s.memory.check(s.store.size(), sum))
 }
 
-// openNext opens the valued layers that a layer depends on. Layers above the last one are nil.
+// openNext opens the two layers of values that a layer depends on. A layer above the last one is nil.
 func (s *solver) openNext(ctx context.Context, sum int) (next adjacentLayers, err error) {
 	for exp := 1; exp <= 2; exp++ {
 		if next[exp-1], err = s.openValues(ctx, sum+2*exp); err != nil {
@@ -103,7 +103,8 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, keepsValues bo
 	})
 }
 
-// exchangeAfters is valueAfters for several processes: each computes the values of its own parts, and then reads the values of all parts.
+// exchangeAfters does the work of valueAfters with several processes. Each process computes the values of its own parts, and then reads the values of
+// all parts.
 func (s *solver) exchangeAfters(ctx context.Context, afters *record) error {
 	sum := int(afters.sum)
 	exists, err := s.hasOwn(afterValuesName, sum)

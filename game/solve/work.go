@@ -94,7 +94,7 @@ func (w *work) checkPublished() error {
 	return nil
 }
 
-// prepare opens or creates the directory. done is true if the file exists already.
+// prepare opens or creates the work directory, and locks it. If the file of the table already exists, done is true and stats are those of the table.
 func (w *work) prepare(resume bool) (stats Stats, done bool, err error) {
 	if _, err := os.Stat(w.path); err == nil {
 		if !resume {
@@ -122,7 +122,7 @@ func (w *work) prepare(resume bool) (stats Stats, done bool, err error) {
 	return stats, false, nil
 }
 
-// open opens or creates the table.
+// open opens or creates the table in the work directory. Of several processes, only the first one writes the table.
 func (w *work) open() (err error) {
 	if w.multiProcess() {
 		if err := w.checkAgreement(); err != nil {
@@ -136,7 +136,8 @@ func (w *work) open() (err error) {
 	return err
 }
 
-// checkAgreement checks that all processes solve the same problem and agree on their number. The first process writes both to a file.
+// checkAgreement returns an error unless all processes solve the same problem, and agree on the number of processes. The first process to start
+// writes both to a file.
 func (w *work) checkAgreement() error {
 	if _, err := os.Stat(w.dir.path(lockName)); err == nil {
 		return fmt.Errorf("%s: one process works on it, want no other", w.dir)
@@ -293,7 +294,7 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	return solver.stats, w.publish(solver.stats)
 }
 
-// restoreValues finds the layers that this process has valued, and returns the sum of the next one.
+// restoreValues finds the layers whose values this process has computed, and returns the sum of the next layer.
 func (w *work) restoreValues(solver *solver) (nextSum int, err error) {
 	nextSum = solver.lastSum
 	if w.table != nil {
@@ -314,7 +315,7 @@ func (w *work) restoreValues(solver *solver) (nextSum int, err error) {
 	return solver.lastSum, nil
 }
 
-// complete adds the last layer to the table and records that this process is done. The publishing process waits until all are.
+// complete adds the last layer to the table, and records that this process is done. The process that publishes the table waits until all are done.
 func (s *solver) complete(ctx context.Context) error {
 	last, err := s.open(ctx, valuesName, 4)
 	if err == nil {

@@ -21,11 +21,11 @@ type Options struct {
 	Optimal bool // only the best moves, and the positions that are reached by them
 }
 
-// DOT returns a graph of the game of a table: its positions, up to symmetry, in a column for each sum of tiles; moves, one for all those
-// that lead to the same afterstate; and what random tiles make of these. All boards that are won are one node, and so are all that are
-// lost. A position shows its value.
+// DOT returns the graph of a solved game in the language of Graphviz. Its nodes are the positions up to symmetry, with their values, in a column for
+// each sum of tiles. Its edges are the moves and the random tiles after them. Moves to the same afterstate share an edge. All won boards are one
+// node, and all lost boards another.
 //
-// The error says that the game is too large, or that the table cannot be read.
+// It returns an error if the game is too large to draw, or if the table cannot be read.
 func DOT(table *solve.Table, opts Options) (string, error) {
 	if positions := table.Stats().Positions; positions > MaxPositions {
 		return "", fmt.Errorf("%s has %s, want at most %d to draw", table.Problem(), noun.Count(positions, "position"), MaxPositions)
@@ -70,7 +70,7 @@ type node struct {
 	text  string
 }
 
-// position adds a position that is not lost and everything that follows from it.
+// position adds the node of a position that is not lost, and all positions that can follow. It does nothing if the node exists.
 func (g *graph) position(board game.Board) error {
 	if g.seen[board] {
 		return nil
@@ -90,7 +90,7 @@ func (g *graph) position(board game.Board) error {
 	return nil
 }
 
-// groups returns the moves to draw, those with the same canonical afterstate together.
+// groups returns the moves to draw. Moves with the same canonical afterstate form a group.
 func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveValue {
 	var grouped [][]solve.MoveValue
 	groupOf := make(map[game.Board]int)
@@ -110,7 +110,7 @@ func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveV
 	return grouped
 }
 
-// action adds a node for moves that do the same, and edges to what random tiles make of them.
+// action adds a node for moves with the same afterstate, and edges to the boards after a random tile.
 func (g *graph) action(from game.Board, same []solve.MoveValue) error {
 	var names []string
 	for _, move := range same {
@@ -157,7 +157,7 @@ func (g *graph) sum(board game.Board) int {
 	return sum
 }
 
-// label is the board as a table, and its value below.
+// label returns the label of a board's node: the board as an HTML table, with its value below.
 func (g *graph) label(board game.Board, value float64) string {
 	shape := g.table.Problem().Shape
 	color := "black"
@@ -189,7 +189,7 @@ func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } //
 
 func id(board game.Board) string { return fmt.Sprintf("b%x", uint64(board)) }
 
-// finish puts the graph together. Positions of one sum are of one rank.
+// finish returns the text of the graph. Positions with the same sum of tiles have the same rank, and so stand in one column.
 func (g *graph) finish() string {
 	slices.SortFunc(g.nodes, func(a, b node) int { return cmp.Or(a.sum-b.sum, cmp.Compare(a.board, b.board)) })
 	var out strings.Builder

@@ -21,9 +21,8 @@ var (
 	notice []byte
 )
 
-// SVG lays out a graph in Graphviz's language by the method "dot" and returns the picture.
-//
-// The error is Graphviz's complaint about the text, or that of ctx.
+// SVG returns a picture of a graph, which is a text in the language of Graphviz. The method "dot" computes the layout. The error is a message of
+// Graphviz, or an error of ctx.
 func SVG(ctx context.Context, dot string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ type graphviz struct {
 	stderr  *bytes.Buffer
 }
 
-// newGraphviz starts a Graphviz without access to anything. Compiling it takes most of the time that a picture takes, a second; where there
-// is no compiler, it is interpreted.
+// newGraphviz starts Graphviz as a WebAssembly module without access to files or the network. Its compilation takes about a second, which is most of
+// the time of a picture.
 func newGraphviz(ctx context.Context) (*graphviz, error) {
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true)
 	instance := &graphviz{runtime: wazero.NewRuntimeWithConfig(ctx, config), stderr: new(bytes.Buffer)}
@@ -68,7 +67,7 @@ func newGraphviz(ctx context.Context) (*graphviz, error) {
 	return instance, err
 }
 
-// refuseCallbacks provides the functions through which go-graphviz lets plugins be written in Go. There are none, so none is called.
+// refuseCallbacks defines the functions that the module imports for plugins in Go. There are no such plugins, so each function panics.
 func (g *graphviz) refuseCallbacks(ctx context.Context, code wazero.CompiledModule) error {
 	env := g.runtime.NewHostModuleBuilder("env")
 	for _, function := range code.ImportedFunctions() {
@@ -81,7 +80,8 @@ func (g *graphviz) refuseCallbacks(ctx context.Context, code wazero.CompiledModu
 	return err
 }
 
-// render follows Graphviz's manual of its library: a context with its plugins, a graph, its layout, the picture.
+// render draws a graph by the steps in the manual of Graphviz's library: create a context with plugins, read the graph, lay it out, and draw the
+// picture.
 func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
 	library := &calls{ctx: ctx, graphviz: g}
 	plugins := library.plugins()
@@ -107,6 +107,7 @@ type calls struct {
 	err error
 }
 
+// call calls a function of the library, and returns its first result, or 0. After an error, which it stores in c.err, it does nothing.
 func (c *calls) call(name string, args ...uint64) uint64 {
 	function := c.module.ExportedFunction(name)
 	if function == nil && c.err == nil {
@@ -134,6 +135,7 @@ func (c *calls) bytes(data []byte) uint64 {
 // text copies a text and the zero that ends it.
 func (c *calls) text(s string) uint64 { return c.bytes(append([]byte(s), 0)) }
 
+// read returns a copy of the module's memory at an address. After an error, which it stores in c.err, it returns nil.
 func (c *calls) read(address, length uint64) []byte {
 	if c.err != nil {
 		return nil
@@ -152,13 +154,14 @@ func (c *calls) word(at uint64) uint64 {
 	return 0
 }
 
-// plugins returns the array of pairs of a name and a library that gvContextPlugins wants, made of the list of those that are compiled in.
+// plugins returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
+// plugins are those that are compiled into the module.
 func (c *calls) plugins() uint64 {
 	out := c.bytes(make([]byte, 8))
 	c.call("wasm_bridge_SymList_default", out)
 	list := c.word(out)
 	var array []byte
-	for i := range c.word(list) { // a length, then where pointers to pairs are
+	for i := range c.word(list) { // the list has its length, and then a pointer to an array of pointers to pairs
 		pair := c.word(c.word(list+4) + 8*i)
 		array = append(array, c.read(pair, 8)...)
 	}
