@@ -272,8 +272,9 @@ func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	}
 	truncation.checkPart(ctx, space)
 	truncation.size *= partGrowth
-	return ctx.Err() == nil && !truncation.isAccurate && truncation.stallCount < maxStallCount &&
-		truncation.limitErr == nil && truncation.size <= maxTruncated
+	mayBeLarger := truncation.limitErr == nil && truncation.size <= maxTruncated
+	isStalled := truncation.stallCount >= maxStallCount
+	return mayBeLarger && !isStalled && !truncation.isAccurate && ctx.Err() == nil
 }
 
 // checkPart checks the property on a part of the model. A better verdict replaces the previous answer.

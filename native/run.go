@@ -166,8 +166,8 @@ func (run *run) checkInstances() error {
 		if err := closeInstance(checked); err != nil {
 			return err
 		}
-		proven, ok := checked.(interface{ acceptedProofs() *certificates })
-		if !ok || certificate == nil || run.ctx.Err() != nil {
+		proven, hasProofs := checked.(interface{ acceptedProofs() *certificates })
+		if !hasProofs || certificate == nil || run.ctx.Err() != nil {
 			continue
 		}
 		if err := proven.acceptedProofs().write(run.ctx, certificate); err != nil {

@@ -77,10 +77,15 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 			verdict.Witnesses = append(verdict.Witnesses, *found)
 			model.keepVerdict(verdict)
 		}
-		if err == nil && model.outputs.Witness.Part && question.bound != nil && question.provesAnswer {
-			err = model.addSubsystem(ctx, &verdict.Witnesses[len(verdict.Witnesses)-1], reach, chain, question)
-		}
 		if err != nil {
+			return err
+		}
+		canHaveSubsystem := question.bound != nil && question.provesAnswer
+		if !model.outputs.Witness.Part || !canHaveSubsystem {
+			continue
+		}
+		last := &verdict.Witnesses[len(verdict.Witnesses)-1]
+		if err := model.addSubsystem(ctx, last, reach, chain, question); err != nil {
 			return err
 		}
 	}

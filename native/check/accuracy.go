@@ -277,7 +277,8 @@ func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best
 	for best.width > wantedWidth && wanted.epsilon > leastEpsilon && !best.hitSweepLimit {
 		wanted.epsilon = max(wanted.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
 		narrower, err := c.attempt(ctx, m, wanted, property)
-		if err != nil || !(narrower.width < best.width) {
+		isNarrower := err == nil && narrower.width < best.width
+		if !isNarrower {
 			break // float64 numbers give no narrower bounds
 		}
 		best = narrower

@@ -95,8 +95,8 @@ func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.
 	if err != nil {
 		return err
 	}
-	holds, ok := compare(u.formula.Rel, bounds, plainNumber(enclosed))
-	if !ok {
+	holds, isDecided := compare(u.formula.Rel, bounds, plainNumber(enclosed))
+	if !isDecided {
 		return &undecidedError{u.property.X.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: holds}

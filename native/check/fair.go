@@ -88,7 +88,8 @@ func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]ui
 		for i := range endComponents.Num() {
 			members := endComponents.Members(i)
 			missing := quantifier.statesWithMissingChoices(product, members, endComponents.Choices)
-			if len(missing) == 0 {
+			isFair := len(missing) == 0
+			if isFair {
 				fairSets = append(fairSets, members)
 				continue
 			}

@@ -263,12 +263,8 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses 
 	for s := range m.states {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			for i, objective := range m.objectives {
-				exact, nearest, err := m.lossOfChoice(objective, maxRewards[i], s, c)
-				if err != nil {
-					return nil, nil, err
-				}
-				sums.add(c, weights[i], exact, nearest)
+			if err := m.addLosses(sums, weights, maxRewards, s, c); err != nil {
+				return nil, nil, err
 			}
 		}
 		if len(m.ends[s]) > 0 {
@@ -310,6 +306,18 @@ func (m *multi) pathObjectives() objectiveSet {
 		}
 	}
 	return set
+}
+
+// addLosses adds the weighted losses of choice c in state s of the product. maxRewards[i] has the maxima of objective i.
+func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, c int) error {
+	for i, objective := range m.objectives {
+		exact, nearest, err := m.lossOfChoice(objective, maxRewards[i], s, c)
+		if err != nil {
+			return err
+		}
+		sums.add(c, weights[i], exact, nearest)
+	}
+	return nil
 }
 
 // lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. A minimised

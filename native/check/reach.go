@@ -132,8 +132,11 @@ func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
 		value, bestValue := r.values.at(int(s)), r.values.at(best)
-		isSmaller, isGreater := value.Hi < bestValue.Hi, value.Lo > bestValue.Lo
-		if wantsLeast && isSmaller || !wantsLeast && isGreater {
+		isBetter := value.Lo > bestValue.Lo
+		if wantsLeast {
+			isBetter = value.Hi < bestValue.Hi
+		}
+		if isBetter {
 			best = int(s)
 		}
 	}

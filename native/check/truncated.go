@@ -32,8 +32,9 @@ func (c *Checker) Truncates(property *Property) bool {
 	if !isUntil || c.opts.Fair || c.bounds.space.Unexplored() == nil {
 		return false
 	}
-	modelType := c.bounds.space.Program().Type
-	if modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
+	switch c.bounds.space.Program().Type {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP:
+	default:
 		return false
 	}
 	if formula.Query() && len(c.bounds.space.Model().Initial) > 1 {

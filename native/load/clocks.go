@@ -85,8 +85,21 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 	if err != nil {
 		return nil, nil, err
 	}
-	var first *digital.Model
-	var translated []runner.Instance
+	first, translated, err := translateClocks(instances)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := Options(&plan.Job)
+	options.Exact = true
+	space, _, _, err := ClockMDP(ctx, first, options, false)
+	return space, translated, err
+}
+
+// translateClocks translates properties of a timed automaton to properties of one MDP. first is the translation of the first property.
+func translateClocks(instances []runner.Instance) (first *digital.Model, translated []runner.Instance, err error) {
+	if len(instances) == 0 {
+		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
+	}
 	for i := range instances {
 		property := &instances[i]
 		method := digital.Digital
@@ -104,13 +117,7 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 		}
 		translated = append(translated, runner.Instance{Property: model.Property, Program: model.Program, File: property.File})
 	}
-	if first == nil {
-		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
-	}
-	options := Options(&plan.Job)
-	options.Exact = true
-	space, _, _, err := ClockMDP(ctx, first, options, false)
-	return space, translated, err
+	return first, translated, nil
 }
 
 // ClockModel returns the MDP of a plan's timed automaton, for no particular property. program is the program of the automaton, possibly with the

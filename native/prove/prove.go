@@ -388,16 +388,25 @@ func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort 
 	return computed, err
 }
 
+// setMemberships computes which states each of some sets contains.
+func (prover *Prover) setMemberships(ctx context.Context, sets []int, currentEffort effort) ([]membership, error) {
+	var memberships []membership
+	for _, setIndex := range sets {
+		computed, err := prover.setMembership(ctx, setIndex, currentEffort)
+		if err != nil {
+			return nil, err
+		}
+		memberships = append(memberships, computed)
+	}
+	return memberships, nil
+}
+
 // computeMembership computes which states a set contains, and the columns of the set, from the sets that it refers to.
 func (prover *Prover) computeMembership(ctx context.Context, setIndex int, currentEffort effort) (membership, error) {
 	set := &prover.Sets[setIndex]
-	var operands []membership
-	for _, operandIndex := range set.Sets {
-		operand, err := prover.setMembership(ctx, operandIndex, currentEffort)
-		if err != nil {
-			return membership{}, err
-		}
-		operands = append(operands, operand)
+	operands, err := prover.setMemberships(ctx, set.Sets, currentEffort)
+	if err != nil {
+		return membership{}, err
 	}
 	switch set.Kind {
 	case certificate.All:

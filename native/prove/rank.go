@@ -110,7 +110,11 @@ func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if choiceRank := leastRank(graph, rank, c); choiceRank > greatest && (isUsable == nil || isUsable(s, c)) {
+		choiceRank := leastRank(graph, rank, c)
+		if choiceRank <= greatest {
+			continue
+		}
+		if isUsable == nil || isUsable(s, c) { // asked only where it matters, because it may compute with fractions
 			greatest = choiceRank
 		}
 	}

@@ -78,7 +78,8 @@ type bounds struct {
 
 // boundsOf returns the bounds of a vector, and computes its columns. It reuses bounds that were computed with at least the given effort.
 func (prover *Prover) boundsOf(ctx context.Context, vector int, wanted effort) (*bounds, error) {
-	if computed := prover.computedBounds[vector]; computed != nil && (computed.effort >= wanted || computed.zeroWidth()) {
+	computed := prover.computedBounds[vector]
+	if computed != nil && computed.suffices(wanted) {
 		return computed, nil
 	}
 	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: wanted}
@@ -88,6 +89,11 @@ func (prover *Prover) boundsOf(ctx context.Context, vector int, wanted effort) (
 	}
 	prover.computedBounds[vector] = &bounds{values, wanted}
 	return prover.computedBounds[vector], nil
+}
+
+// suffices reports whether bounds with the wanted effort would not be narrower.
+func (b *bounds) suffices(wanted effort) bool {
+	return b.effort >= wanted || b.zeroWidth()
 }
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.

@@ -165,33 +165,40 @@ func (reader *recordReader) readRow(line string, steps int) (row, error) {
 	if parsed.state, err = reader.parseState(texts, positions); err != nil {
 		return row{}, err
 	}
-	if i, ok := reader.columns["action"]; ok && texts[i] != "?" && steps > 0 {
-		parsed.action = texts[i]
+	isFirst := steps == 0
+	action, hasAction := reader.columns["action"]
+	if hasAction && !isFirst && texts[action] != "?" {
+		parsed.action = texts[action]
 	}
 	if parsed.action == "null" {
 		return parsed, nil
 	}
-	if i, ok := reader.columns["step"]; ok && texts[i] != strconv.Itoa(steps) {
-		return row{}, reader.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], steps)
+	if step, hasStep := reader.columns["step"]; hasStep && texts[step] != strconv.Itoa(steps) {
+		return row{}, reader.formatError(positions[step], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[step], steps)
 	}
-	err = reader.parseProbabilityAndTime(&parsed, texts, positions, steps == 0)
+	err = reader.parseProbabilityAndTime(&parsed, texts, positions, isFirst)
 	return parsed, err
 }
 
 // parseProbabilityAndTime sets the probability and the time of a row, if it has these columns. The first row may have "-" instead.
 func (reader *recordReader) parseProbabilityAndTime(parsed *row, texts []string, positions []int, isFirst bool) (err error) {
-	hasNumber := func(i int) bool { return !isFirst || texts[i] != "-" }
-	if i, ok := reader.columns["probability"]; ok && hasNumber(i) {
-		if parsed.probability, err = reader.parseNumber("probability", texts[i], positions[i], 0); err != nil {
+	isOmitted := func(column int) bool { return isFirst && texts[column] == "-" }
+	column, hasColumn := reader.columns["probability"]
+	if hasColumn && !isOmitted(column) {
+		parsed.probability, err = reader.parseNumber("probability", texts[column], positions[column], 0)
+		if err != nil {
 			return err
 		}
 	}
-	if i, ok := reader.columns["time"]; ok && reader.program.Timed() && hasNumber(i) {
-		if parsed.time, err = reader.parseNumber("time", texts[i], positions[i], reader.lastTime); err != nil {
-			return err
-		}
-		reader.lastTime = parsed.time
+	column, hasColumn = reader.columns["time"]
+	if !hasColumn || !reader.program.Timed() || isOmitted(column) {
+		return nil
 	}
+	parsed.time, err = reader.parseNumber("time", texts[column], positions[column], reader.lastTime)
+	if err != nil {
+		return err
+	}
+	reader.lastTime = parsed.time
 	return nil
 }
 

@@ -133,6 +133,19 @@ func (checker *positivityChecker) check(function *ratfunc.Func, noun string) err
 	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", noun, function)
 }
 
+// addChoice adds a row as a choice of the last state, for the parameter values of a point.
+func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*big.Rat) error {
+	builder.Choice(sparse.NoAction)
+	for _, transition := range solver.rows[row] {
+		prob, isFinite := transition.prob.At(point)
+		if !isFinite || prob.Sign() <= 0 {
+			return fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.prob)
+		}
+		builder.AddRat(transition.target, prob, sparse.NoAction)
+	}
+	return nil
+}
+
 // instantiate returns the MDP and its rewards for the parameter values of a point. Each row becomes a choice.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
@@ -142,13 +155,8 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 		}
 		builder.State()
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
-			builder.Choice(sparse.NoAction)
-			for _, transition := range solver.rows[row] {
-				prob, isFinite := transition.prob.At(point)
-				if !isFinite || prob.Sign() <= 0 {
-					return nil, nil, fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.prob)
-				}
-				builder.AddRat(transition.target, prob, sparse.NoAction)
+			if err := solver.addChoice(builder, row, point); err != nil {
+				return nil, nil, err
 			}
 		}
 	}

@@ -89,10 +89,12 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 		if err != nil {
 			return end, false, err
 		}
-		if sequence.P.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 {
+		hasRootBefore := sequence.P.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // from the given root to point
+		if hasRootBefore {
 			return end, false, nil
 		}
-		if root, found := sequence.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
+		root, hasRootAfter := sequence.FirstRoot(point, high)
+		if hasRootAfter && !root.Equal(end) && root.Less(end) {
 			end = root
 		}
 	}

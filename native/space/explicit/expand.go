@@ -411,7 +411,8 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
-		if otherSize == numTransitions && batch.actions[choice] == action && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
+		maySame := otherSize == numTransitions && batch.actions[choice] == action
+		if maySame && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
 			return true
 		}
 	}

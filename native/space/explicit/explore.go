@@ -278,7 +278,8 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 		create = search.model.NewPackedLister
 	}
 	machine, err := create(ctx, search.codec.packing)
-	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+	_, isUnsupported := errors.AsType[*compile.UnsupportedError](err)
+	if isUnsupported {
 		if !search.opts.Exact {
 			search.fallback = err
 		}

@@ -131,12 +131,13 @@ func (sources *Sources) set(section section) {
 // otherKind the sections with transition rewards, or the other way round. Entry i of each list belongs to
 // structure i. A section without a partner with the same title starts a new structure.
 func (sources *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
-	n := len(*sameKind) // the number of structures
-	if n == 0 || (*sameKind)[n-1].Text != nil || firstLine((*otherKind)[n-1]) != title {
+	last := len(*sameKind) - 1 // the index of the last structure
+	belongsToLast := last >= 0 && (*sameKind)[last].Text == nil && firstLine((*otherKind)[last]) == title
+	if !belongsToLast {
 		*sameKind, *otherKind = append(*sameKind, Source{}), append(*otherKind, Source{})
-		n++
+		last++
 	}
-	return &(*sameKind)[n-1]
+	return &(*sameKind)[last]
 }
 
 // firstLine returns the first line of a part, which is the title of a reward structure.

@@ -286,8 +286,9 @@ func (cursor *cursor) skipBlanks() {
 
 // skipWord moves the cursor behind a word and the blanks after it. It returns false if the word is not there.
 func (cursor *cursor) skipWord(word string) bool {
-	after, ok := bytes.CutPrefix(cursor.restOfLine(), []byte(word))
-	if !ok || len(after) == 0 || after[0] != ' ' && after[0] != '\t' {
+	after, isPrefix := bytes.CutPrefix(cursor.restOfLine(), []byte(word))
+	isWholeWord := bytes.HasPrefix(after, []byte(" ")) || bytes.HasPrefix(after, []byte("\t"))
+	if !isPrefix || !isWholeWord {
 		return false
 	}
 	cursor.column += len(word)
@@ -582,15 +583,23 @@ func (file *drnFile) endState() {
 	}
 }
 
+// checkCounts adds an error if the file has another number of states or choices than it declares. It does nothing if there are errors.
+func (file *drnFile) checkCounts() {
+	numStates, numChoices := file.current+1, file.assembly.numChoices
+	declaresChoices := file.declaredChoices >= 0
+	switch {
+	case len(file.errs) > 0:
+	case numStates != file.numStates:
+		file.errorAtEnd("found %s, wanted %d as @nr_states says", noun.Count(numStates, "state"), file.numStates)
+	case declaresChoices && numChoices != file.declaredChoices:
+		file.errorAtEnd("found %s, wanted %d as @nr_choices says", noun.Count(numChoices, "choice"), file.declaredChoices)
+	}
+}
+
 // importSpace checks the numbers of states and choices, and makes a space of the model.
 func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.endState()
-	if len(file.errs) == 0 && file.current+1 != file.numStates {
-		file.errorAtEnd("found %s, wanted %d as @nr_states says", noun.Count(file.current+1, "state"), file.numStates)
-	}
-	if numChoices := file.assembly.numChoices; len(file.errs) == 0 && file.declaredChoices >= 0 && numChoices != file.declaredChoices {
-		file.errorAtEnd("found %s, wanted %d as @nr_choices says", noun.Count(numChoices, "choice"), file.declaredChoices)
-	}
+	file.checkCounts()
 	model := file.assembly.finish()
 	if model == nil {
 		return nil, file.errs.Err()

@@ -30,7 +30,9 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 		}
 		last = labels.readState(last, numStates)
 	}
-	if len(labels.errs) == 0 && (labels.labelStates("init") == nil || labels.labelStates("init").Empty()) {
+	initial := labels.labelStates("init")
+	hasInitial := initial != nil && !initial.Empty()
+	if len(labels.errs) == 0 && !hasInitial {
 		labels.errorAtEnd(`found no state with the label "init", wanted at least one`)
 	}
 	return labels, nil

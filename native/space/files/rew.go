@@ -76,7 +76,8 @@ func (file *rewFile) readComment(text string) {
 	}
 	name, hasOpening := strings.CutPrefix(title, `"`)
 	name, hasClosing := strings.CutSuffix(name, `"`)
-	if !hasOpening || !hasClosing || name == "" || strings.Contains(name, `"`) {
+	isName := name != "" && !strings.Contains(name, `"`)
+	if !hasOpening || !hasClosing || !isName {
 		file.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(title)))
 		return
 	}

@@ -33,7 +33,8 @@ func (writer *Writer) writtenRow(dst []writtenTransition, choice int) []writtenT
 			transition.action = writer.actionName(i)
 		}
 		last := len(dst) - 1
-		if isMerging && last >= 0 && dst[last].target == transition.target {
+		hasTargetOfLast := last >= 0 && dst[last].target == transition.target
+		if isMerging && hasTargetOfLast {
 			dst[last].value = addNumbers(dst[last].value, transition.value)
 			dst[last].high = addNumbers(dst[last].high, transition.high)
 			continue

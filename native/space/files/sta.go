@@ -51,7 +51,8 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 // overwrites the result.
 func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
 	text := bytes.TrimRight(file.text[column:], " \t")
-	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
+	isTuple := len(text) >= 2 && text[0] == '(' && text[len(text)-1] == ')'
+	if !isTuple {
 		file.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
 		return nil, false
 	}
@@ -153,7 +154,8 @@ func (file *staFile) addValue(slot int, field field) {
 		return
 	}
 	value, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || text[0] == '+' || value == math.MinInt32 || value == math.MaxInt32 {
+	isExtreme := value == math.MinInt32 || value == math.MaxInt32
+	if err != nil || text[0] == '+' || isExtreme {
 		file.errorAt(field.column, "found %s, wanted an integer of 32 bits for %q", quote(field.text), variable.Name)
 		return
 	}

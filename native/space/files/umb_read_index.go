@@ -71,11 +71,13 @@ const umbMarkovTime = "urgent-stochastic"
 func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
 	isChain := system.Players == 0
 	isMDP := system.Players == 1 && system.Observations == 0
+	isGame := system.Players > 1 && system.Observations == 0
 	hasProbabilities := system.Probability != nil
+	hasExactProbabilities := hasProbabilities && !hasIntervals
 	switch {
 	case system.Time == "stochastic" && isChain:
 		return syntax.CTMC
-	case system.Time == umbMarkovTime && isMDP && hasProbabilities && !hasIntervals:
+	case system.Time == umbMarkovTime && isMDP && hasExactProbabilities:
 		return syntax.MDP
 	case system.Time != "discrete":
 		return syntax.TypeNone
@@ -89,7 +91,7 @@ func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
 		return syntax.MDP
 	case isMDP && system.ExitRate == nil:
 		return syntax.LTS
-	case system.Players > 1 && system.Observations == 0 && hasProbabilities && !hasIntervals:
+	case isGame && hasExactProbabilities:
 		return syntax.SMG
 	}
 	return syntax.TypeNone

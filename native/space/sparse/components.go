@@ -34,12 +34,14 @@ func (components *Components) Members(i int) []uint32 {
 // Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information Processing
 // Letters 116 (2016), without recursion.
 func (model *Model) Components(states, choices *Set) *Components {
-	n := model.NumStates()
+	numStates := model.NumStates()
 	search := &pearce{model: model, states: states, allowed: choices, index: 1, closedIndex: None - 1}
-	search.rindex = make([]uint32, n)
+	search.rindex = make([]uint32, numStates)
 	search.components.Start = []uint32{0}
-	for state := range n {
-		if search.rindex[state] == 0 && (states == nil || states.Has(state)) {
+	for state := range numStates {
+		isIncluded := states == nil || states.Has(state)
+		isVisited := search.rindex[state] != 0
+		if isIncluded && !isVisited {
 			search.search(uint32(state))
 		}
 	}

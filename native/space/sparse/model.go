@@ -133,10 +133,13 @@ func (reward *Reward) OfChoice(state, choice int) float64 {
 // for a nil Reward.
 func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
-	if reward != nil && reward.StateRat != nil && reward.StateRat[state] != nil {
+	if reward == nil {
+		return sum
+	}
+	if reward.StateRat != nil && reward.StateRat[state] != nil {
 		sum.Add(sum, reward.StateRat[state])
 	}
-	if reward != nil && reward.ChoiceRat != nil && reward.ChoiceRat[choice] != nil {
+	if reward.ChoiceRat != nil && reward.ChoiceRat[choice] != nil {
 		sum.Add(sum, reward.ChoiceRat[choice])
 	}
 	return sum

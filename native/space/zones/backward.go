@@ -263,36 +263,49 @@ func (search *backward) arrive(arrival arrival, into *entry) {
 	if search.memory.exceeded(0) { // search returns the error
 		return
 	}
-	firing, branch := arrival.firing, arrival.branch
-	z, ok := firing.transition.branches[branch].before(into.zone)
-	if ok {
-		z, ok = z.Intersect(firing.guard)
-	}
-	if !ok || !firing.transition.from.reached.Intersects(z) {
+	added, exists := arrival.optionOf(into)
+	if !exists {
 		return
 	}
-	isDominated := func(other option) bool {
-		return other.zone.Includes(z) && (other.entry.isSure || search.dominates(other.entry, into))
+	firing, branch := arrival.firing, arrival.branch
+	isBetter := func(other option) bool {
+		return other.zone.Includes(added.zone) && (other.entry.isSure || search.dominates(other.entry, into))
 	}
-	if i := slices.IndexFunc(firing.arrivals[branch], isDominated); i >= 0 {
-		if other := firing.arrivals[branch][i].entry; !other.isSure {
-			search.leaveOut(other, into, func() { search.arrive(arrival, into) })
+	if better := slices.IndexFunc(firing.arrivals[branch], isBetter); better >= 0 {
+		dominator := firing.arrivals[branch][better].entry
+		if !dominator.isSure {
+			search.leaveOut(dominator, into, func() { search.arrive(arrival, into) })
 		}
 		return
 	}
-	firing.arrivals[branch] = append(firing.arrivals[branch], option{z, into})
+	firing.arrivals[branch] = append(firing.arrivals[branch], added)
 	search.memory.add(1, optionBytes, 1)
 	for _, old := range firing.zones {
-		if z.Includes(old.zone) {
+		if added.zone.Includes(old.zone) {
 			search.addOption(old, branch, into)
 		}
 	}
-	single := make(branches, (len(firing.arrivals)+63)/64).with(branch)
+	onlyBranch := make(branches, (len(firing.arrivals)+63)/64).with(branch)
 	earlier := firing.zones
-	search.addZone(firing, z, single)
+	search.addZone(firing, added.zone, onlyBranch)
 	for _, old := range earlier {
-		search.intersect(old, option{z, into}, branch)
+		search.intersect(old, added, branch)
 	}
+}
+
+// optionOf returns the option to lead into an entry. exists is false if the branch leads into the entry from no reached valuation that
+// satisfies the guard.
+func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
+	transition := arrival.firing.transition
+	before, exists := transition.branches[arrival.branch].before(into.zone)
+	if !exists {
+		return option{}, false
+	}
+	enabled, exists := before.Intersect(arrival.firing.guard)
+	if !exists || !transition.from.reached.Intersects(enabled) {
+		return option{}, false
+	}
+	return option{enabled, into}, true
 }
 
 // intersect adds the intersections of a firing zone with the zone of a branch's option. It adds nothing if the
@@ -301,12 +314,14 @@ func (search *backward) intersect(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
 	}
-	if best := old.best[branch]; best != nil && best != added.entry && search.dominates(best, added.entry) {
+	best := old.best[branch]
+	isOther := best != nil && best != added.entry
+	if isOther && search.dominates(best, added.entry) {
 		search.leaveOut(best, added.entry, func() { search.intersect(old, added, branch) })
 		return
 	}
-	intersection, ok := added.zone.Intersect(old.zone)
-	if !ok || !old.firing.transition.from.reached.Intersects(intersection) {
+	intersection, intersects := added.zone.Intersect(old.zone)
+	if !intersects || !old.firing.transition.from.reached.Intersects(intersection) {
 		return
 	}
 	for _, generator := range old.generators {

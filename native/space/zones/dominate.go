@@ -96,7 +96,9 @@ func (search *backward) improve(z *firingZone, branch int, option *entry) {
 // improve updates the value of a firing zone for an option of a branch. It returns true if the option is now the
 // best of the branch.
 func (z *firingZone) improve(branch int, option *entry) bool {
-	if best := z.best[branch]; best != nil && best != option && best.value >= option.value {
+	best := z.best[branch]
+	isOther := best != nil && best != option
+	if isOther && best.value >= option.value {
 		return false
 	}
 	z.best[branch] = option
