@@ -48,7 +48,7 @@ func CheckOf(ctx context.Context, model *exact.Model, file *certificate.File) ([
 
 // check checks all claims of a certificate. modelErr is an error of the model, which becomes the error of every claim.
 func check(ctx context.Context, model *exact.Model, modelErr error, f *certificate.File) ([]Result, error) {
-	checker := &checker{file: f, Model: model, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
+	checker := &checker{file: f, Model: model, ctx: ctx, numStates: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
 		checker.sets = append(checker.sets, checker.evaluateSet(i))
 	}
@@ -71,11 +71,11 @@ var ErrUndecided = errors.New("the bounds leave it open")
 
 type checker struct {
 	*exact.Model
-	file    *certificate.File
-	ctx     context.Context
-	n       int
-	sets    []set           // in the order of the file
-	vectors map[int]*bounds // those that were checked
+	file      *certificate.File
+	ctx       context.Context
+	numStates int
+	sets      []set           // in the order of the file
+	vectors   map[int]*bounds // those that were checked
 }
 
 // The sides from which values and sets are known: the lower and the upper bound of a value, the states that are certainly in a set and
@@ -87,43 +87,52 @@ const (
 
 // set has the members of a set from both sides, or the reason why they are unknown.
 type set struct {
-	at  [2]certificate.Bits
-	err error
+	bySide [2]certificate.Bits
+	err    error
 }
 
-// holds returns the truth value of a claim about some states if the set has the members of a side.
+// holds reports whether a claim about the given states is true if the members of the set are those known from one side.
 func (result *set) holds(claim *certificate.Claim, states []int, side int) bool {
 	if claim.Of == "exists" {
-		return slices.ContainsFunc(states, result.at[side].Has)
+		return slices.ContainsFunc(states, result.bySide[side].Has)
 	}
-	return !slices.ContainsFunc(states, func(s int) bool { return !result.at[side].Has(s) })
+	return !slices.ContainsFunc(states, func(s int) bool { return !result.bySide[side].Has(s) })
 }
 
-func (result *set) decided() bool { return slices.Equal(result.at[lower], result.at[upper]) }
+func (result *set) decided() bool { return slices.Equal(result.bySide[lower], result.bySide[upper]) }
 
 // bounds has the proven bounds of a vector, or the reason why there are none. A nil lower bound is 0. The ceiling is 1 for
 // probabilities and nil, which is infinity, for rewards.
 type bounds struct {
-	at      [2]*certificate.Values
+	bySide  [2]*certificate.Values
 	ceiling *big.Rat
 	// undefined has the states whose value is not proven to be defined; nil if all are.
 	undefined certificate.Bits
 	err       error
 }
 
-// value returns a bound of a state; nil is infinity.
+// value returns the lower or the upper bound of state s; nil is infinity. Without a column it is 0 or the ceiling.
 func (b *bounds) value(side, s int) *big.Rat {
-	x := [...]*big.Rat{new(big.Rat), b.ceiling}[side]
-	if values := b.at[side]; values != nil && (side == lower || exact.Less(values.Rat(s), x)) {
-		return values.Rat(s)
+	trivial := new(big.Rat)
+	if side == upper {
+		trivial = b.ceiling
 	}
-	return x
+	column := b.bySide[side]
+	if column == nil {
+		return trivial
+	}
+	bound := column.Rat(s)
+	if side == upper && !exact.Less(bound, trivial) {
+		return trivial
+	}
+	return bound
 }
 
-// compare returns a function that returns the sign of a bound of a state minus number.
+// compare returns a function that compares a bound of state s with number. It returns 1, 0 or -1 if the bound is greater than, equal to or
+// less than number.
 func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
 	signs := [2]func(s int) int{func(int) int { return -number.Sign() }, func(int) int { return 1 }}
-	for side, values := range bounds.at {
+	for side, values := range bounds.bySide {
 		if values != nil {
 			signs[side] = values.Compare(number)
 		}
@@ -149,8 +158,8 @@ func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
 		return err
 	}
 	var states []int
-	for s := range c.n {
-		if over.at[lower].Has(s) && (claim.Of != "first" || states == nil) {
+	for s := range c.numStates {
+		if over.bySide[lower].Has(s) && (claim.Of != "first" || states == nil) {
 			states = append(states, s)
 		}
 	}
@@ -165,7 +174,7 @@ func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
 		var count [2]int64
 		for _, s := range states {
 			for side := range count {
-				if about.at[side].Has(s) {
+				if about.bySide[side].Has(s) {
 					count[side]++
 				}
 			}
@@ -188,8 +197,8 @@ func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
 	return err
 }
 
-// aggregate returns bounds of the minimum, maximum, sum or mean of the values of some states, as the claim says. Otherwise
-// it returns the range of all these values.
+// aggregate returns bounds on the minimum, maximum, sum or mean of the values of the given states, as claim.Of says. Without an operator it
+// returns bounds on all these values.
 func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, high *big.Rat) {
 	for i, s := range states {
 		stateLow, stateHigh := bounds.value(lower, s), bounds.value(upper, s)
@@ -201,13 +210,12 @@ func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, hi
 			low, high = stateLow, stateHigh
 		case claim.Of == "sum" || claim.Of == "avg":
 			low, high = exact.Plus(low, stateLow), exact.Plus(high, stateHigh)
+		case claim.Of == "max":
+			low, high = maximum(low, stateLow), maximum(high, stateHigh)
+		case claim.Of == "min":
+			low, high = minimum(low, stateLow), minimum(high, stateHigh)
 		default:
-			if exact.Less(stateLow, low) != (claim.Of == "max") {
-				low = stateLow
-			}
-			if exact.Less(stateHigh, high) == (claim.Of == "min") {
-				high = stateHigh
-			}
+			low, high = minimum(low, stateLow), maximum(high, stateHigh)
 		}
 	}
 	if claim.Of == "avg" {
@@ -217,35 +225,53 @@ func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, hi
 	return low, high
 }
 
-// everyState calls a function for every state. It returns the first problem that the function reports.
-func (c *checker) everyState(part string, wrong func(s int) string) error {
-	if s, why := exact.Each(c.ctx, c.n, wrong); why != "" {
-		return fmt.Errorf("%s: state %d: %s", part, s, why)
+// minimum returns the smaller of two numbers; nil is infinity.
+func minimum(a, b *big.Rat) *big.Rat {
+	if exact.Less(b, a) {
+		return b
+	}
+	return a
+}
+
+// maximum returns the greater of two numbers; nil is infinity.
+func maximum(a, b *big.Rat) *big.Rat {
+	if exact.Less(a, b) {
+		return b
+	}
+	return a
+}
+
+// everyState calls check for every state. check returns a message about a mistake, or "". The error names the first state with a mistake and
+// the part of the certificate.
+func (c *checker) everyState(part string, check func(s int) string) error {
+	if s, mistake := exact.Each(c.ctx, c.numStates, check); mistake != "" {
+		return fmt.Errorf("%s: state %d: %s", part, s, mistake)
 	}
 	return c.ctx.Err()
 }
 
-// evaluateSet evaluates set i. The sets that it depends on have smaller indices, so they are evaluated already.
+// evaluateSet returns the members of set i of the certificate from both sides. The sets that it depends on have smaller indices, so they are
+// evaluated already.
 func (c *checker) evaluateSet(i int) (result set) {
-	d, vectorBounds := &c.file.Sets[i], &bounds{}
-	if given := d.Given(c.file.Model); given != nil {
-		return set{at: [2]certificate.Bits{given, given}}
+	definition, vectorBounds := &c.file.Sets[i], &bounds{}
+	if given := definition.Given(c.file.Model); given != nil {
+		return set{bySide: [2]certificate.Bits{given, given}}
 	}
-	if d.Compares() {
-		vectorBounds = c.checkVector(d.Vector)
+	if definition.Compares() {
+		vectorBounds = c.checkVector(definition.Vector)
 	}
 	result.err = vectorBounds.err
-	for _, operand := range d.Sets {
+	for _, operand := range definition.Sets {
 		result.err = cmp.Or(result.err, c.sets[operand].err)
 	}
-	member := c.membership(d, vectorBounds)
-	for side := range result.at {
-		result.at[side] = certificate.NewBits(c.n)
+	member := c.membership(definition, vectorBounds)
+	for side := range result.bySide {
+		result.bySide[side] = certificate.NewBits(c.numStates)
 		if result.err == nil {
 			result.err = c.everyState(fmt.Sprintf("set %d", i), func(s int) string {
 				isMember, problem := member(side, s)
 				if isMember {
-					result.at[side].Add(s)
+					result.bySide[side].Add(s)
 				}
 				return problem
 			})
@@ -254,10 +280,10 @@ func (c *checker) evaluateSet(i int) (result set) {
 	return result
 }
 
-// membership returns a function that decides whether a state is in a set, seen from a side. The certificate has the states of an
-// until; why says that it is wrong about one.
-func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
-	has := func(k, side, s int) bool { return c.sets[set.Sets[k]].at[side].Has(s) }
+// membership returns a function that decides whether state s is in a set, seen from a side. For an until formula the certificate has the
+// states; problem says that the certificate is wrong about state s.
+func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) (has bool, problem string) {
+	has := func(k, side, s int) bool { return c.sets[set.Sets[k]].bySide[side].Has(s) }
 	after := func(all bool, s int, is func(t int) bool) bool {
 		first, end := c.Choices(s)
 		for _, t := range c.Target[c.Start[first]:c.Start[end]] {
@@ -313,9 +339,9 @@ func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) 
 
 // optimalStates returns a function that decides whether a state has the least or the greatest value among the states of a
 // set.
-func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s int) (has bool, problem string) {
 	candidates := &c.sets[set.Sets[0]]
-	if candidates.err != nil || !candidates.decided() || v.err != nil || v.mayBeUndefined(candidates.at[lower], c.n) {
+	if candidates.err != nil || !candidates.decided() || v.err != nil || v.mayBeUndefined(candidates.bySide[lower], c.numStates) {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
 	// A state certainly has the least value if its upper bound is not above the lower bound of any other state. It may have it if its
@@ -326,8 +352,8 @@ func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s in
 	}
 	var bestNear, secondNear, bestFar *big.Rat // the best near bounds of two states, and the best far one
 	firstState, count := 0, 0
-	for s := range c.n {
-		if !candidates.at[lower].Has(s) {
+	for s := range c.numStates {
+		if !candidates.bySide[lower].Has(s) {
 			continue
 		}
 		nearValue, farValue := v.value(near, s), v.value(far, s)
@@ -347,18 +373,18 @@ func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s in
 			best = secondNear
 		}
 		if side == lower {
-			return candidates.at[lower].Has(s) && (firstState == s && count == 1 || !above(best, v.value(far, s))), ""
+			return candidates.bySide[lower].Has(s) && (firstState == s && count == 1 || !above(best, v.value(far, s))), ""
 		}
-		return candidates.at[lower].Has(s) && !above(bestFar, v.value(near, s)), ""
+		return candidates.bySide[lower].Has(s) && !above(bestFar, v.value(near, s)), ""
 	}
 }
 
-// checkVector checks vector i in the first call, and returns its bounds.
+// checkVector checks vector i, and returns its bounds or, in their field err, why they are not proven. Later calls return the same result.
 func (c *checker) checkVector(i int) *bounds {
 	if result, ok := c.vectors[i]; ok {
 		return result
 	}
-	result := &bounds{at: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
+	result := &bounds{bySide: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
 	c.vectors[i] = result
 	if err := c.prove(i, result); err != nil {
 		result.err = fmt.Errorf("vector %d: %w", i, err)

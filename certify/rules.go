@@ -17,16 +17,16 @@ var one = big.NewRat(1, 1)
 // proof is the check of a vector.
 type proof struct {
 	*checker
-	v           *certificate.Vector
+	vector      *certificate.Vector
 	left, right set
 	maximizer   certificate.Bits     // of a game: the states whose choices maximize
-	r           *certificate.Rewards // nil for a probability
+	rewards     *certificate.Rewards // nil for a probability
 }
 
 // prove checks the columns of vector i by the rule of its kind.
 func (c *checker) prove(i int, b *bounds) error {
 	vector := &c.file.Vectors[i]
-	p := &proof{checker: c, v: vector}
+	p := &proof{checker: c, vector: vector}
 	for _, set := range vector.Sets() {
 		if p.left, p.right = p.right, c.sets[set]; c.sets[set].err != nil {
 			return c.sets[set].err
@@ -36,7 +36,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !c.sets[vector.Maximizer].decided() {
 			return errors.New("its maximizer is not decided in every state")
 		}
-		p.maximizer = c.sets[vector.Maximizer].at[lower]
+		p.maximizer = c.sets[vector.Maximizer].bySide[lower]
 	}
 	if vector.Probability() {
 		b.ceiling = one
@@ -57,7 +57,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !p.right.decided() {
 			return errors.New("its target is not decided in every state")
 		}
-		p.r = c.StepRewards(vector.Reward, p.right.at[lower])
+		p.rewards = c.StepRewards(vector.Reward, p.right.bySide[lower])
 	}
 	switch vector.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
@@ -73,49 +73,49 @@ func (c *checker) prove(i int, b *bounds) error {
 // steps checks a vector with a step or time bound (rule 4). It replaces the claimed bounds by bounds that it computes.
 func (p *proof) steps(b *bounds) (err error) {
 	problem := &steps.Problem{
-		Model: p.Model.Model, Weights: p.Weights, Vector: p.v, Rewards: p.r,
-		Left: p.left.at, Right: p.right.at,
+		Model: p.Model.Model, Weights: p.Weights, Vector: p.vector, Rewards: p.rewards,
+		Left: p.left.bySide, Right: p.right.bySide,
 	}
 	switch {
-	case p.v.Kind == certificate.Instant: // nothing is earned by the steps
+	case p.vector.Kind == certificate.Instant: // nothing is earned by the steps
 		problem.Rewards = nil
-	case p.v.Endless():
+	case p.vector.Endless():
 		if err := p.fixedPoint(); err != nil {
 			return err
 		}
 		proven := *b
 		problem.End = proven.value
 	}
-	b.at, err = problem.Values(p.ctx)
+	b.bySide, err = problem.Values(p.ctx)
 	return err
 }
 
-// choice reports whether the condition holds for "the choice" of the package comment. This is some choice of the state if
-// the bound is a lower bound of a maximum or an upper bound of a minimum, and otherwise every choice. In a game it depends
-// on the owner of the state.
-func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
+// choice reports whether the condition holds for "the choice" of state s in the sense of the package comment: for some choice if the bound
+// is a lower bound of a maximum or an upper bound of a minimum, and otherwise for every choice. In a game, the owner of the state determines
+// whether the value is a maximum.
+func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
 	first, end := p.Choices(s)
-	maximizes := p.v.Max
-	if p.v.Maximizer != 0 {
+	maximizes := p.vector.Max
+	if p.vector.Maximizer != 0 {
 		maximizes = p.maximizer.Has(s)
 	}
-	forSome := maximizes == (side == lower)
+	isSomeEnough := maximizes == (side == lower)
 	for c := first; c < end; c++ {
-		if holds(c) == forSome {
-			return forSome
+		if condition(c) == isSomeEnough {
+			return isSomeEnough
 		}
 	}
-	return !forSome
+	return !isSomeEnough
 }
 
 // fixedPoint is rules 1, 2 and 3.
 func (p *proof) fixedPoint() error {
-	x, y, until, total := p.v.Lower, p.v.Upper, p.r == nil, p.v.Kind == certificate.TotalReward
+	x, y, until, total := p.vector.Lower, p.vector.Upper, p.rewards == nil, p.vector.Kind == certificate.TotalReward
 	unit := new(big.Rat) // the value in the target
 	if until {
 		unit = one
 	}
-	goal, rank := p.right.at, p.v.Rank
+	goal, rank := p.right.bySide, p.vector.Rank
 	nearer := func(s, i int, or func(t int) bool) bool {
 		return p.Some(i, func(t int) bool { return rank != nil && rank[t] < rank[s] || or(t) })
 	}
@@ -130,11 +130,11 @@ func (p *proof) fixedPoint() error {
 					return "the value is above that of the target"
 				}
 			case x.Infinite.Has(s):
-				if !p.infinite(s, func(i int) bool { return !total || p.r.Positive(i) || nearer(s, i, never) }) {
+				if !p.infinite(s, func(i int) bool { return !total || p.rewards.Positive(i) || nearer(s, i, never) }) {
 					return "nothing shows that the value is infinite"
 				}
-			case !x.Zero(s) && (until && !p.left.at[lower].Has(s) || !p.choice(s, lower, func(i int) bool {
-				return p.Compare(x, x, s, i, p.r) <= 0 && (!until && !total || p.r.Positive(i) || nearer(s, i, ends))
+			case !x.Zero(s) && (until && !p.left.bySide[lower].Has(s) || !p.choice(s, lower, func(i int) bool {
+				return p.Compare(x, x, s, i, p.rewards) <= 0 && (!until && !total || p.rewards.Positive(i) || nearer(s, i, ends))
 			})):
 				return "the value is above that of a step, or nothing leads on"
 			}
@@ -153,8 +153,8 @@ func (p *proof) fixedPoint() error {
 			if sign(s) < 0 {
 				return "the value is below that of the target"
 			}
-		case !y.Infinite.Has(s) && (!until || p.left.at[upper].Has(s)) && !p.choice(s, upper, func(i int) bool {
-			return p.Compare(y, y, s, i, p.r) >= 0 && (until || total || nearer(s, i, goal[lower].Has))
+		case !y.Infinite.Has(s) && (!until || p.left.bySide[upper].Has(s)) && !p.choice(s, upper, func(i int) bool {
+			return p.Compare(y, y, s, i, p.rewards) >= 0 && (until || total || nearer(s, i, goal[lower].Has))
 		}):
 			return "the value is below that of a step, or nothing leads to the target"
 		}
@@ -162,71 +162,90 @@ func (p *proof) fixedPoint() error {
 	})
 }
 
-// infinite checks a state of infinite value: its choice has a successor in a lower layer, or it is allowed and all its successors are in
-// the same layer.
+// infinite reports whether the layers prove that the value of state s is infinite: "the choice" of s has a successor in a lower layer, or
+// it is allowed and all its successors are in the layer of s.
 func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
-	layer, inf := p.v.Layer, p.v.Lower.Infinite
-	return layer != nil && p.choice(s, lower, func(i int) bool {
-		return p.Some(i, func(t int) bool { return inf.Has(t) && layer[t] < layer[s] }) ||
-			(!p.v.Max || layer[s] == 0) && allowed(i) &&
-				!p.Some(i, func(t int) bool { return !inf.Has(t) || layer[t] != layer[s] })
+	layer, infinite := p.vector.Layer, p.vector.Lower.Infinite
+	if layer == nil {
+		return false
+	}
+	mayStayInLayer := !p.vector.Max || layer[s] == 0
+	isInLowerLayer := func(target int) bool { return infinite.Has(target) && layer[target] < layer[s] }
+	isInOtherLayer := func(target int) bool { return !infinite.Has(target) || layer[target] != layer[s] }
+	return p.choice(s, lower, func(c int) bool {
+		if p.Some(c, isInLowerLayer) {
+			return true
+		}
+		return mayStayInLayer && allowed(c) && !p.Some(c, isInOtherLayer)
 	})
 }
 
-// average checks the gain and the bias of a long-run average (rule 5).
+// average checks the gains and the biases of a long-run average (rule 5). A missing gain claims nothing.
 func (p *proof) average() error {
-	gains, biases := [2]*certificate.Values{p.v.Lower, p.v.Upper}, [2]*certificate.Values{p.v.LowerBias, p.v.UpperBias}
+	gains, biases := [2]*certificate.Values{p.vector.Lower, p.vector.Upper}, [2]*certificate.Values{p.vector.LowerBias, p.vector.UpperBias}
 	for side, gain := range gains {
-		bias, sign := biases[side], 2*side-1
 		if gain == nil {
 			continue
 		}
-		if bias == nil {
+		if biases[side] == nil {
 			return errors.New("found no bias")
 		}
-		left := p.Sum(bias, gain)
-		if err := p.everyState([]string{"lower", "upper"}[side], func(s int) string {
-			if !p.choice(s, side, func(c int) bool {
-				return sign*p.Compare(gain, gain, s, c, nil) >= 0 && sign*p.Compare(left, bias, s, c, p.r) >= 0
-			}) {
-				return "gain and bias do not satisfy the inequalities of rule 5"
-			}
-			return ""
-		}); err != nil {
+		if err := p.checkGain(side, gain, biases[side]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pathFormula checks a path formula or a co-safe reward (rule 6): it applies rules 1 and 2 to the product with an automaton.
+// checkGain returns an error unless a gain and a bias satisfy the inequalities of rule 5 for a lower or an upper bound.
+func (p *proof) checkGain(side int, gain, bias *certificate.Values) error {
+	sum, sign := p.Sum(bias, gain), 2*side-1
+	return p.everyState(sideName(side), func(s int) string {
+		if !p.choice(s, side, func(c int) bool {
+			return sign*p.Compare(gain, gain, s, c, nil) >= 0 && sign*p.Compare(sum, bias, s, c, p.rewards) >= 0
+		}) {
+			return "gain and bias do not satisfy the inequalities of rule 5"
+		}
+		return ""
+	})
+}
+
+// sideName returns the name of a side for errors.
+func sideName(side int) string {
+	if side == upper {
+		return "upper"
+	}
+	return "lower"
+}
+
+// pathFormula checks a path formula or a co-safe reward (rule 6): it applies rule 1 or rule 2 to the product of the model with an automaton.
 func (p *proof) pathFormula(b *bounds) error {
-	coSafe := p.v.Kind == certificate.CoSafe
+	coSafe := p.vector.Kind == certificate.CoSafe
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
-	if err := omega.Agrees(p.ctx, p.v.Automaton, coSafe); err != nil {
+	if err := omega.Agrees(p.ctx, p.vector.Automaton, coSafe); err != nil {
 		return err
 	}
-	pairs, err := omega.Pairs(p.ctx, omega.Model(p.Model.Model, p.v), p.v.Automaton, sets, coSafe)
+	pairs, err := omega.Pairs(p.ctx, omega.Model(p.Model.Model, p.vector), p.vector.Automaton, sets, coSafe)
 	if err != nil {
 		return err
 	}
-	productProof, err := p.forProduct(pairs.Model, p.v)
+	productProof, err := p.forProduct(pairs.Model, p.vector)
 	if err != nil {
 		return err
 	}
 	if coSafe {
 		goal := pairs.Accepting()
-		productProof.right.at, productProof.r = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.v.Reward, nil))
+		productProof.right.bySide, productProof.rewards = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.vector.Reward, nil))
 		return productProof.fixedPoint()
 	}
-	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.v, [2]*big.Rat{one, one})
+	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, one})
 	if err != nil {
 		return err
 	}
-	productProof.left.at, productProof.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won[0], sure[0]}
+	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{won[0], sure[0]}
 	return productProof.fixedPoint()
 }
 
@@ -236,9 +255,9 @@ func (p *proof) objectives(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.StepRewards, func(lemma several.Lemma) error {
+	b.bySide, err = several.Values(p.ctx, p.Model.Model, p.vector, sets, p.StepRewards, func(lemma several.Lemma) error {
 		productProof, err := p.forProduct(lemma.Model, lemma.Vector)
-		if productProof.r = lemma.Rewards; err != nil {
+		if productProof.rewards = lemma.Rewards; err != nil {
 			return err
 		}
 		return productProof.fixedPoint()
@@ -246,20 +265,20 @@ func (p *proof) objectives(b *bounds) error {
 	return err
 }
 
-// decidedSets returns the sets of the vector. The membership of every state must be known.
+// decidedSets returns the sets that the vector depends on. It is an error if the membership of some state is unknown.
 func (p *proof) decidedSets() (sets []certificate.Bits, err error) {
-	for _, set := range p.v.Sets() {
+	for _, set := range p.vector.Sets() {
 		if !p.sets[set].decided() {
 			return nil, fmt.Errorf("set %d is not decided in every state", set)
 		}
-		sets = append(sets, p.sets[set].at[lower])
+		sets = append(sets, p.sets[set].bySide[lower])
 	}
 	return sets, nil
 }
 
-// forProduct returns a proof about a vector of a product, without sets and rewards.
+// forProduct returns a proof about a vector of a product. The caller sets its sets and rewards.
 func (p *proof) forProduct(model *certificate.Model, vector *certificate.Vector) (productProof *proof, err error) {
-	productProof = &proof{checker: &checker{ctx: p.ctx, n: model.NumStates()}, v: vector}
+	productProof = &proof{checker: &checker{ctx: p.ctx, numStates: model.NumStates()}, vector: vector}
 	productProof.Model, err = exact.New(p.ctx, model)
 	return productProof, err
 }

@@ -25,8 +25,8 @@ const maxUnits = 1 << 40
 // limit is a bound in units.
 type limit struct {
 	low, high uint64   // high is math.MaxUint64 if there is no upper bound
-	most      uint64   // greater sums are replaced by this one
-	step      []uint64 // the reward of each choice
+	maxSum    uint64   // it replaces greater sums
+	reward    []uint64 // of a step with each choice
 }
 
 // memory is what a path remembers: the sums of its rewards.
@@ -38,9 +38,9 @@ type memory struct {
 
 // state is a state of the product.
 type state struct {
-	of      uint32 // the state of the model
-	verdict verdict
-	sums    string // 8 bytes for each limit; "" unless the verdict is open
+	modelState uint32
+	verdict    verdict
+	sums       string // 8 bytes for each limit; "" unless the verdict is open
 }
 
 // verdict says whether the formula is decided in a state.
@@ -52,8 +52,8 @@ const (
 	violated
 )
 
-// New returns the product for an until formula with bounds. The error says that the product has more states than budgets says, or that the rewards
-// cannot be bounded.
+// New returns the product of a model with the sums of its rewards, for an until formula with bounds on rewards. It is an error if the product
+// has more states than budgets.States, or if the bounds cannot be converted to units.
 func New(ctx context.Context, model *certificate.Model, budgets *certificate.Budgets, left, right certificate.Bits) (*Product, error) {
 	m := &memory{model: model, left: left, right: right}
 	if err := m.setLimits(budgets); err != nil {
@@ -66,76 +66,57 @@ func New(ctx context.Context, model *certificate.Model, budgets *certificate.Bud
 	}
 	built, err := product.Build(ctx, model, &product.Memory[state]{
 		Name:       "the rewards",
-		ModelState: func(s state) uint32 { return s.of },
+		ModelState: func(s state) uint32 { return s.modelState },
 		Next:       m.next,
 		IsDecided:  func(s state) bool { return s.verdict != open },
 	}, starts, budgets.States)
 	if err != nil {
 		return nil, err
 	}
-	out := &Product{built.Model, certificate.NewBits(len(built.States))}
+	result := &Product{built.Model, certificate.NewBits(len(built.States))}
 	for i, s := range built.States {
 		if s.verdict == satisfied {
-			out.Target.Add(i)
+			result.Target.Add(i)
 		}
 	}
-	return out, nil
+	return result, nil
 }
 
-// next returns the state after a transition of a choice.
-func (m *memory) next(from state, choice int, to uint32) state {
+// next returns the state of the product after a transition of a choice to a state of the model. The step adds its rewards to the sums.
+func (m *memory) next(source state, choice int, target uint32) state {
 	sums := make([]uint64, len(m.limits))
 	for k := range sums {
-		sum := binary.LittleEndian.Uint64([]byte(from.sums[8*k : 8*k+8]))
-		sums[k] = min(sum+m.limits[k].step[choice], m.limits[k].most)
+		sum := binary.LittleEndian.Uint64([]byte(source.sums[8*k : 8*k+8]))
+		sums[k] = min(sum+m.limits[k].reward[choice], m.limits[k].maxSum)
 	}
-	return m.stateWith(to, sums)
+	return m.stateWith(target, sums)
 }
 
-// stateWith returns the state of the product with a state of the model and sums.
+// stateWith returns the state of the product for state s of the model and the sums of rewards, with its verdict.
 func (m *memory) stateWith(s uint32, sums []uint64) state {
-	withinLow, withinHigh := true, true
+	reachLow, withinHigh := true, true
 	for k, sum := range sums {
-		withinLow, withinHigh = withinLow && sum >= m.limits[k].low, withinHigh && sum <= m.limits[k].high
+		reachLow = reachLow && sum >= m.limits[k].low
+		withinHigh = withinHigh && sum <= m.limits[k].high
 	}
 	switch {
-	case withinLow && withinHigh && m.right.Has(int(s)):
-		return state{of: s, verdict: satisfied}
+	case reachLow && withinHigh && m.right.Has(int(s)):
+		return state{modelState: s, verdict: satisfied}
 	case !withinHigh || !m.left.Has(int(s)):
-		return state{of: s, verdict: violated}
+		return state{modelState: s, verdict: violated}
 	}
 	text := make([]byte, 0, 8*len(sums))
 	for _, sum := range sums {
 		text = binary.LittleEndian.AppendUint64(text, sum)
 	}
-	return state{of: s, sums: string(text)}
+	return state{modelState: s, sums: string(text)}
 }
 
-// setLimits converts the bounds and the rewards to units.
+// setLimits converts the bounds and the rewards to units. The unit is the inverse of their common denominator.
 func (m *memory) setLimits(budgets *certificate.Budgets) error {
-	denominator := big.NewInt(1)
-	include := func(x *big.Rat) {
-		if x != nil {
-			gcd := new(big.Int).GCD(nil, nil, denominator, x.Denom())
-			denominator.Mul(denominator, new(big.Int).Quo(x.Denom(), gcd))
-		}
-	}
-	for _, bound := range budgets.Bounds {
-		include(bound.Low)
-		include(bound.High)
-		if bound.Reward < 0 {
-			continue
-		}
-		reward := &m.model.Rewards[bound.Reward]
-		if err := m.checkReward(reward); err != nil {
-			return err
-		}
-		for _, k := range slices.Concat(reward.State, reward.Choice) {
-			include(m.model.Numbers[k])
-			if denominator.BitLen() > 62 {
-				return errors.New("the rewards have no common denominator of 62 bits")
-			}
-		}
+	denominator, err := m.commonDenominator(budgets)
+	if err != nil {
+		return err
 	}
 	for _, bound := range budgets.Bounds {
 		limit, err := m.limitOf(bound, denominator)
@@ -145,6 +126,37 @@ func (m *memory) setLimits(budgets *certificate.Budgets) error {
 		m.limits = append(m.limits, limit)
 	}
 	return nil
+}
+
+// commonDenominator returns a common denominator of all bounds and of their rewards. It is an error if the rewards have none of 62 bits.
+func (m *memory) commonDenominator(budgets *certificate.Budgets) (*big.Int, error) {
+	denominator := big.NewInt(1)
+	for _, bound := range budgets.Bounds {
+		includeDenominator(denominator, bound.Low)
+		includeDenominator(denominator, bound.High)
+		if bound.Reward < 0 { // it counts steps
+			continue
+		}
+		reward := &m.model.Rewards[bound.Reward]
+		if err := m.checkReward(reward); err != nil {
+			return nil, err
+		}
+		for _, k := range slices.Concat(reward.State, reward.Choice) {
+			includeDenominator(denominator, m.model.Numbers[k])
+			if denominator.BitLen() > 62 {
+				return nil, errors.New("the rewards have no common denominator of 62 bits")
+			}
+		}
+	}
+	return denominator, nil
+}
+
+// includeDenominator replaces multiple by the least common multiple of itself and the denominator of a fraction, which may be nil.
+func includeDenominator(multiple *big.Int, fraction *big.Rat) {
+	if fraction != nil {
+		gcd := new(big.Int).GCD(nil, nil, multiple, fraction.Denom())
+		multiple.Mul(multiple, new(big.Int).Quo(fraction.Denom(), gcd))
+	}
 }
 
 // checkReward returns an error if the transitions of a choice may have different rewards.
@@ -174,32 +186,32 @@ func (m *memory) limitOf(bound certificate.Budget, denominator *big.Int) (result
 			result.low++
 		}
 	}
-	result.most = result.low
+	result.maxSum = result.low
 	if bound.High != nil {
 		result.high = units(bound.High)
-		result.most = result.high + 1
+		result.maxSum = result.high + 1
 		if bound.HighStrict {
-			result.most = result.high
-			result.high-- // no sum is at most -1, which is the greatest number here
+			result.maxSum = result.high
+			result.high-- // a bound of 0 is refused below
 		}
 	}
 	if bound.High != nil && bound.HighStrict && bound.High.Sign() == 0 {
 		return result, errors.New("found a reward bound that excludes all rewards")
 	}
-	result.step = make([]uint64, len(m.model.Start)-1)
+	result.reward = make([]uint64, len(m.model.Start)-1)
 	for s := range m.model.NumStates() {
 		first, end := m.model.Choices(s)
 		for c := first; c < end; c++ {
 			if bound.Reward < 0 {
-				result.step[c] = units(big.NewRat(1, 1))
+				result.reward[c] = units(big.NewRat(1, 1))
 				continue
 			}
 			reward := &m.model.Rewards[bound.Reward]
 			if reward.State != nil {
-				result.step[c] += units(m.model.Numbers[reward.State[s]])
+				result.reward[c] += units(m.model.Numbers[reward.State[s]])
 			}
 			if reward.Choice != nil {
-				result.step[c] += units(m.model.Numbers[reward.Choice[c]])
+				result.reward[c] += units(m.model.Numbers[reward.Choice[c]])
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package certificate
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -29,8 +30,8 @@ type Automaton struct {
 
 // Stays reports whether state q is absorbing: every letter leads back to it.
 func (a *Automaton) Stays(q uint32) bool {
-	for _, to := range a.Next[q] {
-		if to != q {
+	for _, target := range a.Next[q] {
+		if target != q {
 			return false
 		}
 	}
@@ -63,29 +64,16 @@ func (a *Automaton) validate(coSafe bool) error {
 		return err
 	}
 	n, letters := len(a.Next), len(a.Letters)
-	if n < 1 || n > maxStates || letters < 1 || len(a.Jumps) != n || len(a.Accepting) != n || len(a.Sets) > 64 {
+	hasValidSize := n >= 1 && n <= maxStates && letters >= 1 && len(a.Sets) <= 64
+	if !hasValidSize || len(a.Jumps) != n || len(a.Accepting) != n {
 		return fmt.Errorf("found an automaton of %d states, %d lists of jumps, %d marks, %d letters and %d propositions", n, len(a.Jumps), len(a.Accepting), letters, len(a.Sets))
 	}
-	seen := map[uint64]bool{}
-	for _, letter := range a.Letters {
-		if seen[letter] || len(a.Sets) < 64 && letter>>len(a.Sets) != 0 {
-			return fmt.Errorf("found the letter %d twice, or with a proposition that does not exist", letter)
-		}
-		seen[letter] = true
+	if err := a.validateLetters(); err != nil {
+		return err
 	}
 	for state := range n {
-		if len(a.Next[state]) != letters {
-			return fmt.Errorf("state %d of the automaton has %d successors, wanted %d", state, len(a.Next[state]), letters)
-		}
-		for _, target := range a.Next[state] {
-			if int(target) >= n {
-				return fmt.Errorf("state %d of the automaton leads to %d of %d", state, target, n)
-			}
-		}
-		for index, target := range a.Jumps[state] {
-			if int(target) >= n || coSafe || index > 0 && a.Jumps[state][index-1] >= target {
-				return fmt.Errorf("state %d of the automaton jumps to %d", state, target)
-			}
+		if err := a.validateState(state, coSafe); err != nil {
+			return err
 		}
 	}
 	if coSafe && a.Runs != 0 {
@@ -94,11 +82,46 @@ func (a *Automaton) validate(coSafe bool) error {
 	return a.validateCondition(size)
 }
 
+// validateLetters returns an error if a letter occurs twice, or has a proposition that does not exist.
+func (a *Automaton) validateLetters() error {
+	seen := map[uint64]bool{}
+	for _, letter := range a.Letters {
+		hasUnknownProposition := len(a.Sets) < 64 && letter>>len(a.Sets) != 0
+		if seen[letter] || hasUnknownProposition {
+			return fmt.Errorf("found the letter %d twice, or with a proposition that does not exist", letter)
+		}
+		seen[letter] = true
+	}
+	return nil
+}
+
+// validateState returns an error unless a state has a successor for each letter, and jumps to existing states in increasing order. A state
+// of a co-safe automaton must not jump.
+func (a *Automaton) validateState(state int, coSafe bool) error {
+	n := len(a.Next)
+	if len(a.Next[state]) != len(a.Letters) {
+		return fmt.Errorf("state %d of the automaton has %d successors, wanted %d", state, len(a.Next[state]), len(a.Letters))
+	}
+	for _, target := range a.Next[state] {
+		if int(target) >= n {
+			return fmt.Errorf("state %d of the automaton leads to %d of %d", state, target, n)
+		}
+	}
+	for index, target := range a.Jumps[state] {
+		isInOrder := index == 0 || a.Jumps[state][index-1] < target
+		if coSafe || int(target) >= n || !isInOrder {
+			return fmt.Errorf("state %d of the automaton jumps to %d", state, target)
+		}
+	}
+	return nil
+}
+
 // Size returns the number of operators of a formula. An operator with a step bound counts once for each step.
 func (f *Formula) Size() int {
 	size := 0
 	f.walk(func(formula *Formula) {
-		if size += 1 + formula.Low; formula.High != nil {
+		size += 1 + formula.Low
+		if formula.High != nil {
 			size += *formula.High
 		}
 	})
@@ -106,39 +129,52 @@ func (f *Formula) Size() int {
 }
 
 // walk calls visit for every operator of the formula.
-func (f *Formula) walk(do func(formula *Formula)) {
+func (f *Formula) walk(visit func(formula *Formula)) {
 	if f != nil {
-		do(f)
-		f.X.walk(do)
-		f.Y.walk(do)
+		visit(f)
+		f.X.walk(visit)
+		f.Y.walk(visit)
 	}
 }
 
-// validate returns an error unless every operator of a formula has the right operands and a valid step bound. It counts the
-// operators in size.
-func (f *Formula) validate(props int, size *int) error {
+// validate returns an error unless every operator of a formula has the right operands and a valid step bound. numProps is the number of
+// propositions. It adds the number of operators to size.
+func (f *Formula) validate(numProps int, size *int) error {
 	if *size++; f == nil || *size > maxFormula {
 		return fmt.Errorf("found no formula, or a formula with more than %d operators", maxFormula)
 	}
-	operands, ok := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
-	bounded := f.Low != 0 || f.High != nil
-	switch {
-	case !ok || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
+	operands, isKnown := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
+	hasRightOperands := (f.X != nil) == (operands > 0) && (f.Y != nil) == (operands > 1)
+	if !isKnown || !hasRightOperands {
 		return fmt.Errorf("found the operator %q with a wrong number of operands", f.Op)
-	case f.Op == "p" && (f.Prop < 0 || f.Prop >= props):
-		return fmt.Errorf("found proposition %d of %d", f.Prop, props)
-	case bounded && f.Op != "F" && f.Op != "G" && f.Op != "U" && f.Op != "R":
-		return fmt.Errorf("found a step bound at the operator %q", f.Op)
-	case f.Low < 0 || f.Low > maxBound || f.High != nil && (*f.High < f.Low || *f.High > maxBound):
-		return fmt.Errorf("found an empty step bound, or one above %d", maxBound)
+	}
+	if f.Op == "p" && (f.Prop < 0 || f.Prop >= numProps) {
+		return fmt.Errorf("found proposition %d of %d", f.Prop, numProps)
+	}
+	if err := f.validateBound(); err != nil {
+		return err
 	}
 	if f.X != nil {
-		if err := f.X.validate(props, size); err != nil {
+		if err := f.X.validate(numProps, size); err != nil {
 			return err
 		}
 	}
 	if f.Y != nil {
-		return f.Y.validate(props, size)
+		return f.Y.validate(numProps, size)
+	}
+	return nil
+}
+
+// validateBound returns an error if an operator has a step bound that it must not have, or an empty or too great one.
+func (f *Formula) validateBound() error {
+	isBounded := f.Low != 0 || f.High != nil
+	if isBounded && !slices.Contains([]string{"F", "G", "U", "R"}, f.Op) {
+		return fmt.Errorf("found a step bound at the operator %q", f.Op)
+	}
+	isLowValid := f.Low >= 0 && f.Low <= maxBound
+	isHighValid := f.High == nil || *f.High >= f.Low && *f.High <= maxBound
+	if !isLowValid || !isHighValid {
+		return fmt.Errorf("found an empty step bound, or one above %d", maxBound)
 	}
 	return nil
 }

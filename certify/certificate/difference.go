@@ -3,6 +3,7 @@ package certificate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -66,36 +67,40 @@ func (m *Model) Difference(other *Model) error {
 }
 
 // sameRow reports whether choice c has the same distribution over states in both models. The order of the transitions does
-// not matter.
+// not matter. equal reports whether two columns of the models have the same number at index i.
 func (m *Model) sameRow(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
+	if m.sameTransitions(other, c, equal) {
+		return true
+	}
+	distribution, otherDistribution := m.distribution(c), other.distribution(c)
+	return maps.EqualFunc(distribution, otherDistribution, func(left, right *big.Rat) bool { return left.Cmp(right) == 0 })
+}
+
+// sameTransitions reports whether choice c has the same transitions in both models, with the same indices and in the same order.
+func (m *Model) sameTransitions(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
 	first, end := m.Row(c)
-	if otherFirst, otherEnd := other.Row(c); otherFirst == first && otherEnd == end {
-		same := true
-		for transition := first; transition < end && same; transition++ {
-			same = m.Target[transition] == other.Target[transition] && equal(m.Prob, other.Prob, transition)
-		}
-		if same {
-			return true
-		}
+	if otherFirst, otherEnd := other.Row(c); otherFirst != first || otherEnd != end {
+		return false
 	}
-	sums := make(map[uint32]*big.Rat)
-	add := func(model *Model, sign int64) {
-		first, end := model.Row(c)
-		for transition := first; transition < end; transition++ {
-			sum := sums[model.Target[transition]]
-			if sum == nil {
-				sum = new(big.Rat)
-				sums[model.Target[transition]] = sum
-			}
-			sum.Add(sum, new(big.Rat).Mul(model.Numbers[model.Prob[transition]], big.NewRat(sign, 1)))
-		}
-	}
-	add(m, 1)
-	add(other, -1)
-	for _, difference := range sums {
-		if difference.Sign() != 0 {
+	for transition := first; transition < end; transition++ {
+		if m.Target[transition] != other.Target[transition] || !equal(m.Prob, other.Prob, transition) {
 			return false
 		}
 	}
 	return true
+}
+
+// distribution returns the probability of each target of choice c.
+func (m *Model) distribution(c int) map[uint32]*big.Rat {
+	probabilities := make(map[uint32]*big.Rat)
+	first, end := m.Row(c)
+	for transition := first; transition < end; transition++ {
+		target, prob := m.Target[transition], m.Numbers[m.Prob[transition]]
+		if sum := probabilities[target]; sum != nil {
+			sum.Add(sum, prob)
+			continue
+		}
+		probabilities[target] = new(big.Rat).Set(prob)
+	}
+	return probabilities
 }

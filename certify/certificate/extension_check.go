@@ -21,24 +21,29 @@ func (values *Values) Scaled(factor *big.Rat) *Values {
 	return scaled
 }
 
-// vectorSize returns an approximate upper bound of the length of a vector's statement. The arguments are those of textSize.
-func (file *File) vectorSize(vector int, sets []int, name int) int {
-	v := &file.Vectors[vector]
-	size := v.textSize(sets, name) + maxDigits(v.Discount)
-	for _, share := range v.Shares {
-		size += 2*file.Vectors[share.Vector].textSize(sets, name) + 16
+// vectorSize returns an approximate upper bound on the length of the statement of a vector, given by its index. setSizes has the length of the
+// text of each set, and nameSize is the length of the longest name of a reward structure.
+func (file *File) vectorSize(index int, setSizes []int, nameSize int) int {
+	vector := &file.Vectors[index]
+	size := vector.textSize(setSizes, nameSize) + maxDigits(vector.Discount)
+	for _, share := range vector.Shares {
+		size += 2*file.Vectors[share.Vector].textSize(setSizes, nameSize) + 16
 	}
-	if v.Budgets != nil {
-		for _, bound := range v.Budgets.Bounds {
-			size += 16 + name + maxDigits(bound.Low) + maxDigits(bound.High)
+	if vector.Budgets != nil {
+		for _, bound := range vector.Budgets.Bounds {
+			size += 16 + nameSize + maxDigits(bound.Low) + maxDigits(bound.High)
 		}
 	}
 	return size
 }
 
-// validateExtension returns an error unless vector i has a discount factor, reward bounds or shares exactly if its kind needs them, and they are valid.
+// validateExtension returns an error unless vector i has exactly the fields that its kind needs, and they are valid. The fields are a
+// discount factor, reward bounds, shares and the bounds of a maximal conditional probability.
 func (file *File) validateExtension(vector *Vector, i int) error {
-	if (vector.Discount != nil) != (vector.Kind == Discounted) || (vector.Budgets != nil) != (vector.Kind == RewardBounded) || (vector.Shares != nil) != (vector.Kind == Conditional) || (vector.Given != nil) != (vector.Kind == MaxConditional) {
+	hasDiscount, hasBudgets, hasShares, hasGiven := vector.Discount != nil, vector.Budgets != nil, vector.Shares != nil, vector.Given != nil
+	hasRightFields := hasDiscount == (vector.Kind == Discounted) && hasBudgets == (vector.Kind == RewardBounded) &&
+		hasShares == (vector.Kind == Conditional) && hasGiven == (vector.Kind == MaxConditional)
+	if !hasRightFields {
 		return fmt.Errorf("found a discount factor, reward bounds or shares in a vector of kind %s, or none where they are wanted", vector.Kind)
 	}
 	switch vector.Kind {
@@ -54,17 +59,18 @@ func (file *File) validateExtension(vector *Vector, i int) error {
 	return nil
 }
 
-// validateDiscount returns an error unless the model has steps and the factor is between 0 and 1.
+// validateDiscount returns an error unless the model is a DTMC or an MDP, and the discount factor is between 0 and 1.
 func (file *File) validateDiscount(vector *Vector) error {
 	factor := vector.Discount
-	if file.Model.Kind == CTMC || vector.From != 0 || factor.Sign() <= 0 || factor.Cmp(big.NewRat(1, 1)) >= 0 || maxDigits(factor) > maxTime {
+	isFactorValid := factor.Sign() > 0 && factor.Cmp(big.NewRat(1, 1)) < 0 && maxDigits(factor) <= maxTime
+	if file.Model.Kind == CTMC || vector.From != 0 || !isFactorValid {
 		return fmt.Errorf("found the discount factor %s in a %s, or a first step, wanted one between 0 and 1 in a dtmc or an mdp", factor.RatString(), file.Model.Kind)
 	}
 	return nil
 }
 
-// validateBudgets returns an error unless the reward bounds are valid. The columns must be as long as the claimed size of the product, so that the
-// length of the file bounds the work of building it.
+// validateBudgets returns an error unless the reward bounds of a vector are valid. The vector must have columns, whose length is the claimed
+// number of states of the product. So the length of the file bounds the work of building the product.
 func (file *File) validateBudgets(vector *Vector) error {
 	budgets := vector.Budgets
 	switch {
@@ -75,18 +81,26 @@ func (file *File) validateBudgets(vector *Vector) error {
 	case vector.Lower == nil || vector.Upper == nil || budgets.States < file.Model.NumStates():
 		return errors.New("found fewer columns, or shorter ones, than the product with the rewards needs")
 	}
-	for _, bound := range budgets.Bounds {
-		if bound.Reward < -1 || bound.Reward >= len(file.Model.Rewards) {
-			return fmt.Errorf("found reward structure %d of %d", bound.Reward, len(file.Model.Rewards))
+	for i := range budgets.Bounds {
+		if err := budgets.Bounds[i].validate(len(file.Model.Rewards)); err != nil {
+			return err
 		}
-		for _, number := range []*big.Rat{bound.Low, bound.High} {
-			if number != nil && (number.Sign() < 0 || maxDigits(number) > maxTime) {
-				return errors.New("found a reward bound that is negative or too long")
-			}
+	}
+	return nil
+}
+
+// validate returns an error unless a reward bound has a number and the index of one of the reward structures, or -1.
+func (bound *Budget) validate(numRewards int) error {
+	if bound.Reward < -1 || bound.Reward >= numRewards {
+		return fmt.Errorf("found reward structure %d of %d", bound.Reward, numRewards)
+	}
+	for _, number := range []*big.Rat{bound.Low, bound.High} {
+		if number != nil && (number.Sign() < 0 || maxDigits(number) > maxTime) {
+			return errors.New("found a reward bound that is negative or too long")
 		}
-		if bound.Low == nil && bound.High == nil {
-			return errors.New("found a reward bound without a number")
-		}
+	}
+	if bound.Low == nil && bound.High == nil {
+		return errors.New("found a reward bound without a number")
 	}
 	return nil
 }
@@ -122,7 +136,8 @@ func (file *File) validateShares(vector *Vector, i int) error {
 			return fmt.Errorf("found a share of vector %d, wanted an earlier one", share.Vector)
 		}
 		other := &file.Vectors[share.Vector]
-		if !other.Probability() || other.Paths || other.Several != nil || other.Kind == Conditional {
+		isPathProbability := other.Probability() && !other.Paths && other.Several == nil && other.Kind != Conditional
+		if !isPathProbability {
 			return fmt.Errorf("found a share of a vector of kind %s, wanted the probability of a path formula", other.Kind)
 		}
 	}
@@ -138,15 +153,16 @@ func (file *File) validateGiven(vector *Vector) error {
 	if vector.Automaton == nil || vector.Automaton.Condition == nil {
 		return errors.New("found no condition")
 	}
-	for _, number := range []*big.Rat{given.Lower, given.Upper} {
-		if number == nil || number.Sign() < 0 || number.Cmp(big.NewRat(1, 1)) > 0 || maxDigits(number) > maxTime {
+	for _, bound := range []*big.Rat{given.Lower, given.Upper} {
+		isProbability := bound != nil && bound.Sign() >= 0 && bound.Cmp(big.NewRat(1, 1)) <= 0
+		if !isProbability || maxDigits(bound) > maxTime {
 			return errors.New("found a bound that is missing, too long, or no probability")
 		}
 	}
 	return nil
 }
 
-// shareText returns a conditional probability as a quotient.
+// shareText returns the text of a conditional probability: the quotient of its first share and the sum of both shares.
 func (file *File) shareText(vector *Vector) string {
 	var texts []string
 	for _, share := range vector.Shares {
@@ -159,7 +175,7 @@ func (file *File) shareText(vector *Vector) string {
 	return texts[0] + "/(" + texts[0] + "+" + texts[1] + ")"
 }
 
-// givenText returns a maximal conditional probability.
+// givenText returns the text of a maximal conditional probability in PRISM's syntax.
 func (file *File) givenText(vector *Vector) string {
 	automaton := vector.Automaton
 	return "Pmax=? [ " + file.pathText(automaton, automaton.Formula) + " || " + file.pathText(automaton, automaton.Condition) + " ]"
@@ -173,7 +189,7 @@ func (vector *Vector) discountText() string {
 	return fmt.Sprintf("C<=%d discount=%s", vector.To, vector.Discount.RatString())
 }
 
-// budgetText returns reward bounds, such as {"cost"}<=3.
+// budgetText returns the text of reward bounds, such as {"cost"}<=3.
 func (file *File) budgetText(budgets *Budgets) string {
 	var texts []string
 	for _, bound := range budgets.Bounds {
@@ -181,17 +197,20 @@ func (file *File) budgetText(budgets *Budgets) string {
 		if bound.Reward >= 0 {
 			name = file.structureText(bound.Reward)
 		}
-		add := func(relation string, strict bool, number *big.Rat) {
-			if number == nil {
-				return
-			}
-			if !strict {
-				relation += "="
-			}
-			texts = append(texts, name+relation+number.RatString())
+		if bound.Low != nil {
+			texts = append(texts, name+relationText(">", bound.LowStrict)+bound.Low.RatString())
 		}
-		add(">", bound.LowStrict, bound.Low)
-		add("<", bound.HighStrict, bound.High)
+		if bound.High != nil {
+			texts = append(texts, name+relationText("<", bound.HighStrict)+bound.High.RatString())
+		}
 	}
 	return strings.Join(texts, ",")
+}
+
+// relationText returns a strict relation, < or >, or its non-strict version.
+func relationText(relation string, isStrict bool) string {
+	if isStrict {
+		return relation
+	}
+	return relation + "="
 }

@@ -195,12 +195,12 @@ func (r *reader) modelColumn(name string) func(member *umb.Member) error {
 	}
 }
 
-// readNumbers reads a column of rationals. Equal numbers get the same index.
-func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type) ([]uint32, error) {
-	var out []uint32
-	return out, member.Words(int(n), int(numberType.Bits()/8), func(word []byte) error {
-		index, ok := r.numbers[string(word)]
-		if !ok {
+// readNumbers reads a column of n rational numbers, and returns the index of each number in the table of the model. Equal numbers get the same
+// index.
+func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type) (indices []uint32, err error) {
+	err = member.Words(int(n), int(numberType.Bits()/8), func(word []byte) error {
+		index, isKnown := r.numbers[string(word)]
+		if !isKnown {
 			number, err := umb.DecodeRat(word)
 			if err != nil {
 				return err
@@ -208,14 +208,15 @@ func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type)
 			index = r.addNumber(number)
 			r.numbers[string(word)] = index
 		}
-		out = append(out, index)
+		indices = append(indices, index)
 		return nil
 	})
+	return indices, err
 }
 
-// addNumber appends a number to the model and returns its index.
-func (r *reader) addNumber(x *big.Rat) uint32 {
-	r.file.Model.Numbers = append(r.file.Model.Numbers, x)
+// addNumber appends a number to the table of the model, and returns its index.
+func (r *reader) addNumber(number *big.Rat) uint32 {
+	r.file.Model.Numbers = append(r.file.Model.Numbers, number)
 	return uint32(len(r.file.Model.Numbers) - 1)
 }
 
@@ -345,28 +346,33 @@ func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns
 	return nil
 }
 
-// readColumn reads a column of n values: multiples of a power of two, or fractions.
-func (v *Values) readColumn(member *umb.Member, count int, column column) error {
+// readColumn reads a column with the given number of values into v. The description of the column says whether they are multiples of a power of
+// two or fractions.
+func (v *Values) readColumn(member *umb.Member, count int, description column) error {
+	size := description.Bytes
+	isValidFixed := size >= 1 && size <= 8 && description.Scale <= MaxScale
+	isValidFraction := size >= 16 && size <= 1<<20 && size%16 == 0
 	switch {
-	case column.Type == columnFixed && column.Bytes >= 1 && column.Bytes <= 8 && column.Scale <= MaxScale:
-		v.Scale, v.Fixed = column.Scale, []uint64{}
-		return member.Words(count, column.Bytes, func(word []byte) error {
-			var all [8]byte
-			copy(all[:], word)
-			v.Fixed = append(v.Fixed, binary.LittleEndian.Uint64(all[:]))
+	case description.Type == columnFixed && isValidFixed:
+		v.Scale, v.Fixed = description.Scale, []uint64{}
+		return member.Words(count, size, func(word []byte) error {
+			var padded [8]byte
+			copy(padded[:], word)
+			v.Fixed = append(v.Fixed, binary.LittleEndian.Uint64(padded[:]))
 			return nil
 		})
-	case column.Type == columnFraction && column.Bytes >= 16 && column.Bytes <= 1<<20 && column.Bytes%16 == 0:
-		return member.Words(count, column.Bytes, func(word []byte) error {
+	case description.Type == columnFraction && isValidFraction:
+		return member.Words(count, size, func(word []byte) error {
 			fraction, err := umb.DecodeRat(word)
 			v.Rats = append(v.Rats, fraction)
 			return err
 		})
 	}
-	return fmt.Errorf("found values of %d bytes with scale %d", column.Bytes, column.Scale)
+	return fmt.Errorf("found values of %d bytes with scale %d", size, description.Scale)
 }
 
-// addBase adds a base column to a column of differences. It does nothing if base is nil.
+// addBase adds a base column to v, a column of differences to it. Both must be multiples of the same power of two. It does nothing if base is
+// nil.
 func (v *Values) addBase(base *Values) error {
 	if base == nil {
 		return nil
@@ -383,24 +389,24 @@ func (v *Values) addBase(base *Values) error {
 	return nil
 }
 
-// readRanks reads n ranks. The file has each rank plus one, and 0 for None.
+// readRanks reads n ranks. The file has each rank plus one as a varint, and 0 for None.
 func readRanks(member *umb.Member, n int) ([]uint32, error) {
 	text, err := member.ReadAll(5 * int64(n))
 	if err != nil {
 		return nil, err
 	}
-	var out []uint32
+	var ranks []uint32
 	for len(text) > 0 {
 		encoded, size := binary.Uvarint(text)
-		if size <= 0 || encoded > math.MaxUint32 || len(out) == n {
-			return nil, fmt.Errorf("number %d does not fit 32 bits, or there are more than %d", len(out), n)
+		if size <= 0 || encoded > math.MaxUint32 || len(ranks) == n {
+			return nil, fmt.Errorf("number %d does not fit 32 bits, or there are more than %d", len(ranks), n)
 		}
-		out, text = append(out, uint32(encoded)-1), text[size:] // 0 is None
+		ranks, text = append(ranks, uint32(encoded)-1), text[size:] // 0 becomes None
 	}
-	if len(out) != n {
-		return nil, fmt.Errorf("found %d numbers, wanted %d", len(out), n)
+	if len(ranks) != n {
+		return nil, fmt.Errorf("found %d numbers, wanted %d", len(ranks), n)
 	}
-	return out, nil
+	return ranks, nil
 }
 
 // finish checks that nothing is missing and completes the model.
@@ -457,26 +463,27 @@ func (r *reader) finish() (*File, error) {
 	return r.file, r.file.Validate()
 }
 
-// addBranchRewards returns the reward of each choice plus the expected reward of its branches.
-func (r *reader) addBranchRewards(choice, branches []uint32) []uint32 {
+// addBranchRewards returns the reward of each choice plus the expected reward of its transitions. Rewards are given by their indices in the
+// table of numbers. choiceRewards may be nil.
+func (r *reader) addBranchRewards(choiceRewards, branchRewards []uint32) []uint32 {
 	model := r.file.Model
-	out := make([]uint32, len(model.Start)-1)
-	indices := map[string]uint32{}
-	for c := range out {
+	sums := make([]uint32, len(model.Start)-1)
+	indices := map[string]uint32{} // of the sums so far, by their texts
+	for c := range sums {
 		sum := new(big.Rat)
-		if choice != nil {
-			sum.Set(model.Numbers[choice[c]])
+		if choiceRewards != nil {
+			sum.Set(model.Numbers[choiceRewards[c]])
 		}
 		first, end := model.Row(c)
 		for transition := first; transition < end; transition++ {
-			sum.Add(sum, new(big.Rat).Mul(model.Numbers[model.Prob[transition]], model.Numbers[branches[transition]]))
+			sum.Add(sum, new(big.Rat).Mul(model.Numbers[model.Prob[transition]], model.Numbers[branchRewards[transition]]))
 		}
-		index, ok := indices[sum.RatString()]
-		if !ok {
+		index, isKnown := indices[sum.RatString()]
+		if !isKnown {
 			index = r.addNumber(sum)
 			indices[sum.RatString()] = index
 		}
-		out[c] = index
+		sums[c] = index
 	}
-	return out
+	return sums
 }

@@ -49,7 +49,7 @@ const (
 	MaxParts      = 64
 )
 
-// Query returns the objective without a bound; nil if all have one.
+// Query returns the objective without a bound, or nil if all objectives have bounds.
 func (several *Several) Query() *Objective {
 	for i := range several.Objectives {
 		if several.Objectives[i].Bound == nil {
@@ -59,10 +59,13 @@ func (several *Several) Query() *Objective {
 	return nil
 }
 
-// validateSizes checks the numbers that determine how many columns there are and how long.
+// validateSizes returns an error unless the numbers of objectives, parts and states are within their limits. They determine the number and the
+// length of the columns.
 func (several *Several) validateSizes() error {
-	if n := len(several.Objectives); n < 1 || n > MaxObjectives || len(several.Parts) > MaxParts || several.States < 1 || several.States >= None/2 {
-		return fmt.Errorf("found %d objectives, %d parts and %d states", n, len(several.Parts), several.States)
+	numObjectives, numParts := len(several.Objectives), len(several.Parts)
+	isCountValid := numObjectives >= 1 && numObjectives <= MaxObjectives && numParts <= MaxParts
+	if !isCountValid || several.States < 1 || several.States >= None/2 {
+		return fmt.Errorf("found %d objectives, %d parts and %d states", numObjectives, numParts, several.States)
 	}
 	return nil
 }
@@ -113,14 +116,23 @@ func (several *Several) validate(model *Model) error {
 		}
 	}
 	for j := range several.Parts {
-		part := &several.Parts[j]
-		if part.Share == nil || part.Share.Sign() < 0 || part.Choice == nil || len(part.Values) != len(several.Objectives) || len(part.Ranks) != len(several.Objectives) {
-			return fmt.Errorf("found part %d without its share or its choices", j)
+		if err := several.Parts[j].validate(j, len(several.Objectives)); err != nil {
+			return err
 		}
-		for i, values := range part.Values {
-			if values == nil {
-				return fmt.Errorf("found part %d without values of objective %d", j, i)
-			}
+	}
+	return nil
+}
+
+// validate returns an error unless a part has a share, choices and columns for each objective. number is the number of the part.
+func (part *Part) validate(number, numObjectives int) error {
+	hasShare := part.Share != nil && part.Share.Sign() >= 0
+	hasColumns := part.Choice != nil && len(part.Values) == numObjectives && len(part.Ranks) == numObjectives
+	if !hasShare || !hasColumns {
+		return fmt.Errorf("found part %d without its share or its choices", number)
+	}
+	for i, values := range part.Values {
+		if values == nil {
+			return fmt.Errorf("found part %d without values of objective %d", number, i)
 		}
 	}
 	return nil
@@ -128,25 +140,37 @@ func (several *Several) validate(model *Model) error {
 
 // text returns the query in PRISM's syntax.
 func (several *Several) text(file *File) string {
-	var out []string
+	var texts []string
 	for _, objective := range several.Objectives {
-		bound, path := map[bool]string{true: "max=?", false: "min=?"}[objective.Maximised], ""
-		if objective.Bound != nil {
-			bound = map[bool]string{true: ">=", false: "<="}[objective.Maximised] + objective.Bound.RatString()
-		}
-		switch {
-		case objective.Reward < 0:
-			path = "P" + bound + " [ " + file.setText(objective.Left) + " U " + file.setText(objective.Right) + " ]"
-		case objective.Steps < 0:
-			path = "R" + file.structureText(objective.Reward) + bound + " [ C ]"
-		default:
-			path = fmt.Sprintf("R%s%s [ C<=%d ]", file.structureText(objective.Reward), bound, objective.Steps)
-		}
-		out = append(out, path)
+		texts = append(texts, objective.text(file))
 	}
-	query := "multi(" + strings.Join(out, ", ") + ")"
-	if several.Query() == nil {
+	query := "multi(" + strings.Join(texts, ", ") + ")"
+	if several.Query() == nil { // its value is 1 or 0
 		return "(" + query + "?1:0)=?"
 	}
 	return query
+}
+
+// text returns the objective in PRISM's syntax.
+func (objective *Objective) text(file *File) string {
+	threshold := objective.thresholdText()
+	switch {
+	case objective.Reward < 0:
+		return "P" + threshold + " [ " + file.setText(objective.Left) + " U " + file.setText(objective.Right) + " ]"
+	case objective.Steps < 0:
+		return "R" + file.structureText(objective.Reward) + threshold + " [ C ]"
+	}
+	return fmt.Sprintf("R%s%s [ C<=%d ]", file.structureText(objective.Reward), threshold, objective.Steps)
+}
+
+// thresholdText returns the threshold of the objective in PRISM's syntax, such as max=? or <=1/2.
+func (objective *Objective) thresholdText() string {
+	optimum, relation := "min=?", "<="
+	if objective.Maximised {
+		optimum, relation = "max=?", ">="
+	}
+	if objective.Bound == nil {
+		return optimum
+	}
+	return relation + objective.Bound.RatString()
 }

@@ -292,13 +292,12 @@ func (values *Values) Rat(s int) *big.Rat {
 	case values.Infinite.Has(s):
 		return nil
 	case values.Fixed != nil:
+		numerator, denominator := new(big.Int).SetUint64(values.Fixed[s]), new(big.Int).Lsh(big.NewInt(1), values.Scale)
+		return new(big.Rat).SetFrac(numerator, denominator)
 	case values.Doubles != nil:
 		return new(big.Rat).SetFloat64(values.Doubles[s])
-	default:
-		return values.Rats[s]
 	}
-	value := new(big.Rat).SetInt(new(big.Int).SetUint64(values.Fixed[s]))
-	return value.Quo(value, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), values.Scale)))
+	return values.Rats[s]
 }
 
 // Zero reports whether the value of state s is 0.
@@ -314,7 +313,8 @@ func (values *Values) Zero(s int) bool {
 	return values.Rats[s].Sign() == 0
 }
 
-// Compare returns a function that returns the sign of the value of a state minus number.
+// Compare returns a function that compares the value of state s with number. It returns 1, 0 or -1 if the value is greater than, equal to or
+// less than number.
 func (values *Values) Compare(number *big.Rat) func(s int) int {
 	if values.Fixed == nil {
 		nearest, _ := number.Float64() // no float64 number lies between both
@@ -328,7 +328,7 @@ func (values *Values) Compare(number *big.Rat) func(s int) int {
 			return values.Rat(s).Cmp(number)
 		}
 	}
-	// The greatest multiple of 2^-Scale that is not above p.
+	// The quotient is the greatest multiple of 2^-Scale that is at most number.
 	quotient, remainder := new(big.Int).DivMod(new(big.Int).Lsh(number.Num(), values.Scale), number.Denom(), new(big.Int))
 	return func(s int) int {
 		switch value := values.Fixed[s]; {

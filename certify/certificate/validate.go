@@ -45,49 +45,53 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
-// textSize returns an approximate upper bound of the length of the vector's statement. sets has the length of each set's
-// text, and name is the length of the longest name of a reward structure.
-func (v *Vector) textSize(sets []int, name int) int {
-	size := 64 + name
+// textSize returns an approximate upper bound on the length of the vector's statement, without its extensions. setSizes has the length of the
+// text of each set, and nameSize is the length of the longest name of a reward structure.
+func (v *Vector) textSize(setSizes []int, nameSize int) int {
+	size := 64 + nameSize
 	if timed := v.Timed; timed != nil {
 		size += maxDigits(timed.From) + maxDigits(timed.To)
 	}
 	if v.Several != nil {
 		for _, objective := range v.Several.Objectives {
-			size += 64 + name + maxDigits(objective.Bound)
+			size += 64 + nameSize + maxDigits(objective.Bound)
 		}
 	}
 	if v.Automaton != nil {
 		for _, formula := range []*Formula{v.Automaton.Formula, v.Automaton.Condition} {
 			formula.walk(func(formula *Formula) {
-				if size += 24; formula.Op == "p" {
-					size += sets[v.Automaton.Sets[formula.Prop]]
+				size += 24
+				if formula.Op == "p" {
+					size += setSizes[v.Automaton.Sets[formula.Prop]]
 				}
 			})
 		}
 		return size
 	}
 	for _, set := range v.Sets() {
-		size += sets[set]
+		size += setSizes[set]
 	}
 	return size
 }
 
-// maxDigits returns an upper bound of the length of a fraction's text; 0 for nil.
-func maxDigits(x *big.Rat) int {
-	if x == nil {
+// maxDigits returns an upper bound on the length of the text of a fraction, or 0 for nil.
+func maxDigits(fraction *big.Rat) int {
+	if fraction == nil {
 		return 0
 	}
-	return 8 + (x.Num().BitLen()+x.Denom().BitLen())/3
+	return 8 + (fraction.Num().BitLen()+fraction.Denom().BitLen())/3
 }
 
 // Probability reports whether the values are probabilities.
 func (v *Vector) Probability() bool {
-	if v.Several != nil {
-		q := v.Several.Query()
-		return q == nil || q.Reward < 0
+	switch v.Kind {
+	case Objectives:
+		query := v.Several.Query()
+		return query == nil || query.Reward < 0
+	case Until, Steps, Next, PathFormula, RewardBounded, Conditional, MaxConditional:
+		return true
 	}
-	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula || v.Kind == RewardBounded || v.Kind == Conditional || v.Kind == MaxConditional
+	return false
 }
 
 // Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
@@ -202,7 +206,7 @@ func (file *File) validateSet(set *Set, i int) error {
 
 // validateVector returns an error unless the fields of a vector are valid for its kind and for the model.
 func (file *File) validateVector(vector *Vector) error {
-	rewards := false
+	needsReward := false
 	switch vector.Kind {
 	case Until, Steps, Next, PathFormula, RewardBounded, Conditional, MaxConditional:
 	case Objectives:
@@ -210,9 +214,9 @@ func (file *File) validateVector(vector *Vector) error {
 			return err
 		}
 	case ReachReward, TotalReward, Cumulative, Instant, CoSafe, Discounted:
-		rewards = true
+		needsReward = true
 	case Average:
-		rewards = vector.Reward != -1
+		needsReward = vector.Reward != -1
 	default:
 		return fmt.Errorf("found the unknown kind %q", vector.Kind)
 	}
@@ -224,29 +228,40 @@ func (file *File) validateVector(vector *Vector) error {
 	if vector.Maximizer != 0 && (vector.Kind != Until || file.Model.Kind != MDP) {
 		return fmt.Errorf("found a maximizer in a vector of kind %s of a %s, wanted it for until in an mdp", vector.Kind, file.Model.Kind)
 	}
-	if rewards && (vector.Reward < 0 || vector.Reward >= len(file.Model.Rewards)) {
+	if needsReward && (vector.Reward < 0 || vector.Reward >= len(file.Model.Rewards)) {
 		return fmt.Errorf("found reward structure %d of %d", vector.Reward, len(file.Model.Rewards))
 	}
-	if vector.From < 0 || vector.To < -1 || vector.To == -1 && vector.Kind != Steps && vector.Kind != Discounted || vector.To >= 0 && vector.From > vector.To {
+	return cmp.Or(vector.validateSteps(), vector.validateTime(file.Model.Kind), vector.validateAutomaton(file.Model), vector.validateInfinite())
+}
+
+// validateSteps returns an error unless the step bound of a vector is valid. Only some kinds may have no upper bound, -1.
+func (vector *Vector) validateSteps() error {
+	mayBeUnbounded := vector.Kind == Steps || vector.Kind == Discounted
+	isToValid := vector.To >= vector.From || vector.To == -1 && mayBeUnbounded
+	if vector.From < 0 || !isToValid {
 		return fmt.Errorf("found steps from %d to %d", vector.From, vector.To)
 	}
-	if err := cmp.Or(vector.validateTime(file.Model.Kind), vector.validateAutomaton(file.Model)); err != nil {
-		return err
-	}
-	for _, values := range []*Values{vector.Lower, vector.Upper, vector.LowerBias, vector.UpperBias} {
-		if values != nil && values.Infinite != nil && vector.Several == nil && (vector.Probability() || vector.Kind == Average || vector.Kind == Discounted) {
+	return nil
+}
+
+// validateInfinite returns an error if a column has infinite values although the values of the vector are finite.
+func (vector *Vector) validateInfinite() error {
+	isFinite := vector.Several == nil && (vector.Probability() || vector.Kind == Average || vector.Kind == Discounted)
+	for _, column := range []*Values{vector.Lower, vector.Upper, vector.LowerBias, vector.UpperBias} {
+		if isFinite && column != nil && column.Infinite != nil {
 			return fmt.Errorf("found infinite values in a vector of kind %s", vector.Kind)
 		}
 	}
 	return nil
 }
 
-// validateAutomaton checks the automaton of a vector. It also checks that the columns are as long as the claimed sizes of
-// the products, so that the length of the file bounds the work of building the products.
+// validateAutomaton returns an error unless a vector has a valid automaton exactly if its kind needs one. The columns must be as long as the
+// claimed sizes of the products. So the length of the file bounds the work of building the products.
 func (vector *Vector) validateAutomaton(model *Model) error {
 	automaton, coSafe, isConditional := vector.Automaton, vector.Kind == CoSafe, vector.Kind == MaxConditional
+	needsAutomaton := coSafe || isConditional || vector.Kind == PathFormula
 	switch {
-	case (automaton != nil) != (coSafe || isConditional || vector.Kind == PathFormula):
+	case (automaton != nil) != needsAutomaton:
 		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", vector.Kind)
 	case vector.Paths && vector.Kind != PathFormula:
 		return fmt.Errorf("found E [...] in a vector of kind %s", vector.Kind)
@@ -254,9 +269,14 @@ func (vector *Vector) validateAutomaton(model *Model) error {
 		return nil
 	case (automaton.Condition != nil) != isConditional:
 		return fmt.Errorf("found a condition in a vector of kind %s, or none where it is wanted", vector.Kind)
-	case vector.Lower == nil || vector.Upper == nil || !coSafe && (len(vector.Won) != automaton.Runs || len(vector.Layer) != automaton.Runs) || automaton.Pairs < model.NumStates():
+	}
+	hasPairColumns := vector.Lower != nil && vector.Upper != nil && automaton.Pairs >= model.NumStates()
+	hasRunColumns := coSafe || len(vector.Won) == automaton.Runs && len(vector.Layer) == automaton.Runs
+	if !hasPairColumns || !hasRunColumns {
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
-	case !coSafe && (model.Kind == MDP || vector.Paths) && !vector.Max:
+	}
+	hasSchedulers := model.Kind == MDP || vector.Paths
+	if !coSafe && hasSchedulers && !vector.Max {
 		return errors.New("found the minimum of a path formula, wanted the maximum of its negation")
 	}
 	return automaton.validate(coSafe)
@@ -273,10 +293,10 @@ func (v *Vector) Endless() bool {
 // maxTime is the greatest number of bits of a time or rate.
 const maxTime = 1 << 12
 
-// validateTime returns an error unless a vector has a valid time bound exactly if its kind needs one.
+// validateTime returns an error unless a vector has a valid time bound exactly if its kind and the kind of the model need one.
 func (vector *Vector) validateTime(kind Kind) error {
-	bound, timed := vector.Timed, vector.Kind == Steps || vector.Kind == Cumulative || vector.Kind == Instant
-	if (bound != nil) != (timed && kind == CTMC) {
+	bound, isBounded := vector.Timed, vector.Kind == Steps || vector.Kind == Cumulative || vector.Kind == Instant
+	if (bound != nil) != (isBounded && kind == CTMC) {
 		return fmt.Errorf("found a time in a vector of kind %s of a %s, or none where it is wanted", vector.Kind, kind)
 	}
 	if bound == nil {
@@ -296,7 +316,7 @@ func (vector *Vector) validateTime(kind Kind) error {
 	return nil
 }
 
-// checkLengths checks the lengths of columns.
+// checkLengths returns an error unless each column that is not nil has the length of its slot.
 func checkLengths(slots []columnSlot) error {
 	for _, slot := range slots {
 		switch {
@@ -315,6 +335,7 @@ func checkLengths(slots []columnSlot) error {
 	return nil
 }
 
+// checkLength returns an error unless b is a set of n states.
 func (b Bits) checkLength(n int) error {
 	if len(b) != (n+63)/64 || n%64 != 0 && b[n/64]>>(n%64) != 0 {
 		return fmt.Errorf("found %d bits, wanted %d followed by zeros", 64*len(b), n)
@@ -430,7 +451,7 @@ func (model *Model) checkNumbers(column []uint32, n int) error {
 	return nil
 }
 
-// checkOffsets checks the offsets of rows into n elements. No row may be empty.
+// checkOffsets returns an error unless offsets divide n elements into rows that are not empty. Row i is offsets[i]:offsets[i+1].
 func checkOffsets(offsets []uint32, n int) error {
 	for i := range len(offsets) - 1 {
 		if offsets[i] >= offsets[i+1] {

@@ -23,37 +23,57 @@ func (model *Model) Weights(ctx context.Context) (*Weights, error) {
 		if c&0xfff == 0 && ctx.Err() != nil {
 			return weights, ctx.Err()
 		}
-		first, end := model.Row(c)
-		commonDenominator := uint64(1)
-		for _, number := range model.Prob[first:end] {
-			commonDenominator = Common(commonDenominator, denominators[number])
-		}
-		sum := uint64(0)
-		for transition := first; transition < end && commonDenominator != 0; transition++ {
-			number := model.Prob[transition]
-			weights.Num[transition] = numerators[number] * (commonDenominator / denominators[number])
-			if numerators[number] > denominators[number] || sum > commonDenominator {
-				commonDenominator = 0
+		weights.Den[c] = weights.setRow(model, c, numerators, denominators)
+		if weights.Den[c] == 0 {
+			if err := model.checkSum(c); err != nil {
+				return weights, err
 			}
-			sum += weights.Num[transition]
-		}
-		if commonDenominator != 0 && sum == commonDenominator {
-			weights.Den[c] = commonDenominator
-			continue
-		}
-		exact := new(big.Rat)
-		for _, number := range model.Prob[first:end] {
-			exact.Add(exact, model.Numbers[number])
-		}
-		if !exact.IsInt() || exact.Num().Cmp(big.NewInt(1)) != 0 {
-			return weights, fmt.Errorf("the probabilities of choice %d sum to %s", c, exact.RatString())
 		}
 	}
 	return weights, nil
 }
 
-// Mean returns the expected value of a choice's successors, multiplied by Den[choice], as a 128-bit number. Den[choice] must
-// not be 0. The high word is below 2^62.
+// setRow sets the numerators of choice c, and returns the common denominator of its probabilities. It returns 0 unless the denominator is below
+// 2^62 and the probabilities sum to 1. numerators and denominators are the results of splitNumbers for the numbers of the model.
+func (weights *Weights) setRow(model *Model, c int, numerators, denominators []uint64) (commonDenominator uint64) {
+	first, end := model.Row(c)
+	commonDenominator = 1
+	for _, number := range model.Prob[first:end] {
+		commonDenominator = Common(commonDenominator, denominators[number])
+	}
+	if commonDenominator == 0 {
+		return 0
+	}
+	sum := uint64(0)
+	for transition := first; transition < end; transition++ {
+		number := model.Prob[transition]
+		if numerators[number] > denominators[number] || sum > commonDenominator {
+			return 0
+		}
+		weights.Num[transition] = numerators[number] * (commonDenominator / denominators[number])
+		sum += weights.Num[transition]
+	}
+	if sum != commonDenominator {
+		return 0
+	}
+	return commonDenominator
+}
+
+// checkSum returns an error unless the probabilities of choice c sum to exactly 1.
+func (model *Model) checkSum(c int) error {
+	sum := new(big.Rat)
+	first, end := model.Row(c)
+	for _, number := range model.Prob[first:end] {
+		sum.Add(sum, model.Numbers[number])
+	}
+	if sum.Cmp(big.NewRat(1, 1)) != 0 {
+		return fmt.Errorf("the probabilities of choice %d sum to %s", c, sum.RatString())
+	}
+	return nil
+}
+
+// Mean returns the expected value after a choice, multiplied by Den[choice], as a number of 128 bits. values has the values of the states.
+// Den[choice] must not be 0. The high word is below 2^62.
 func (weights *Weights) Mean(model *Model, values []uint64, choice int) (high, low uint64) {
 	var carry uint64
 	first, end := model.Row(choice)
@@ -73,10 +93,10 @@ type Rewards struct {
 	Num, Den []uint64
 }
 
-// NewRewards returns the rewards rats[of[c]] of the choices c.
-func NewRewards(of []uint32, rats []*big.Rat) *Rewards {
+// NewRewards returns rewards in which choice c has the reward rats[index[c]].
+func NewRewards(index []uint32, rats []*big.Rat) *Rewards {
 	num, den := splitNumbers(rats)
-	return &Rewards{of, rats, num, den}
+	return &Rewards{index, rats, num, den}
 }
 
 // Positive reports whether the reward of a choice is positive. nil rewards are 0.

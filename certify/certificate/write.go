@@ -62,19 +62,12 @@ func (s *Set) columns(n int) []columnSlot {
 	return []columnSlot{{name: "bits", n: n, bits: &s.Bits}, {name: "rank", n: n, ranks: &s.Rank}}
 }
 
-// columns lists the columns of a vector; n is the number of the model's states.
-func (vector *Vector) columns(n int) []columnSlot {
-	layered := n
-	if automaton := vector.Automaton; automaton != nil {
-		if n, layered = automaton.Pairs, automaton.Pairs; vector.Kind != CoSafe {
-			layered = automaton.Runs
-		}
-	}
-	if vector.Several != nil {
-		n, layered = vector.Several.States, vector.Several.States
-	}
-	if vector.Budgets != nil {
-		n, layered = vector.Budgets.States, vector.Budgets.States
+// columns lists the columns of a vector. numStates is the number of states of the model.
+func (vector *Vector) columns(numStates int) []columnSlot {
+	n := vector.columnLength(numStates)
+	numLayers := n
+	if vector.Automaton != nil && vector.Kind != CoSafe {
+		numLayers = vector.Automaton.Runs
 	}
 	slots := []columnSlot{
 		{name: "lower", n: n, values: &vector.Lower},
@@ -82,15 +75,29 @@ func (vector *Vector) columns(n int) []columnSlot {
 		{name: "lower-bias", n: n, values: &vector.LowerBias},
 		{name: "upper-bias", n: n, values: &vector.UpperBias},
 		{name: "rank", n: n, ranks: &vector.Rank},
-		{name: "layer", n: layered, ranks: &vector.Layer},
+		{name: "layer", n: numLayers, ranks: &vector.Layer},
 	}
 	if vector.Kind == PathFormula || vector.Kind == MaxConditional {
-		slots = append(slots, columnSlot{name: "won", n: layered, ranks: &vector.Won})
+		slots = append(slots, columnSlot{name: "won", n: numLayers, ranks: &vector.Won})
 	}
 	if vector.Several != nil {
 		slots = append(slots, vector.Several.columns()...)
 	}
 	return slots
+}
+
+// columnLength returns the number of entries of the columns of bounds: the number of states of the vector's product or, without a product, of
+// the model.
+func (vector *Vector) columnLength(numStates int) int {
+	switch {
+	case vector.Budgets != nil:
+		return vector.Budgets.States
+	case vector.Several != nil:
+		return vector.Several.States
+	case vector.Automaton != nil:
+		return vector.Automaton.Pairs
+	}
+	return numStates
 }
 
 // columnSlot names a column and points to the field that keeps it. A values column is two columns in the file: the
@@ -109,33 +116,33 @@ func Compress(out io.Writer) io.WriteCloser {
 	return z
 }
 
-// Write writes a certificate without compression. The function model writes the members of the model, with the states in the
-// order of the columns. Write uses only the number of states of f.Model.
-func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, out *umb.Writer) error, file *File) error {
+// Write writes a certificate without compression. The function writeModel writes the members of the model, with the states in the
+// order of the columns. Write itself uses only the number of states of file.Model.
+func Write(ctx context.Context, out io.Writer, writeModel func(ctx context.Context, out *umb.Writer) error, file *File) error {
 	writer := umb.NewWriter(ctx, out)
-	if err := model(ctx, writer); err != nil {
+	if err := writeModel(ctx, writer); err != nil {
 		return err
 	}
 	n := file.Model.NumStates()
-	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: file.Claims}
-	var members []func()
+	contents := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: file.Claims}
+	var columnWriters []func()
 	for i := range file.Sets {
-		columns, write := describeColumns(writer, "sets", i, file.Sets[i].columns(n))
-		x.Sets = append(x.Sets, indexSet{file.Sets[i], columns})
-		members = append(members, write...)
+		columns, writers := describeColumns(writer, "sets", i, file.Sets[i].columns(n))
+		contents.Sets = append(contents.Sets, indexSet{file.Sets[i], columns})
+		columnWriters = append(columnWriters, writers...)
 	}
 	for i := range file.Vectors {
-		columns, write := describeColumns(writer, "vectors", i, file.Vectors[i].columns(n))
-		x.Vectors = append(x.Vectors, indexVector{file.Vectors[i], columns})
-		members = append(members, write...)
+		columns, writers := describeColumns(writer, "vectors", i, file.Vectors[i].columns(n))
+		contents.Vectors = append(contents.Vectors, indexVector{file.Vectors[i], columns})
+		columnWriters = append(columnWriters, writers...)
 	}
-	text, err := json.MarshalIndent(x, "", "  ")
+	text, err := json.MarshalIndent(contents, "", "  ")
 	if err != nil {
 		return err
 	}
 	writer.File(indexFile, int64(len(text)), func(buffer *bufio.Writer) { _, _ = buffer.Write(text) })
-	for _, write := range members {
-		write()
+	for _, writeColumn := range columnWriters {
+		writeColumn()
 	}
 	return writer.Close()
 }
@@ -145,49 +152,59 @@ func memberName(group string, i int, name string) string {
 	return "certificates/" + group + "/" + strconv.Itoa(i) + "/" + name + ".bin"
 }
 
-// describeColumns returns the description of the columns for the index, and the functions that write them.
-func describeColumns(writer *umb.Writer, group string, i int, slots []columnSlot) (map[string]column, []func()) {
-	out := make(map[string]column)
-	var members []func()
+// describeColumns returns the descriptions of the columns of set or vector i for the index, and the functions that write the columns. group is
+// the folder in the archive.
+func describeColumns(writer *umb.Writer, group string, i int, slots []columnSlot) (descriptions map[string]column, writers []func()) {
+	descriptions = make(map[string]column)
 	addBits := func(name string, n int, set Bits) {
 		if set != nil {
-			out[name] = column{Type: columnBits}
-			members = append(members, func() { writer.Bits(memberName(group, i, name), n, set.Has) })
+			descriptions[name] = column{Type: columnBits}
+			writers = append(writers, func() { writer.Bits(memberName(group, i, name), n, set.Has) })
 		}
 	}
-	seen := make(map[*Values]string)
-	var last *columnSlot // the previous values column; storing the difference to it may be shorter
+	nameOf := make(map[*Values]string) // of the columns of values so far
+	var previous *columnSlot           // the previous column of values
 	for _, slot := range slots {
 		switch {
 		case slot.bits != nil:
 			addBits(slot.name, slot.n, *slot.bits)
 		case slot.ranks != nil && *slot.ranks != nil:
-			out[slot.name] = column{Type: columnNumbers}
-			members = append(members, func() { writeRanks(writer, memberName(group, i, slot.name), *slot.ranks) })
+			descriptions[slot.name] = column{Type: columnNumbers}
+			writers = append(writers, func() { writeRanks(writer, memberName(group, i, slot.name), *slot.ranks) })
 		case slot.values != nil && *slot.values != nil:
-			v := *slot.values
-			if first, ok := seen[v]; ok {
-				out[slot.name] = column{Same: first}
+			values := *slot.values
+			if equalColumn, isStored := nameOf[values]; isStored {
+				descriptions[slot.name] = column{Same: equalColumn}
 				continue
 			}
-			seen[v] = slot.name
-			encoding, stored := v.encoding(), v
-			if last != nil {
-				if difference := v.differenceTo(*last.values); difference != nil && difference.encoding().Bytes < encoding.Bytes {
-					encoding, stored = difference.encoding(), difference
-					encoding.Above = last.name
-				}
-			}
-			last = &slot
-			out[slot.name] = encoding
-			members = append(members, func() { stored.writeColumn(writer, memberName(group, i, slot.name), encoding) })
-			addBits(slot.name+"-infinite", slot.n, v.Infinite)
+			nameOf[values] = slot.name
+			stored, description := values.shortest(previous)
+			previous = &slot
+			descriptions[slot.name] = description
+			writers = append(writers, func() { stored.writeColumn(writer, memberName(group, i, slot.name), description) })
+			addBits(slot.name+"-infinite", slot.n, values.Infinite)
 		}
 	}
-	return out, members
+	return descriptions, writers
 }
 
-// encoding chooses the type and size of the stored values.
+// shortest returns the values or, if they take fewer bytes in the file, their differences to the previous column of values. It also returns the
+// description of the stored column. previous is nil for the first column.
+func (values *Values) shortest(previous *columnSlot) (stored *Values, description column) {
+	stored, description = values, values.encoding()
+	if previous == nil {
+		return stored, description
+	}
+	difference := values.differenceTo(*previous.values)
+	if difference == nil || difference.encoding().Bytes >= description.Bytes {
+		return stored, description
+	}
+	description = difference.encoding()
+	description.Above = previous.name
+	return difference, description
+}
+
+// encoding returns the type and the size of the values in a file: the least size in which every value fits.
 func (values *Values) encoding() column {
 	if values.Fixed != nil {
 		union := uint64(0)
@@ -207,21 +224,22 @@ func (values *Values) encoding() column {
 	return column
 }
 
-// differenceTo returns the differences to a base column. It returns nil if a difference is negative, or if the scales
-// differ.
+// differenceTo returns the differences of the values to a base column. It returns nil if a difference is negative, or if the columns are not
+// multiples of the same power of two.
 func (values *Values) differenceTo(base *Values) *Values {
-	if values.Fixed == nil || base.Fixed == nil || values.Scale != base.Scale || len(values.Fixed) != len(base.Fixed) {
+	areFixed := values.Fixed != nil && base.Fixed != nil
+	if !areFixed || values.Scale != base.Scale || len(values.Fixed) != len(base.Fixed) {
 		return nil
 	}
 	difference := &Values{Scale: values.Scale, Fixed: make([]uint64, len(values.Fixed)), Infinite: values.Infinite}
 	for s, value := range values.Fixed {
-		switch {
-		case values.Infinite.Has(s):
-		case base.Infinite.Has(s) || value < base.Fixed[s]:
-			return nil
-		default:
-			difference.Fixed[s] = value - base.Fixed[s]
+		if values.Infinite.Has(s) {
+			continue
 		}
+		if base.Infinite.Has(s) || value < base.Fixed[s] {
+			return nil
+		}
+		difference.Fixed[s] = value - base.Fixed[s]
 	}
 	return difference
 }
@@ -283,6 +301,7 @@ func (file *File) Statement(claim *Claim) string {
 	return "filter(" + filter + ", " + text + ", " + file.setText(claim.Over) + ")"
 }
 
+// vectorText returns the query in PRISM's syntax whose answer is the value of a vector.
 func (file *File) vectorText(vector *Vector) string {
 	opt := ""
 	if file.Model.Kind == MDP {
@@ -341,7 +360,8 @@ func (file *File) vectorText(vector *Vector) string {
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
 }
 
-// structureText returns the name of a reward structure in PRISM's syntax; "" if the vector has none.
+// structureText returns reward structure i in PRISM's syntax: its name or, without a name, its number. It returns "" if there is no such
+// structure.
 func (file *File) structureText(i int) string {
 	switch {
 	case i < 0 || i >= len(file.Model.Rewards):
@@ -365,6 +385,7 @@ func (vector *Vector) interval() (from, to string) {
 	return strconv.Itoa(vector.From), strconv.Itoa(vector.To)
 }
 
+// setText returns a state formula in PRISM's syntax for set i.
 func (file *File) setText(i int) string {
 	set := &file.Sets[i]
 	join := func(op string) string {

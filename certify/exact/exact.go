@@ -32,14 +32,14 @@ func New(ctx context.Context, model *certificate.Model) (*Model, error) {
 	return &Model{model, weights}, err
 }
 
-// Some reports whether a choice has a successor for which is returns true.
-func (m *Model) Some(choice int, is func(t int) bool) bool {
-	lo, hi := m.Row(choice)
-	return slices.ContainsFunc(m.Target[lo:hi], func(t uint32) bool { return is(int(t)) })
+// Some reports whether a choice has a successor that satisfies a condition.
+func (m *Model) Some(choice int, condition func(target int) bool) bool {
+	first, end := m.Row(choice)
+	return slices.ContainsFunc(m.Target[first:end], func(target uint32) bool { return condition(int(target)) })
 }
 
-// Compare returns the sign of left(s) minus the right-hand side r + sum of p x(t) of a choice. left(s) must be finite.
-// Missing rewards are 0.
+// Compare compares left(s) with the right-hand side of a choice: its reward plus the expected value of x in the next state. It returns 1, 0
+// or -1 if left(s) is greater than, equal to or less than the right-hand side. left(s) must be finite. Nil rewards are 0.
 func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) int {
 	if x.Infinite != nil && m.Some(choice, x.Infinite.Has) {
 		return -1
@@ -53,7 +53,7 @@ func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *cer
 	return left.Rat(s).Cmp(m.rightHandSide(x, choice, rewards))
 }
 
-// rightHandSide returns r + sum of p x(t) for a choice. All x(t) must be finite.
+// rightHandSide returns the reward of a choice plus the expected value of x in the next state, which must be finite.
 func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if rewards != nil {
@@ -80,14 +80,15 @@ func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards
 		if common == 0 {
 			return 0, false
 		}
-		over, leftLow := bits.Mul64(rewards.Num[rewardIndex], common/rewards.Den[rewardIndex])
-		if x.Scale > 62 || over != 0 || bits.Len64(leftLow)+int(x.Scale) > 126 {
+		overflow, reward := bits.Mul64(rewards.Num[rewardIndex], common/rewards.Den[rewardIndex])
+		if x.Scale > 62 || overflow != 0 || bits.Len64(reward)+int(x.Scale) > 126 {
 			return 0, false
 		}
-		leftHigh, more := bits.Mul64(low, common/den)
-		high = high*(common/den) + leftHigh // less than common
-		low, over = bits.Add64(more, leftLow<<x.Scale, 0)
-		high, den = high+leftLow>>(64-x.Scale)+over, common
+		productHigh, productLow := bits.Mul64(low, common/den)
+		high = high*(common/den) + productHigh // less than common
+		var carry uint64
+		low, carry = bits.Add64(productLow, reward<<x.Scale, 0)
+		high, den = high+reward>>(64-x.Scale)+carry, common
 	}
 	leftHigh, leftLow := bits.Mul64(left.Fixed[s], den)
 	return cmp.Or(cmp.Compare(leftHigh, high), cmp.Compare(leftLow, low)), true
@@ -126,14 +127,14 @@ func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewar
 	return cmp.Or(cmp.Compare(leftSide.high, rightSide.high), cmp.Compare(leftSide.low, rightSide.low)), fits
 }
 
-// splitFloat returns f and e with x = f 2^e and f below 2^53. x must not be negative.
-func splitFloat(x float64) (f uint64, e int) {
-	b := math.Float64bits(x)
-	f, e = b&(1<<52-1), int(b>>52)
-	if e == 0 {
-		return f, -1074
+// splitFloat returns an integer mantissa below 2^53 and an exponent with x = mantissa * 2^exponent. x must not be negative.
+func splitFloat(x float64) (mantissa uint64, exponent int) {
+	encoding := math.Float64bits(x)
+	mantissa, exponent = encoding&(1<<52-1), int(encoding>>52)
+	if exponent == 0 { // zero or a subnormal number
+		return mantissa, -1074
 	}
-	return f | 1<<52, e - 1075
+	return mantissa | 1<<52, exponent - 1075
 }
 
 // uint128 is an unsigned 128-bit integer.
@@ -158,10 +159,10 @@ func (sum *uint128) add(x, y uint64, shift int) bool {
 	return carry == 0
 }
 
-// Each calls wrong for every state, on all processors. It returns the first state for which wrong returns a message, and
-// the message. It stops early if the context ends. Each processor takes batches of whole 64-state words, so wrong may
-// add its state to a certificate.Bits without locking.
-func Each(ctx context.Context, n int, wrong func(s int) string) (firstWrong int, problem string) {
+// Each calls check for every state, on all processors. It returns the first state for which check returns a message, and the message, or ""
+// if there is none. It stops early if the context ends. Each processor takes batches of whole 64-state words, so check may add its state to a
+// certificate.Bits without locking.
+func Each(ctx context.Context, n int, check func(s int) string) (firstWrong int, problem string) {
 	const batch = 1 << 14
 	var next atomic.Int64
 	var mutex sync.Mutex
@@ -169,7 +170,7 @@ func Each(ctx context.Context, n int, wrong func(s int) string) (firstWrong int,
 		for ctx.Err() == nil {
 			batchStart := int(next.Add(batch)) - batch
 			for s := batchStart; s < min(batchStart+batch, n); s++ {
-				if message := wrong(s); message != "" {
+				if message := check(s); message != "" {
 					mutex.Lock()
 					defer mutex.Unlock()
 					if problem == "" || s < firstWrong {
@@ -192,26 +193,37 @@ func Each(ctx context.Context, n int, wrong func(s int) string) (firstWrong int,
 	return firstWrong, problem
 }
 
-// Sum returns h + g; in a CTMC it returns h + g/E, where E is the exit rate.
+// Sum returns the bias h plus the gain g of each state; in a CTMC it returns h + g/E, where E is the exit rate.
 func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
-	result := &certificate.Values{Scale: h.Scale}
-	for s := 0; s < m.NumStates() && m.Exit == nil && h.Fixed != nil && g.Fixed != nil && h.Scale == g.Scale; s++ {
-		sum, carry := bits.Add64(h.Fixed[s], g.Fixed[s], 0)
-		if carry != 0 {
-			break
+	if m.Exit == nil {
+		if sum := sumFixed(h, g); sum != nil {
+			return sum
 		}
-		result.Fixed = append(result.Fixed, sum)
 	}
-	if len(result.Fixed) == m.NumStates() {
-		return result
-	}
-	result = &certificate.Values{}
+	result := &certificate.Values{}
 	for s := range m.NumStates() {
 		sum := new(big.Rat).Set(g.Rat(s))
 		if m.Exit != nil {
 			sum.Quo(sum, m.Numbers[m.Exit[s]])
 		}
 		result.Rats = append(result.Rats, sum.Add(sum, h.Rat(s)))
+	}
+	return result
+}
+
+// sumFixed returns the sums of two columns that are multiples of the same power of two. It returns nil for other columns, or if a sum does
+// not fit 64 bits.
+func sumFixed(left, right *certificate.Values) *certificate.Values {
+	if left.Fixed == nil || right.Fixed == nil || left.Scale != right.Scale {
+		return nil
+	}
+	result := &certificate.Values{Scale: left.Scale}
+	for s, value := range left.Fixed {
+		sum, carry := bits.Add64(value, right.Fixed[s], 0)
+		if carry != 0 {
+			return nil
+		}
+		result.Fixed = append(result.Fixed, sum)
 	}
 	return result
 }

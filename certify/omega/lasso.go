@@ -21,6 +21,7 @@ type lasso struct {
 	loopStart int
 }
 
+// next returns the position after position i.
 func (w *lasso) next(i int) int {
 	if i++; i == len(w.letters) {
 		return w.loopStart
@@ -44,8 +45,10 @@ func Agrees(ctx context.Context, automaton *certificate.Automaton, coSafe bool) 
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			for i, rest := 0, wordNumber; i < length; i, rest = i+1, rest/len(automaton.Letters) {
-				word.letters[i] = rest % len(automaton.Letters)
+			digits := wordNumber // the letters of a word are the digits of its number
+			for i := range length {
+				word.letters[i] = digits % len(automaton.Letters)
+				digits /= len(automaton.Letters)
 			}
 			for word.loopStart = range length {
 				satisfied := word.evaluate(automaton, automaton.Formula)[0]
@@ -75,18 +78,23 @@ const (
 	marks
 )
 
-// accepts reports whether some jump leads to an accepting run; for a co-safe formula, whether the run reaches an accepting state.
-func (reader *wordReader) accepts(w *lasso, coSafe bool) bool {
-	n := len(reader.Next)
-	step := func(x int) int { return w.next(x/n)*n + int(reader.Next[x%n][w.letters[x/n]]) }
+// accepts reports whether the automaton accepts a lasso: some jump leads to an accepting run or, for a co-safe formula, the run reaches an
+// accepting state.
+func (reader *wordReader) accepts(word *lasso, coSafe bool) bool {
+	numStates := len(reader.Next)
+	step := func(configuration int) int {
+		position, state := configuration/numStates, configuration%numStates
+		return word.next(position)*numStates + int(reader.Next[state][word.letters[position]])
+	}
 	reader.wordNumber++
-	for x := step(0); reader.visited[x] != reader.wordNumber; x = step(x) {
-		reader.visited[x] = reader.wordNumber
-		if coSafe && reader.Accepting[x%n] {
+	for current := step(0); reader.visited[current] != reader.wordNumber; current = step(current) {
+		reader.visited[current] = reader.wordNumber
+		state := current % numStates
+		if coSafe && reader.Accepting[state] {
 			return true
 		}
-		for _, d := range reader.Jumps[x%n] {
-			if reader.acceptsFrom(x/n*n+int(d), step) {
+		for _, jump := range reader.Jumps[state] {
+			if reader.acceptsFrom(current-state+int(jump), step) {
 				return true
 			}
 		}
@@ -94,23 +102,25 @@ func (reader *wordReader) accepts(w *lasso, coSafe bool) bool {
 	return false
 }
 
-// acceptsFrom reports whether the deterministic run from configuration x visits accepting states infinitely often.
-func (reader *wordReader) acceptsFrom(x int, step func(x int) int) bool {
+// acceptsFrom reports whether the deterministic run from a configuration visits accepting states infinitely often. step returns the next
+// configuration.
+func (reader *wordReader) acceptsFrom(start int, step func(configuration int) int) bool {
+	current := start
 	var path []int
-	for ; reader.mark[x]/marks != reader.wordNumber; x = step(x) {
-		reader.mark[x] = reader.wordNumber*marks + open
-		path = append(path, x)
+	for ; reader.mark[current]/marks != reader.wordNumber; current = step(current) {
+		reader.mark[current] = reader.wordNumber*marks + open
+		path = append(path, current)
 	}
-	verdict := reader.mark[x] % marks
-	for k := len(path) - 1; verdict == open; k-- { // backwards through the cycle at the end of path
+	verdict := reader.mark[current] % marks
+	for k := len(path) - 1; verdict == open; k-- { // go backwards through the cycle at the end of path, which begins at current
 		if reader.Accepting[path[k]%len(reader.Next)] {
 			verdict = accepted
-		} else if path[k] == x {
+		} else if path[k] == current {
 			verdict = rejected
 		}
 	}
-	for _, y := range path {
-		reader.mark[y] = reader.wordNumber*marks + verdict
+	for _, configuration := range path {
+		reader.mark[configuration] = reader.wordNumber*marks + verdict
 	}
 	return verdict == accepted
 }
@@ -169,13 +179,14 @@ func (w *lasso) evaluate(automaton *certificate.Automaton, formula *certificate.
 	return out
 }
 
-// evaluateUntil returns the positions at which x U y holds within the step bound of f.
-func (w *lasso) evaluateUntil(x, y []bool, formula *certificate.Formula) []bool {
-	holds := make([]bool, len(y)) // the positions where it holds within the steps counted so far
-	stepBack := func(allowNow bool) bool {
-		next, changed := make([]bool, len(y)), false
+// evaluateUntil returns the positions at which left U right holds within the step bound of formula. left and right have the positions at
+// which the operands hold.
+func (w *lasso) evaluateUntil(left, right []bool, formula *certificate.Formula) []bool {
+	holds := make([]bool, len(right)) // the positions where the formula holds within the steps counted so far
+	stepBack := func(allowNow bool) (changed bool) {
+		next := make([]bool, len(right))
 		for i := range next {
-			next[i] = allowNow && y[i] || x[i] && holds[w.next(i)]
+			next[i] = allowNow && right[i] || left[i] && holds[w.next(i)]
 			changed = changed || next[i] != holds[i]
 		}
 		holds = next

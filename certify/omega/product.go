@@ -33,8 +33,8 @@ func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Mo
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := model.Row(c)
-			paths.Target = append(paths.Target, product.SortedTargets(model.Target[lo:hi])...)
+			firstTransition, endTransition := model.Row(c)
+			paths.Target = append(paths.Target, product.SortedTargets(model.Target[firstTransition:endTransition])...)
 		}
 		paths.First = append(paths.First, uint32(len(paths.Target)))
 	}
@@ -44,15 +44,15 @@ func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Mo
 	return paths
 }
 
-// Pairs returns the product of a model with an automaton that reads the path. sets are the states of each proposition. The
-// error reports if the product has more states than the automaton claims.
+// Pairs returns the product of a model with an automaton that reads the path. sets has the states of each proposition. It is an error if
+// the product has more states than automaton.Pairs.
 func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, sets []certificate.Bits, coSafe bool) (*Product, error) {
 	letterIndex := map[uint64]uint32{}
 	for i, letter := range automaton.Letters {
 		letterIndex[letter] = uint32(i)
 	}
 	letter := make([]uint32, model.NumStates())
-	starts := make([][2]uint32, len(letter))
+	starts := make([]state, len(letter))
 	for s := range letter {
 		stateLetter := uint64(0)
 		for i, set := range sets {
@@ -65,63 +65,71 @@ func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate
 			return nil, fmt.Errorf("state %d is a letter that the automaton does not have", s)
 		}
 		letter[s] = index
-		starts[s] = [2]uint32{uint32(s), automaton.Next[0][index]}
+		starts[s] = state{uint32(s), automaton.Next[0][index]}
 	}
-	absorbing := func(q uint32) bool { return coSafe && (automaton.Accepting[q] || automaton.Stays(q)) }
-	return multiply(ctx, model, automaton, letter, starts, absorbing, automaton.Pairs)
+	isAbsorbing := func(q uint32) bool { return coSafe && (automaton.Accepting[q] || automaton.Stays(q)) }
+	return multiply(ctx, model, automaton, letter, starts, isAbsorbing, automaton.Pairs)
 }
 
-// productName is the memory of the products with an automaton.
+// productName is the memory of the products with an automaton, for errors.
 const productName = "the automaton"
 
-// Runs returns the product of the pairs with the accepting part of the automaton after a jump.
+// state is a state of a product: a state of the model, and a state of the automaton.
+type state struct{ model, automaton uint32 }
+
+// Runs returns the product of the pairs with the automaton after a jump. The first runs are the jumps of the pairs. It is an error if the
+// product has more states than automaton.Runs.
 func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	letter := make([]uint32, len(p.Of))
-	var starts [][2]uint32
+	var starts []state
 	for i, s := range p.Of {
 		letter[i] = p.letter[s]
 		for _, jump := range p.automaton.Jumps[p.Auto[i]] {
-			starts = append(starts, [2]uint32{uint32(i), jump})
+			starts = append(starts, state{uint32(i), jump})
 		}
 		if len(starts) > p.automaton.Runs {
 			return nil, fmt.Errorf("the product with %s has more states than it says", productName)
 		}
 	}
-	absorbing := func(jump uint32) bool { return !p.automaton.Accepting[jump] && p.automaton.Stays(jump) }
-	return multiply(ctx, p.Model, p.automaton, letter, starts, absorbing, p.automaton.Runs)
+	isAbsorbing := func(q uint32) bool { return !p.automaton.Accepting[q] && p.automaton.Stays(q) }
+	return multiply(ctx, p.Model, p.automaton, letter, starts, isAbsorbing, p.automaton.Runs)
 }
 
-// multiply explores the product of a model with an automaton, from the start states on. In the automaton's states for
-// which absorbing returns true, product states get a self-loop.
-func multiply(ctx context.Context, model *certificate.Model, a *certificate.Automaton, letters []uint32, starts [][2]uint32, absorbing func(q uint32) bool, size int) (*Product, error) {
-	built, err := product.Build(ctx, model, &product.Memory[[2]uint32]{
+// multiply returns the product of a model with an automaton, from the start states on. letters has the letter of each state of the model.
+// A product state is absorbing if isAbsorbing returns true for its automaton state. It is an error if the product has more states than size.
+func multiply(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, letters []uint32, starts []state, isAbsorbing func(q uint32) bool, size int) (*Product, error) {
+	built, err := product.Build(ctx, model, &product.Memory[state]{
 		Name:       productName,
-		ModelState: func(x [2]uint32) uint32 { return x[0] },
-		Next:       func(from [2]uint32, _ int, to uint32) [2]uint32 { return [2]uint32{to, a.Next[from[1]][letters[to]]} },
-		IsDecided:  func(x [2]uint32) bool { return absorbing(x[1]) },
+		ModelState: func(s state) uint32 { return s.model },
+		Next: func(source state, _ int, target uint32) state {
+			return state{target, automaton.Next[source.automaton][letters[target]]}
+		},
+		IsDecided: func(s state) bool { return isAbsorbing(s.automaton) },
 	}, starts, size)
 	if err != nil {
 		return nil, err
 	}
-	if built.Kind == certificate.CTMC { // the jump chain
+	if built.Kind == certificate.CTMC { // the embedded chain
 		built.Kind = certificate.DTMC
 	}
-	p := &Product{Model: built.Model, Choice: built.Choice, automaton: a, letter: letters}
-	for _, x := range built.States {
-		p.Of, p.Auto = append(p.Of, x[0]), append(p.Auto, x[1])
+	p := &Product{Model: built.Model, Choice: built.Choice, automaton: automaton, letter: letters}
+	for _, s := range built.States {
+		p.Of, p.Auto = append(p.Of, s.model), append(p.Auto, s.automaton)
 	}
 	return p, nil
 }
 
-// LiftRewards returns the rewards of the choices of the product, from the rewards of the choices of the model.
+// LiftRewards returns the rewards of the choices of the product: the rewards of the choices of the model, and 0 for absorbing states.
 func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards {
 	result := *rewards
-	result.Of = make([]uint32, len(p.Choice))
+	zero := uint32(len(rewards.Rats)) // the index of the reward 0
 	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))
 	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
-	for i, c := range p.Choice {
-		if result.Of[i] = uint32(len(rewards.Rats)); c != certificate.None {
-			result.Of[i] = rewards.Of[c]
+	result.Of = make([]uint32, len(p.Choice))
+	for i, modelChoice := range p.Choice {
+		result.Of[i] = zero
+		if modelChoice != certificate.None {
+			result.Of[i] = rewards.Of[modelChoice]
 		}
 	}
 	return &result

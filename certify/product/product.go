@@ -16,7 +16,7 @@ type Memory[S comparable] struct {
 	// ModelState returns the state of the model.
 	ModelState func(s S) uint32
 	// Next returns the state after a transition of a choice of the model to one of its states.
-	Next func(from S, choice int, to uint32) S
+	Next func(source S, choice int, target uint32) S
 	// IsDecided reports whether a state has only a self-loop instead of the choices of the model; nil if no state has.
 	IsDecided func(s S) bool
 }
@@ -37,8 +37,8 @@ type builder[S comparable] struct {
 	index  map[S]uint32
 }
 
-// Build returns the states that are reachable from the given ones, which come first. More states than size are an error, and so are more transitions than
-// a certificate can number.
+// Build returns the product of a model with a memory: the start states first, then the other states that are reachable from them. It is an
+// error if the product has more states than size, or more transitions than a certificate can number.
 func Build[S comparable](ctx context.Context, model *certificate.Model, memory *Memory[S], starts []S, size int) (*Product[S], error) {
 	out := &certificate.Model{Kind: model.Kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
 	if model.First != nil {
@@ -60,7 +60,7 @@ func Build[S comparable](ctx context.Context, model *certificate.Model, memory *
 	return b.Product, nil
 }
 
-// indexOf returns the index of a state, which it adds if it is new.
+// indexOf returns the index of a state, and adds a new state to the product.
 func (b *builder[S]) indexOf(s S) uint32 {
 	i, isKnown := b.index[s]
 	if !isKnown {
@@ -70,7 +70,7 @@ func (b *builder[S]) indexOf(s S) uint32 {
 	return i
 }
 
-// expand adds the choices of state i.
+// expand adds the choices of state i to the product. A decided state gets a self-loop.
 func (b *builder[S]) expand(i int) {
 	s := b.States[i]
 	if b.memory.IsDecided != nil && b.memory.IsDecided(s) {
@@ -87,17 +87,17 @@ func (b *builder[S]) expand(i int) {
 	}
 }
 
-// addChoice adds a choice of the model to the choices of a state.
+// addChoice adds a choice of the model to the choices of state s. New states are numbered in the order of the states of the model.
 func (b *builder[S]) addChoice(s S, choice int) {
-	lo, hi := b.model.Row(choice)
-	targets := b.model.Target[lo:hi]
-	for _, to := range SortedTargets(targets) {
-		b.indexOf(b.memory.Next(s, choice, to))
+	first, end := b.model.Row(choice)
+	targets := b.model.Target[first:end]
+	for _, target := range SortedTargets(targets) {
+		b.indexOf(b.memory.Next(s, choice, target))
 	}
-	for _, to := range targets {
-		b.Target = append(b.Target, b.indexOf(b.memory.Next(s, choice, to)))
+	for _, target := range targets {
+		b.Target = append(b.Target, b.indexOf(b.memory.Next(s, choice, target)))
 	}
-	b.Prob = append(b.Prob, b.model.Prob[lo:hi]...)
+	b.Prob = append(b.Prob, b.model.Prob[first:end]...)
 	b.endChoice(uint32(choice))
 }
 

@@ -36,21 +36,21 @@ const (
 // StepRewards returns the rewards of the steps of the model for a reward structure, such as certificate.Model.StepRewards.
 type StepRewards func(structure int, _ certificate.Bits) *certificate.Rewards
 
-// Values returns the bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
-// nontrivial ones. sets are the sets of the vector. Values calls lemma for each bound of a total reward that it needs;
-// lemma returns an error if the bound is not proven.
-func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, earned StepRewards, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
-	product, err := New(ctx, model, vector.Several, sets, earned)
+// Values returns the lower and the upper bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
+// nontrivial bounds. sets are the sets of the vector. Values calls prove for each bound of a total reward that it needs;
+// prove returns an error if the bound is not proven.
+func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, stepRewards StepRewards, prove func(Lemma) error) (bounds [2]*certificate.Values, err error) {
+	product, err := New(ctx, model, vector.Several, sets, stepRewards)
 	if err != nil {
-		return out, err
+		return bounds, err
 	}
 	lemmas, err := product.lemmas(vector)
 	if err != nil {
-		return out, err
+		return bounds, err
 	}
-	for _, l := range lemmas {
-		if err := lemma(l); err != nil {
-			return out, err
+	for _, lemma := range lemmas {
+		if err := prove(lemma); err != nil {
+			return bounds, err
 		}
 	}
 	return product.Values(ctx, model, vector)
@@ -63,25 +63,34 @@ type memory struct {
 	maxSteps    int                // the greatest step bound of a reward
 }
 
-// next returns the product state that is reached from a product state by a transition to a state of the model.
-func (m *memory) next(from productState, target uint32) productState {
-	to := productState{state: target, steps: min(from.steps+1, m.maxSteps)}
+// next returns the product state after a transition from a product state to a state of the model.
+func (m *memory) next(source productState, target uint32) productState {
+	result := productState{state: target, steps: min(source.steps+1, m.maxSteps)}
 	for i, objective := range m.objectives {
-		status := from.status >> (2 * i) & 3
-		switch {
-		case objective.Reward >= 0:
-		case status == undecided && m.right[i].Has(int(target)):
-			status = satisfied
-		case status != undecided || !m.left[i].Has(int(target)):
-			status = closed
+		if objective.Reward < 0 {
+			status := source.status >> (2 * i) & 3
+			result.status |= m.nextStatus(i, status, target) << (2 * i)
 		}
-		to.status |= status << (2 * i)
 	}
-	return to
+	return result
 }
 
-// New builds the product. The error says if it has more states than several.States.
-func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, earned StepRewards) (*Product, error) {
+// nextStatus returns the status of the until formula of objective i after a transition to a state of the model.
+func (m *memory) nextStatus(i int, status, target uint32) uint32 {
+	switch {
+	case status != undecided:
+		return closed
+	case m.right[i].Has(int(target)):
+		return satisfied
+	case m.left[i].Has(int(target)):
+		return undecided
+	}
+	return closed
+}
+
+// New returns the product of a model with the memory of the objectives. sets are the sets of the objectives that are probabilities. It is an
+// error if the product has more states than several.States.
+func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, stepRewards StepRewards) (*Product, error) {
 	n := len(several.Objectives)
 	m := &memory{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n)}
 	for i, objective := range several.Objectives {
@@ -98,63 +107,82 @@ func New(ctx context.Context, model *certificate.Model, several *certificate.Sev
 	built, err := product.Build(ctx, model, &product.Memory[productState]{
 		Name:       "the objectives",
 		ModelState: func(s productState) uint32 { return s.state },
-		Next:       func(from productState, _ int, to uint32) productState { return m.next(from, to) },
+		Next:       func(source productState, _ int, target uint32) productState { return m.next(source, target) },
 	}, starts, several.States)
 	if err != nil {
 		return nil, err
 	}
-	out := &Product{Model: built.Model, Several: several}
+	result := &Product{Model: built.Model, Several: several}
 	for _, s := range built.States {
-		out.Of = append(out.Of, s.state)
+		result.Of = append(result.Of, s.state)
 	}
-	out.Kind = certificate.MDP // also of a chain, in which each state has one choice
-	if out.First == nil {
-		for i := range len(out.Start) {
-			out.First = append(out.First, uint32(i))
+	result.Kind = certificate.MDP // also of a chain, in which each state has one choice
+	if result.First == nil {
+		for i := range len(result.Start) {
+			result.First = append(result.First, uint32(i))
 		}
 	}
-	out.Initial = certificate.NewBits(len(built.States))
-	out.Initial.Add(0)
-	out.buildRewards(built.States, built.Choice, earned)
-	return out, nil
+	result.Initial = certificate.NewBits(len(built.States))
+	result.Initial.Add(0)
+	result.buildRewards(built.States, built.Choice, stepRewards)
+	return result, nil
 }
 
-// buildRewards sets the reward of each objective: 1 where the formula has just been satisfied, or the model's reward.
-func (p *Product) buildRewards(states []productState, choices []uint32, earned StepRewards) {
+// buildRewards sets the rewards of each objective. choices has the choice of the model for each choice of the product.
+func (p *Product) buildRewards(states []productState, choices []uint32, stepRewards StepRewards) {
 	for i, objective := range p.Objectives {
-		of, rats := make([]uint32, len(choices)), []*big.Rat{new(big.Rat), big.NewRat(1, 1)}
-		var rewards *certificate.Rewards
-		if objective.Reward >= 0 {
-			rewards = earned(objective.Reward, nil)
-			rats = append(rats, rewards.Rats...)
+		if objective.Reward < 0 {
+			p.Rewards = append(p.Rewards, p.probabilityRewards(i, states))
+		} else {
+			p.Rewards = append(p.Rewards, p.rewardsOfSteps(objective, states, choices, stepRewards(objective.Reward, nil)))
 		}
-		for s, z := range states {
-			first, end := p.Choices(s)
-			for c := first; c < end; c++ {
-				switch {
-				case objective.Reward < 0 && z.status>>(2*i)&3 == satisfied:
-					of[c] = 1
-				case objective.Reward >= 0 && (objective.Steps < 0 || z.steps < objective.Steps):
-					of[c] = 2 + rewards.Of[choices[c]]
-				}
-			}
-		}
-		p.Rewards = append(p.Rewards, certificate.NewRewards(of, rats))
 	}
 }
 
-// Sum returns, for each choice, the weighted sum of the objectives' rewards.
-func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
-	out := make([]*big.Rat, len(p.Start)-1)
-	for c := range out {
-		out[c] = new(big.Rat)
+// probabilityRewards returns the rewards of an objective that is a probability: 1 in the states that have just satisfied its until formula.
+func (p *Product) probabilityRewards(objective int, states []productState) *certificate.Rewards {
+	index := make([]uint32, len(p.Start)-1) // of the reward of each choice: 0 or 1
+	for s, state := range states {
+		if state.status>>(2*objective)&3 != satisfied {
+			continue
+		}
+		first, end := p.Choices(s)
+		for c := first; c < end; c++ {
+			index[c] = 1
+		}
+	}
+	return certificate.NewRewards(index, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
+}
+
+// rewardsOfSteps returns the rewards of an objective that is a reward: the rewards of the choices of the model while the steps count.
+func (p *Product) rewardsOfSteps(objective certificate.Objective, states []productState, choices []uint32, rewards *certificate.Rewards) *certificate.Rewards {
+	rats := append([]*big.Rat{new(big.Rat)}, rewards.Rats...)
+	index := make([]uint32, len(choices)) // in rats, of the reward of each choice
+	for s, state := range states {
+		isCounted := objective.Steps < 0 || state.steps < objective.Steps
+		if !isCounted {
+			continue
+		}
+		first, end := p.Choices(s)
+		for c := first; c < end; c++ {
+			index[c] = 1 + rewards.Of[choices[c]]
+		}
+	}
+	return certificate.NewRewards(index, rats)
+}
+
+// Sum returns, for each choice, the sum over all objectives of the reward of the choice times the weight of the objective.
+func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
+	sums := make([]*big.Rat, len(p.Start)-1)
+	for c := range sums {
+		sums[c] = new(big.Rat)
 		for i, rewards := range p.Rewards {
-			if x := rewards.Rats[rewards.Of[c]]; x.Sign() > 0 {
-				out[c].Add(out[c], new(big.Rat).Mul(weight(i), x))
+			if reward := rewards.Rats[rewards.Of[c]]; reward.Sign() > 0 {
+				sums[c].Add(sums[c], new(big.Rat).Mul(weight(i), reward))
 			}
 		}
 	}
-	return out
+	return sums
 }
 
 // MinimisedRewards returns r_L, the sum of the rewards of the minimised objectives.
@@ -165,11 +193,11 @@ func (p *Product) MinimisedRewards() *certificate.Rewards {
 		}
 		return big.NewRat(1, 1)
 	})
-	of := make([]uint32, len(rats))
-	for c := range of {
-		of[c] = uint32(c)
+	index := make([]uint32, len(rats)) // the reward of choice c has index c
+	for c := range index {
+		index[c] = uint32(c)
 	}
-	return certificate.NewRewards(of, rats)
+	return certificate.NewRewards(index, rats)
 }
 
 // Lemma is a bound of a total reward that rule 3 has to prove.
@@ -179,10 +207,12 @@ type Lemma struct {
 	Rewards *certificate.Rewards
 }
 
-// lemmas returns the bounds that the proof of the vector depends on.
-func (p *Product) lemmas(vector *certificate.Vector) (out []Lemma, err error) {
+// lemmas returns the bounds that the proof of the vector depends on: the lower bound x of the minimised rewards, and for each part and each
+// objective the bound on the value of the objective under the scheduler of the part.
+func (p *Product) lemmas(vector *certificate.Vector) (lemmas []Lemma, err error) {
 	if vector.Lower != nil {
-		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: vector.Lower, Rank: vector.Rank, Layer: vector.Layer}, p.MinimisedRewards()})
+		lower := &certificate.Vector{Kind: certificate.TotalReward, Lower: vector.Lower, Rank: vector.Rank, Layer: vector.Layer}
+		lemmas = append(lemmas, Lemma{p.Model, lower, p.MinimisedRewards()})
 	}
 	for j := range p.Parts {
 		part := &p.Parts[j]
@@ -191,60 +221,68 @@ func (p *Product) lemmas(vector *certificate.Vector) (out []Lemma, err error) {
 			return nil, fmt.Errorf("part %d: %w", j, err)
 		}
 		for i, objective := range p.Objectives {
-			lemma := Lemma{chain, &certificate.Vector{Kind: certificate.TotalReward, Upper: part.Values[i]}, p.InducedRewards(i, choices)}
+			bound := &certificate.Vector{Kind: certificate.TotalReward}
 			if objective.Maximised {
-				lemma.Vector.Lower, lemma.Vector.Upper, lemma.Vector.Rank = lemma.Vector.Upper, nil, part.Ranks[i]
+				bound.Lower, bound.Rank = part.Values[i], part.Ranks[i]
+			} else {
+				bound.Upper = part.Values[i]
 			}
-			out = append(out, lemma)
+			lemmas = append(lemmas, Lemma{chain, bound, p.InducedRewards(i, choices)})
 		}
 	}
-	return out, nil
+	return lemmas, nil
 }
 
-// Chain returns the Markov chain that a scheduler induces, and the product's choice in each state.
-func (p *Product) Chain(choice []uint32) (*certificate.Model, []int, error) {
-	out := &certificate.Model{Kind: certificate.DTMC, Start: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
-	var choices []int
+// Chain returns the Markov chain that a scheduler of the product induces, and the choice of the product in each state. indices has the index
+// of the scheduler's choice within each state.
+func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []int, err error) {
+	chain = &certificate.Model{Kind: certificate.DTMC, Start: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
 	for s := range p.NumStates() {
 		first, end := p.Choices(s)
-		if uint64(choice[s]) >= uint64(end-first) {
-			return nil, nil, fmt.Errorf("state %d has no choice %d", s, choice[s])
+		if uint64(indices[s]) >= uint64(end-first) {
+			return nil, nil, fmt.Errorf("state %d has no choice %d", s, indices[s])
 		}
-		c := first + int(choice[s])
-		lo, hi := p.Row(c)
-		out.Target, out.Prob = append(out.Target, p.Target[lo:hi]...), append(out.Prob, p.Prob[lo:hi]...)
-		out.Start, choices = append(out.Start, uint32(len(out.Target))), append(choices, c)
+		c := first + int(indices[s])
+		choices = append(choices, c)
+		firstTransition, endTransition := p.Row(c)
+		chain.Target = append(chain.Target, p.Target[firstTransition:endTransition]...)
+		chain.Prob = append(chain.Prob, p.Prob[firstTransition:endTransition]...)
+		chain.Start = append(chain.Start, uint32(len(chain.Target)))
 	}
-	return out, choices, nil
+	return chain, choices, nil
 }
 
-// InducedRewards returns the rewards of objective i in an induced chain with these choices.
+// InducedRewards returns the rewards of objective i in an induced chain with the given choices of the product.
 func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
-	out := *p.Rewards[i]
-	out.Of = make([]uint32, len(choices))
+	induced := *p.Rewards[i]
+	induced.Of = make([]uint32, len(choices))
 	for s, c := range choices {
-		out.Of[s] = p.Rewards[i].Of[c]
+		induced.Of[s] = p.Rewards[i].Of[c]
 	}
-	return &out
+	return &induced
 }
 
-// Values returns the bounds of the model's states that follow from the lemmas.
-func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector) (out [2]*certificate.Values, err error) {
-	lower, upper, err := p.initialBounds(ctx, vector)
+// Values returns the lower and the upper bounds of the states of the model that follow from the lemmas. All states except the initial state
+// have the bounds 0 and infinity.
+func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector) (bounds [2]*certificate.Values, err error) {
+	initialLower, initialUpper, err := p.initialBounds(ctx, vector)
 	if err != nil {
-		return out, err
+		return bounds, err
 	}
-	n := model.NumStates()
-	out = [2]*certificate.Values{{Rats: make([]*big.Rat, n)}, {Rats: make([]*big.Rat, n), Infinite: certificate.NewBits(n)}}
+	n, initial := model.NumStates(), p.Of[0]
+	lower := &certificate.Values{Rats: make([]*big.Rat, n)}
+	upper := &certificate.Values{Rats: make([]*big.Rat, n), Infinite: certificate.NewBits(n)}
 	for s := range n {
-		if out[0].Rats[s], out[1].Rats[s] = new(big.Rat), new(big.Rat); uint32(s) != p.Of[0] || upper == nil {
-			out[1].Infinite.Add(s)
+		lower.Rats[s], upper.Rats[s] = new(big.Rat), new(big.Rat)
+		if uint32(s) != initial || initialUpper == nil {
+			upper.Infinite.Add(s)
 		}
 	}
-	if out[0].Rats[p.Of[0]] = lower; upper != nil {
-		out[1].Rats[p.Of[0]] = upper
+	lower.Rats[initial] = initialLower
+	if initialUpper != nil {
+		upper.Rats[initial] = initialUpper
 	}
-	return out, nil
+	return [2]*certificate.Values{lower, upper}, nil
 }
 
 // initialBounds returns the bounds in the initial state; a nil upper bound is infinity.
@@ -300,9 +338,9 @@ func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector)
 	return lower, upper, nil
 }
 
-// mixture returns the value of the query under the mixture of the parts. reached says that there are parts; they must
-// then satisfy the bounds of the other objectives.
-func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
+// mixture returns the value of the query under the mixture of the parts, or 0 without a query. hasParts says whether there are parts. It is an
+// error if the parts do not satisfy the bounds of the other objectives.
+func (p *Product) mixture() (value *big.Rat, hasParts bool, err error) {
 	value = new(big.Rat)
 	if len(p.Parts) == 0 {
 		return value, false, nil
@@ -315,22 +353,33 @@ func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 		return nil, false, fmt.Errorf("the shares of the parts sum to %s", shares.RatString())
 	}
 	for i, objective := range p.Objectives {
-		sum := new(big.Rat)
-		for j := range p.Parts {
-			x := p.Parts[j].Values[i].Rat(0)
-			if x == nil {
-				return nil, false, errors.New("a part has infinite values in the initial state")
-			}
-			sum.Add(sum, new(big.Rat).Mul(x, p.Parts[j].Share))
+		mean, err := p.meanOfParts(i)
+		if err != nil {
+			return nil, false, err
 		}
-		switch {
-		case objective.Bound == nil:
-			value = sum
-		case objective.Maximised && sum.Cmp(objective.Bound) < 0, !objective.Maximised && sum.Cmp(objective.Bound) > 0:
+		if objective.Bound == nil {
+			value = mean
+			continue
+		}
+		order := mean.Cmp(objective.Bound)
+		if objective.Maximised && order < 0 || !objective.Maximised && order > 0 {
 			return nil, false, fmt.Errorf("the parts violate the bound of objective %d", i)
 		}
 	}
 	return value, true, nil
+}
+
+// meanOfParts returns the value of an objective in the initial state under the mixture: the mean of the values of the parts.
+func (p *Product) meanOfParts(objective int) (*big.Rat, error) {
+	mean := new(big.Rat)
+	for j := range p.Parts {
+		value := p.Parts[j].Values[objective].Rat(0)
+		if value == nil {
+			return nil, errors.New("a part has infinite values in the initial state")
+		}
+		mean.Add(mean, new(big.Rat).Mul(value, p.Parts[j].Share))
+	}
+	return mean, nil
 }
 
 // weightedUpperBound checks the conditions on y and x, and returns y - c in the initial state.

@@ -42,33 +42,51 @@ type Problem struct {
 	uniformisation
 }
 
-// Values returns lower and upper bounds of all values.
-func (p *Problem) Values(ctx context.Context) (out [2]*certificate.Values, err error) {
+// Values returns the lower and the upper bounds on the values of all states.
+func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, err error) {
 	if p.Vector.Timed != nil {
 		return p.timedValues(ctx)
 	}
-	greatest, last, spareBits := one, max(p.Vector.From, p.Vector.To), 0
+	numSteps := max(p.Vector.From, p.Vector.To)
+	valueBits := p.valueBits(numSteps)
+	needsFractions := valueBits > 54 || slices.Contains(p.Den, 0)
+	isSmall := p.NumStates() <= maxFractionWork/(numSteps+1)
+	for side := range bounds {
+		bounds[side] = &certificate.Values{}
+		if needsFractions || isSmall {
+			bounds[side].Rats, err = stepBackwards(ctx, p, p.fractionArithmetic(p.fractionPlaces(numSteps), side), side)
+		} else {
+			bounds[side].Scale = uint(62 - valueBits)
+			bounds[side].Fixed, err = stepBackwards(ctx, p, p.fixedArithmetic(bounds[side].Scale, side), side)
+		}
+		if err != nil {
+			return bounds, err
+		}
+	}
+	return bounds, nil
+}
+
+// valueBits returns the number of bits of the integer part of the greatest value in a number of steps.
+func (p *Problem) valueBits(numSteps int) int {
+	greatest, spareBits := one, 0
 	switch p.Vector.Kind {
 	case certificate.Cumulative: // a step adds at most the greatest reward, plus 2 for rounding
 		greatest = new(big.Rat).Add(slices.MaxFunc(p.Rewards.Rats, (*big.Rat).Cmp), big.NewRat(2, 1))
-		spareBits = bits.Len(uint(last))
+		spareBits = bits.Len(uint(numSteps))
 	case certificate.Instant:
 		greatest = slices.MaxFunc(slices.Concat(p.Numbers, []*big.Rat{one}), (*big.Rat).Cmp)
 	}
-	valueBits := roundToPlaces(greatest, 0, upper).BitLen() + spareBits
-	for side := range out {
-		out[side] = &certificate.Values{}
-		if valueBits > 54 || slices.Contains(p.Den, 0) || p.NumStates() <= maxFractionWork/(last+1) {
-			out[side].Rats, err = stepBackwards(ctx, p, p.fractionArithmetic(p.fractionPlaces(last), side), side)
-		} else {
-			out[side].Scale = uint(62 - valueBits)
-			out[side].Fixed, err = stepBackwards(ctx, p, p.fixedArithmetic(out[side].Scale, side), side)
-		}
-		if err != nil {
-			return out, err
-		}
+	return roundToPlaces(greatest, 0, upper).BitLen() + spareBits
+}
+
+// mean returns the expected value after a choice, without rounding. values has the values of the states.
+func (p *Problem) mean(choice int, values []*big.Rat) *big.Rat {
+	sum, term := new(big.Rat), new(big.Rat)
+	first, end := p.Row(choice)
+	for transition := first; transition < end; transition++ {
+		sum.Add(sum, term.Mul(p.Numbers[p.Prob[transition]], values[p.Target[transition]]))
 	}
-	return out, nil
+	return sum
 }
 
 // fractionPlaces returns the number of binary places that longer fractions are rounded to. To reduce a fraction takes a number of operations
@@ -88,34 +106,33 @@ type arithmetic[T any] struct {
 	compare     func(a, b T) int
 }
 
-// fractionArithmetic computes with fractions. Those with a longer denominator are rounded to multiples of 2^-scale.
+// fractionArithmetic returns the arithmetic of fractions. It rounds a fraction whose denominator has more than scale bits to a multiple of
+// 2^-scale: down for lower bounds, up for upper bounds.
 func (p *Problem) fractionArithmetic(scale uint, side int) *arithmetic[*big.Rat] {
-	round := func(r *big.Rat) *big.Rat {
-		if r.Denom().BitLen() <= int(scale) {
-			return r
+	round := func(fraction *big.Rat) *big.Rat {
+		if fraction.Denom().BitLen() <= int(scale) {
+			return fraction
 		}
-		return new(big.Rat).SetFrac(roundToPlaces(r, scale, side), new(big.Int).Lsh(big.NewInt(1), scale))
+		return new(big.Rat).SetFrac(roundToPlaces(fraction, scale, side), new(big.Int).Lsh(big.NewInt(1), scale))
 	}
 	arith := &arithmetic[*big.Rat]{round: round, compare: (*big.Rat).Cmp}
-	arith.step = func(choice int, x []*big.Rat) *big.Rat {
-		sum, term := new(big.Rat), new(big.Rat)
+	arith.step = func(choice int, values []*big.Rat) *big.Rat {
+		value := p.mean(choice, values)
 		if p.Rewards != nil {
-			sum.Set(p.Rewards.Rats[p.Rewards.Of[choice]])
+			value.Add(value, p.Rewards.Rats[p.Rewards.Of[choice]])
 		}
-		lo, hi := p.Row(choice)
-		for t := lo; t < hi; t++ {
-			sum.Add(sum, term.Mul(p.Numbers[p.Prob[t]], x[p.Target[t]]))
-		}
-		return round(sum)
+		return round(value)
 	}
-	arith.uniformStep = func(s int, x, mean *big.Rat) *big.Rat {
-		d := new(big.Rat).Sub(mean, x)
-		return round(d.Add(d.Mul(d, p.moveProbability(s)), x))
+	arith.uniformStep = func(s int, value, mean *big.Rat) *big.Rat {
+		change := new(big.Rat).Sub(mean, value)
+		change.Mul(change, p.moveProbability(s))
+		return round(change.Add(change, value))
 	}
 	unit := new(big.Int).Lsh(big.NewInt(1), p.weightPlaces)
-	arith.addWeighted = func(sum *big.Rat, weight *big.Int, x *big.Rat) *big.Rat {
-		w := new(big.Rat).SetFrac(weight, unit)
-		return round(w.Add(w.Mul(w, x), sum))
+	arith.addWeighted = func(sum *big.Rat, weight *big.Int, value *big.Rat) *big.Rat {
+		term := new(big.Rat).SetFrac(weight, unit)
+		term.Mul(term, value)
+		return round(term.Add(term, sum))
 	}
 	return arith
 }
@@ -163,77 +180,94 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 	return arith
 }
 
-// roundToPlaces returns x as a multiple of 2^-scale, rounded down for lower and up for upper.
-func roundToPlaces(x *big.Rat, scale uint, side int) *big.Int {
-	k, rest := new(big.Int).QuoRem(new(big.Int).Lsh(x.Num(), scale), x.Denom(), new(big.Int))
-	if side == upper && rest.Sign() > 0 {
-		k.Add(k, big.NewInt(1))
+// roundToPlaces returns the integer k for which k * 2^-scale is the fraction, rounded down for a lower bound and up for an upper bound.
+func roundToPlaces(fraction *big.Rat, scale uint, side int) *big.Int {
+	quotient, remainder := new(big.Int).QuoRem(new(big.Int).Lsh(fraction.Num(), scale), fraction.Denom(), new(big.Int))
+	if side == upper && remainder.Sign() > 0 {
+		quotient.Add(quotient, big.NewInt(1))
 	}
-	return k
+	return quotient
 }
 
-// forEachState calls do for every state; it stops with ctx.Err() when the context ends.
-func (p *Problem) forEachState(ctx context.Context, do func(s int)) error {
+// forEachState calls visit for every state. It stops with ctx.Err() when the context ends.
+func (p *Problem) forEachState(ctx context.Context, visit func(s int)) error {
 	for s := range p.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		do(s)
+		visit(s)
 	}
 	return nil
 }
 
-// finalValues returns the values at the end of the bound, from which the computation goes backwards.
+// finalValues returns the values of the states after the last step or at the end of the time: state rewards, proven bounds of an until formula, or
+// 1 in Right and 0 elsewhere.
 func finalValues[T any](problem *Problem, arith *arithmetic[T], side int) []T {
-	x, zero, one := make([]T, problem.NumStates()), arith.round(new(big.Rat)), arith.round(one)
-	for s := range x {
-		switch x[s] = zero; {
-		case problem.Vector.Kind == certificate.Instant && problem.Model.Rewards[problem.Vector.Reward].State != nil:
-			x[s] = arith.round(problem.Numbers[problem.Model.Rewards[problem.Vector.Reward].State[s]])
+	var stateRewards []uint32
+	if problem.Vector.Kind == certificate.Instant {
+		stateRewards = problem.Model.Rewards[problem.Vector.Reward].State
+	}
+	values, zero, one := make([]T, problem.NumStates()), arith.round(new(big.Rat)), arith.round(one)
+	for s := range values {
+		switch {
+		case stateRewards != nil:
+			values[s] = arith.round(problem.Numbers[stateRewards[s]])
 		case problem.End != nil:
-			x[s] = arith.round(problem.End(side, s))
+			values[s] = arith.round(problem.End(side, s))
 		case problem.Right[side].Has(s):
-			x[s] = one
+			values[s] = one
+		default:
+			values[s] = zero
 		}
 	}
-	return x
+	return values
 }
 
-// stepBackwards computes the values of a step bound, one step at a time. In the last From steps it requires only
-// that the path stays in Left; before these, that it stays there until it reaches Right.
+// stepBackwards returns the values of a step bound, as bounds from one side. It goes backwards from the last step. In the first To-From
+// iterations, the path must stay in Left until it reaches Right. In the From iterations after that, it must only stay in Left.
 func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int) ([]T, error) {
 	vector, left, right := problem.Vector, problem.Left[side], problem.Right[side]
-	x, zero, one := finalValues(problem, arith, side), arith.round(new(big.Rat)), arith.round(one)
+	values, zero, one := finalValues(problem, arith, side), arith.round(new(big.Rat)), arith.round(one)
 	steps, untilSteps := max(vector.To, vector.From), max(vector.To-vector.From, 0)
 	if vector.Kind == certificate.Next {
 		steps = 1
 	}
 	for k := 0; k < steps; k++ {
-		next, changed := make([]T, len(x)), false
+		next, changed := make([]T, len(values)), false
 		if err := problem.forEachState(ctx, func(s int) {
-			switch first, end := problem.Choices(s); {
+			switch {
 			case vector.Kind == certificate.Steps && k < untilSteps && right.Has(s):
 				next[s] = one
 			case vector.Kind == certificate.Steps && !left.Has(s):
 				next[s] = zero
 			default:
-				next[s] = arith.step(first, x)
-				for i := first + 1; i < end; i++ {
-					if y := arith.step(i, x); arith.compare(y, next[s]) > 0 == vector.Max {
-						next[s] = y
-					}
-				}
+				next[s] = optimum(problem, arith, s, values)
 			}
-			changed = changed || arith.compare(next[s], x[s]) != 0
+			changed = changed || arith.compare(next[s], values[s]) != 0
 		}); err != nil {
 			return nil, err
 		}
-		if x = next; !changed { // a fixed point: further steps change nothing
+		values = next
+		if !changed { // a fixed point: further steps of this kind change nothing
 			if k >= untilSteps {
 				break
 			}
 			k = untilSteps - 1
 		}
 	}
-	return x, nil
+	return values, nil
+}
+
+// optimum returns the optimal value of a step over the choices of state s. values has the values after the step.
+func optimum[T any](problem *Problem, arith *arithmetic[T], s int, values []T) T {
+	first, end := problem.Choices(s)
+	best := arith.step(first, values)
+	for c := first + 1; c < end; c++ {
+		value := arith.step(c, values)
+		isGreater := arith.compare(value, best) > 0
+		if isGreater == problem.Vector.Max {
+			best = value
+		}
+	}
+	return best
 }

@@ -28,19 +28,20 @@ type uniformisation struct {
 // moveProbability returns E/q of a state: the probability that a uniformised step is a jump. nil if the rate q is too small.
 func (p *Problem) moveProbability(s int) *big.Rat { return p.moveProbabilities[p.Exit[s]] }
 
-// moveFractions returns the move probabilities as integers, by number of the model; nil if one does not fit.
-func (p *Problem) moveFractions() (num, den []uint64) {
-	num, den = make([]uint64, len(p.moveProbabilities)), make([]uint64, len(p.moveProbabilities))
-	for i, x := range p.moveProbabilities {
-		if x == nil {
+// moveFractions returns the numerators and the denominators of the move probabilities, by the index of the exit rate in the numbers of the model.
+// It returns nil if a denominator has more than 62 bits.
+func (p *Problem) moveFractions() (numerators, denominators []uint64) {
+	numerators, denominators = make([]uint64, len(p.moveProbabilities)), make([]uint64, len(p.moveProbabilities))
+	for i, probability := range p.moveProbabilities {
+		if probability == nil {
 			continue
 		}
-		if x.Denom().BitLen() > 62 {
+		if probability.Denom().BitLen() > 62 {
 			return nil, nil
 		}
-		num[i], den[i] = x.Num().Uint64(), x.Denom().Uint64()
+		numerators[i], denominators[i] = probability.Num().Uint64(), probability.Denom().Uint64()
 	}
-	return num, den
+	return numerators, denominators
 }
 
 // timedValues is Values for a time bound.
@@ -99,34 +100,42 @@ func maximum(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Set(a)
 }
 
-// timeBackwards computes the values of a time bound, from its end to its beginning.
-func timeBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, work int) ([]T, error) {
-	timed, left, right := problem.Vector.Timed, problem.Left[side], problem.Right[side]
-	all := func(int) bool { return true }
+// timeBackwards returns the values of a time bound, as bounds from one side. It goes from the end of the time to its beginning. maxTransitions
+// limits the transitions times steps.
+func timeBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, maxTransitions int) ([]T, error) {
+	timed := problem.Vector.Timed
+	allMove := func(int) bool { return true }
 	switch problem.Vector.Kind {
 	case certificate.Instant:
-		return transientMean(ctx, problem, arith, side, finalValues(problem, arith, side), all, timed.To, work)
+		return transientMean(ctx, problem, arith, side, finalValues(problem, arith, side), allMove, timed.To, maxTransitions)
 	case certificate.Cumulative:
-		x := make([]T, len(problem.rewardRates))
-		for s, r := range problem.rewardRates {
-			x[s] = arith.round(r)
+		rewardRates := make([]T, len(problem.rewardRates))
+		for s, rate := range problem.rewardRates {
+			rewardRates[s] = arith.round(rate)
 		}
-		return transientMean(ctx, problem, arith, side, x, all, timed.To, work)
+		return transientMean(ctx, problem, arith, side, rewardRates, allMove, timed.To, maxTransitions)
 	}
-	x, err := finalValues(problem, arith, side), error(nil)
+	return untilBackwards(ctx, problem, arith, side, maxTransitions)
+}
+
+// untilBackwards is timeBackwards for an until formula: it goes backwards through the time interval, and then from its beginning to time 0.
+func untilBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, maxTransitions int) ([]T, error) {
+	timed, left, right := problem.Vector.Timed, problem.Left[side], problem.Right[side]
+	values, err := finalValues(problem, arith, side), error(nil)
 	if timed.To != nil {
-		within := new(big.Rat).Sub(timed.To, timed.From)
-		x, err = transientMean(ctx, problem, arith, side, x, func(s int) bool { return left.Has(s) && !right.Has(s) }, within, work)
+		duration := new(big.Rat).Sub(timed.To, timed.From)
+		isUndecided := func(s int) bool { return left.Has(s) && !right.Has(s) }
+		values, err = transientMean(ctx, problem, arith, side, values, isUndecided, duration, maxTransitions)
 	}
 	if err != nil || timed.From.Sign() == 0 {
-		return x, err
+		return values, err
 	}
-	for s := range x {
+	for s := range values {
 		if !left.Has(s) {
-			x[s] = arith.round(new(big.Rat))
+			values[s] = arith.round(new(big.Rat))
 		}
 	}
-	return transientMean(ctx, problem, arith, side, x, left.Has, timed.From, work)
+	return transientMean(ctx, problem, arith, side, values, left.Has, timed.From, maxTransitions)
 }
 
 // transientMean returns the mean of x after a time in which the states of moves can move; for Cumulative, the mean of the
@@ -199,32 +208,22 @@ func transientMean[T any](ctx context.Context, problem *Problem, arith *arithmet
 	return sum, nil
 }
 
-// varyingStates returns the states whose value can change: those that can move and reach, through states that can move, a state with another value.
-func varyingStates[T any](problem *Problem, arith *arithmetic[T], x []T, moves func(s int) bool) []bool {
-	n := len(x)
-	offsets := make([]uint32, n+1) // the transitions into each state begin there
-	for _, t := range problem.Target {
-		offsets[t]++
-	}
-	for t, sum := 0, uint32(0); t <= n; t++ {
-		offsets[t], sum = sum, sum+offsets[t]
-	}
-	predecessors, varying := make([]uint32, len(problem.Target)), make([]bool, n)
-	next := slices.Clone(offsets)
+// varyingStates returns whether the value of each state can change. It can change if the state can move, and reaches a state with another value
+// through states that can move.
+func varyingStates[T any](problem *Problem, arith *arithmetic[T], values []T, moves func(s int) bool) []bool {
+	varying := make([]bool, len(values))
 	var queue []uint32
-	for s := range n {
-		lo, hi := problem.Row(s)
-		for _, t := range problem.Target[lo:hi] {
-			predecessors[next[t]] = uint32(s)
-			next[t]++
-			if !varying[s] && moves(s) && arith.compare(x[s], x[t]) != 0 {
-				varying[s] = true
-				queue = append(queue, uint32(s))
-			}
+	for s := range values {
+		first, end := problem.Row(s)
+		hasOtherValue := func(target uint32) bool { return arith.compare(values[s], values[target]) != 0 }
+		if moves(s) && slices.ContainsFunc(problem.Target[first:end], hasOtherValue) {
+			varying[s] = true
+			queue = append(queue, uint32(s))
 		}
 	}
+	predecessors := problem.predecessors()
 	for ; len(queue) > 0; queue = queue[1:] {
-		for _, s := range predecessors[offsets[queue[0]]:offsets[queue[0]+1]] {
+		for _, s := range predecessors(queue[0]) {
 			if !varying[s] && moves(int(s)) {
 				varying[s] = true
 				queue = append(queue, s)
@@ -234,45 +233,65 @@ func varyingStates[T any](problem *Problem, arith *arithmetic[T], x []T, moves f
 	return varying
 }
 
+// predecessors returns a function that returns the predecessors of a state of a Markov chain, once for each transition.
+func (p *Problem) predecessors() func(target uint32) []uint32 {
+	n := p.NumStates()
+	start := make([]uint32, n+2) // a counting sort: start[target+1] is the next free index of the predecessors of a target
+	for _, target := range p.Target {
+		start[target+2]++
+	}
+	for target := range n {
+		start[target+2] += start[target+1]
+	}
+	sources := make([]uint32, len(p.Target))
+	for s := range n {
+		first, end := p.Row(s)
+		for _, target := range p.Target[first:end] {
+			sources[start[target+1]] = uint32(s)
+			start[target+1]++
+		}
+	}
+	return func(target uint32) []uint32 { return sources[start[target]:start[target+1]] }
+}
+
 // errMean says that the expected number of steps is too large.
 var errMean = errors.New("the time is longer than a million steps at its rate, which is more than the checker takes")
 
-// poissonWeights returns lower bounds of w(k) for k from 0 on, or of P(N>k)/q for an integral, as multiples of
-// 2^-weightPlaces. cutOff is an upper bound of the sum of all exact weights minus the returned ones.
-func (p *Problem) poissonWeights(ctx context.Context, time *big.Rat, integral bool) (out []*big.Int, cutOff *big.Int, err error) {
+// poissonWeights returns lower bounds of the Poisson weights w(k) for k from 0 on or, for an integral, of P(N>k)/q: see the package comment. They
+// are multiples of 2^-weightPlaces. cutOff is an upper bound on the sum of all exact weights minus the sum of the returned weights.
+func (p *Problem) poissonWeights(ctx context.Context, time *big.Rat, isIntegral bool) (weights []*big.Int, cutOff *big.Int, err error) {
 	rate := p.Vector.Timed.Rate
 	mean, weightSum := new(big.Rat).Mul(rate, time), big.NewRat(1, 1)
 	if mean.Cmp(big.NewRat(maxMean, 1)) > 0 {
 		return nil, nil, errMean
 	}
 	first, terms, total := poissonTerms(mean, p.weightPlaces)
-	out = make([]*big.Int, first, first+len(terms))
-	for k := range out {
-		out[k] = new(big.Int)
+	weights = make([]*big.Int, first, first+len(terms))
+	for k := range weights {
+		weights[k] = new(big.Int)
 	}
-	for _, x := range terms {
-		x.Lsh(x, p.weightPlaces)
-		out = append(out, x.Quo(x, total))
+	for _, term := range terms {
+		term.Lsh(term, p.weightPlaces)
+		weights = append(weights, term.Quo(term, total))
 	}
-	if integral {
+	if isIntegral {
 		weightSum = time
-		beyond := new(big.Int)
-		for k := len(out) - 1; k >= 0; k-- {
-			w := out[k]
-			scaled := new(big.Int).Mul(beyond, rate.Denom())
-			out[k] = scaled.Quo(scaled, rate.Num())
-			beyond.Add(beyond, w)
+		tail := new(big.Int) // P(N>k)
+		for k, weight := range slices.Backward(weights) {
+			scaled := new(big.Int).Mul(tail, rate.Denom())
+			weights[k] = scaled.Quo(scaled, rate.Num())
+			tail.Add(tail, weight)
 		}
 	}
 	cutOff = roundToPlaces(weightSum, p.weightPlaces, upper)
-	for _, w := range out {
-		cutOff.Sub(cutOff, w)
+	for _, weight := range weights {
+		cutOff.Sub(cutOff, weight)
 	}
-	return out, cutOff, ctx.Err()
+	return weights, cutOff, ctx.Err()
 }
 
-// poissonTerms returns numbers proportional to the Poisson weights from first on, rounded down, and an upper bound
-// of the sum of all of them.
+// poissonTerms returns numbers that are proportional to the Poisson weights of first, first+1 and so on, rounded down. total is an upper bound on
+// the sum of the numbers for all Poisson weights.
 func poissonTerms(mean *big.Rat, places uint) (first int, terms []*big.Int, total *big.Int) {
 	mode := new(big.Int).Quo(mean.Num(), mean.Denom())
 	first = int(mode.Int64())

@@ -50,6 +50,7 @@ type boundChecker struct {
 	sum    int    // sum of the tiles of the last entry
 }
 
+// run reads and checks the lines of the certificate.
 func (k *boundChecker) run() error {
 	if err := k.readHeader(); err != nil {
 		return err
@@ -71,6 +72,7 @@ func (k *boundChecker) run() error {
 	}
 }
 
+// readHeader reads the first six lines: the shape of the board, the kind of its entries, the winning tile and the strategy.
 func (k *boundChecker) readHeader() error {
 	boards := ""
 	const format = "tilecheck certificate 2 board %dx%d boards %s max %d scale 1000000000000000 strategy %q"
@@ -89,7 +91,7 @@ func (k *boundChecker) readHeader() error {
 	return err
 }
 
-// moveLetter returns the letter of a move, 0 if the name is none.
+// moveLetter returns the capital first letter of the name of a move, or 0 for another name.
 func moveLetter(name string) byte {
 	switch name {
 	case "left", "right", "up", "down":
@@ -98,21 +100,54 @@ func moveLetter(name string) byte {
 	return 0
 }
 
-// checkEntry checks one entry and stores its value.
+// checkEntry checks one entry, a line such as "0012 left 42", and stores its value.
 func (k *boundChecker) checkEntry(text string) error {
 	fields := strings.Split(text, " ")
 	if len(fields) != 3 || len(fields[0]) != k.cells || moveLetter(fields[1]) == 0 {
 		return fmt.Errorf("want a board of %d tiles, a move and a value", k.cells)
 	}
+	b, err := k.parseBoard(fields[0])
+	if err != nil {
+		return err
+	}
+	if err := k.beginLayer(b.sum()); err != nil {
+		return err
+	}
+	representative, after := k.leastImage(b), k.slide(b, moveLetter(fields[1]))
+	if after == b {
+		return errors.New("the move is not legal")
+	}
+	if _, isStored := k.layers[k.sum].get(representative); isStored {
+		return errors.New("the board, or a symmetric one, was there already")
+	}
+	maxValue := uint64(Scale) // the move wins
+	if !after.has(k.maxExp) {
+		maxValue = k.mean(after, k.sum, k.value)
+	}
+	value, err := parseValue(fields[2], maxValue)
+	if err != nil {
+		return err
+	}
+	k.layers[k.sum].add(representative, value)
+	k.Boards++
+	return nil
+}
+
+// parseBoard returns the board with the given digits, one for each cell. A digit must be less than the exponent of the winning tile.
+func (k *boundChecker) parseBoard(digits string) (board, error) {
 	b := board(0)
 	for i := range k.cells {
-		exp := digit(fields[0][i])
+		exp := digit(digits[i])
 		if exp >= k.maxExp {
-			return fmt.Errorf("tile %q, want an exponent below %d", fields[0][i], k.maxExp)
+			return 0, fmt.Errorf("tile %q, want an exponent below %d", digits[i], k.maxExp)
 		}
 		b |= exp << (4 * i)
 	}
-	sum := b.sum()
+	return b, nil
+}
+
+// beginLayer begins the layer of the boards with a sum of tiles, unless it is the current layer. Sums must descend.
+func (k *boundChecker) beginLayer(sum int) error {
 	if sum > k.sum {
 		return fmt.Errorf("the sum of the tiles is %d after %d, want them descending", sum, k.sum)
 	}
@@ -120,23 +155,6 @@ func (k *boundChecker) checkEntry(text string) error {
 		k.layers.begin(sum, false)
 		k.sum = sum
 	}
-	least, after := k.leastImage(b), k.slide(b, moveLetter(fields[1]))
-	if after == b {
-		return errors.New("the move is not legal")
-	}
-	if _, twice := k.layers[sum].get(least); twice {
-		return errors.New("the board, or a symmetric one, was there already")
-	}
-	most := uint64(Scale)
-	if !after.has(k.maxExp) {
-		most = k.mean(after, sum, k.value)
-	}
-	value, err := parseValue(fields[2], most)
-	if err != nil {
-		return err
-	}
-	k.layers[sum].add(least, value)
-	k.Boards++
 	return nil
 }
 
@@ -154,17 +172,17 @@ func (k *boundChecker) checkStart(number string) (err error) {
 	return nil
 }
 
-// parseValue parses a value, which must not exceed most.
-func parseValue(number string, most uint64) (uint64, error) {
+// parseValue parses a value, which must not exceed maxValue.
+func parseValue(number string, maxValue uint64) (uint64, error) {
 	value, err := strconv.ParseUint(number, 10, 64)
-	if err != nil || value > most {
-		return 0, fmt.Errorf("value %.30s, want at most %d", number, most)
+	if err != nil || value > maxValue {
+		return 0, fmt.Errorf("value %.30s, want at most %d", number, maxValue)
 	}
 	return value, nil
 }
 
-// mean returns the expected value after a new tile, rounded down. The board has the sum, and the value function gets its images, the sum with the
-// new tile, and the cell and the exponent of that tile.
+// mean returns the expected value after a new tile on a board, rounded down. sum is the sum of the tiles of the board. The function value gets the
+// images of the board, the sum with the new tile, and the cell and the exponent of the new tile.
 func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
 	images := k.imagesOf(after)
 	total, empty := uint64(0), uint64(0)
@@ -178,7 +196,8 @@ func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, s
 	return total / (10 * empty)
 }
 
-// value returns the value of a board with one more tile: 1 if that is the winning tile, else the value of the entry, or 0.
+// value returns the value of a board with a new tile in a cell: 1 if the new tile is the winning tile, and otherwise the value of the entry, or 0
+// without an entry. images are the images of the board, and sum is the sum of the tiles with the new tile.
 func (k *boundChecker) value(images *[8]board, sum, cell int, exp board) uint64 {
 	if exp >= k.maxExp {
 		return Scale

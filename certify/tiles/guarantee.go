@@ -20,15 +20,15 @@ type Guarantee struct {
 // CheckGuarantee reads and checks a certificate of a guaranteed tile, or of one that is not. The error names the line with the mistake, or is an
 // error of r or ctx.
 //
-// The lines list a set of boards without the winning tile; each stands for its images under the symmetries, too. If the side is the player, each board
-// has a move. It changes the board; it makes the winning tile, or every new tile, a 2 or a 4 in any empty cell, leads to a board of the set (or is
-// the winning tile). So do all first two tiles. Each new tile increases the sum of the tiles, and the sum of a board without the winning tile is bounded.
-// So whoever makes these moves makes the winning tile at last.
+// The lines list a set of boards without the winning tile. Each board also stands for its images under the symmetries. If the side is the player,
+// each board has a legal move. The move makes the winning tile, or every new tile, a 2 or a 4 in any empty cell, is the winning tile or leads to a
+// board of the set. All first two tiles lead to boards of the set, too. Each new tile increases the sum of the tiles, and the sum of a board without
+// the winning tile is bounded. So a player who makes these moves makes the winning tile.
 //
-// If the side is the spawner, no move of a board makes the winning tile, and after each move that changes the board some new tile leads to a board of
-// the set; some first two tiles do, too. So whoever places these tiles prevents the winning tile, until no move is left.
+// If the side is the spawner, no move of a board makes the winning tile. After each legal move some new tile leads to a board of the set. Some first
+// two tiles lead to a board of the set, too. So a spawner who places these tiles prevents the winning tile until no move is left.
 //
-// Sums descend, so the boards after a new tile are known when they are asked for, and the sums of the last two layers are kept only.
+// Sums descend, so the boards with greater sums are known before they are needed. Only the layers that a new tile can lead to are kept.
 func CheckGuarantee(ctx context.Context, r io.Reader) (*Guarantee, error) {
 	k := &guaranteeChecker{lines: newLines(ctx, r), sum: aboveAllSums, sets: layers{}}
 	if err := k.run(); err != nil {
@@ -48,6 +48,7 @@ type guaranteeChecker struct {
 	last   board   // with its digits in the order of the text, the first one highest
 }
 
+// run reads and checks the lines of the certificate.
 func (checker *guaranteeChecker) run() error {
 	side := ""
 	var err error
@@ -90,7 +91,7 @@ func (checker *guaranteeChecker) run() error {
 	}
 }
 
-// beginSum begins the boards of a sum.
+// beginSum begins the boards whose tiles have a sum, given as a text. Sums must descend.
 func (checker *guaranteeChecker) beginSum(text string) error {
 	sum, err := strconv.Atoi(text)
 	if err != nil || sum < 4 || sum >= checker.sum {
@@ -101,7 +102,7 @@ func (checker *guaranteeChecker) beginSum(text string) error {
 	return nil
 }
 
-// readBoard reads the digits of a board. Missing digits at the beginning are the same as in the previous board.
+// readBoard returns the board with the given digits. Digits that are missing at the beginning are the same as in the previous board.
 func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
 	missing := checker.cells - len(text)
 	if missing < 0 || missing > 0 && checker.digits == nil {
@@ -132,7 +133,7 @@ func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
 	return b, nil
 }
 
-// checkEntry checks one board and adds it to its set.
+// checkEntry checks a line with a board, followed by a move if the side is the player, and adds the board to its set.
 func (checker *guaranteeChecker) checkEntry(text []byte) error {
 	set := checker.sets[checker.sum]
 	if set == nil {
@@ -161,7 +162,7 @@ func (checker *guaranteeChecker) checkEntry(text []byte) error {
 	return nil
 }
 
-// checkMove checks that a move of the player stays in the set whatever tile comes, or wins.
+// checkMove returns an error unless a move of the player wins, or leads to a board of the set for every new tile.
 func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 	if checker.rules.lines[move] == nil {
 		return errors.New("want a move, L, R, U or D, behind the board")
@@ -176,23 +177,25 @@ func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 	return errors.New("the certificate has not all boards to which the move can lead")
 }
 
-// checkAnswers checks that after each move of the player some new tile stays in the set.
+// checkAnswers returns an error unless no move of the player wins, and after each move some new tile leads to a board of the set.
 func (checker *guaranteeChecker) checkAnswers(b board) error {
 	for _, move := range []byte("LRUD") {
 		after := checker.slide(b, move)
-		switch {
-		case after == b:
-		case after.has(checker.maxExp):
+		if after == b { // the move is not legal
+			continue
+		}
+		if after.has(checker.maxExp) {
 			return fmt.Errorf("the move %c wins", move)
-		case !checker.spawns(after, checker.sum, false):
+		}
+		if !checker.spawns(after, checker.sum, false) {
 			return fmt.Errorf("the certificate has no board to which the move %c can lead", move)
 		}
 	}
 	return nil
 }
 
-// spawns reports whether all new tiles, or any, lead to boards of the set. For the player, a new tile that is the winning one counts as
-// if it did. sum is that of the tiles of the board.
+// spawns reports whether every new tile (all) or some new tile (not all) leads to a board of the set. For the player, a new tile that is the
+// winning tile counts as well. sum is the sum of the tiles of the board after the move.
 func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
 	images := checker.imagesOf(after)
 	for i := range checker.cells {
@@ -212,7 +215,7 @@ func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
 	return all
 }
 
-// checkStart checks that all first two tiles, or some, lead to boards of the set.
+// checkStart returns an error unless all first two tiles, or some for the spawner, lead to boards of the set.
 func (checker *guaranteeChecker) checkStart() error {
 	for i := range checker.cells {
 		for exp := board(1); exp <= 2; exp++ {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// lines reads the lines of a certificate. The last one has the checksum of all lines before it, which detects accidental changes.
+// lines reads the lines of a certificate. The last line has the checksum of all lines before it, which detects accidental changes.
 type lines struct {
 	ctx  context.Context
 	in   *bufio.Scanner // lines have at most bufio.MaxScanTokenSize bytes, 64 kB
@@ -43,23 +43,23 @@ func (l *lines) next() ([]byte, error) {
 	return text, nil
 }
 
-// header reads n lines, scans them, joined by blanks, by a format, and reports an error that shows the format.
-func (l *lines) header(n int, format string, to ...any) error {
-	var all []string
+// header reads a header of n lines. It joins the lines by blanks, and stores the values that match the format in fields, as fmt.Sscanf does.
+func (l *lines) header(n int, format string, fields ...any) error {
+	var header []string
 	for range n {
 		text, err := l.next()
 		if err != nil {
 			return err
 		}
-		all = append(all, string(text))
+		header = append(header, string(text))
 	}
-	if _, err := fmt.Sscanf(strings.Join(all, " "), format, to...); err != nil {
-		return fmt.Errorf("found %.200q, want a header such as %q", strings.Join(all, "\n"), format)
+	if _, err := fmt.Sscanf(strings.Join(header, " "), format, fields...); err != nil {
+		return fmt.Errorf("found %.200q, want a header such as %q", strings.Join(header, "\n"), format)
 	}
 	return nil
 }
 
-// end checks the checksum, and that nothing follows it.
+// end reads the last line. It returns an error unless the line has the right checksum, and nothing follows it.
 func (l *lines) end() error {
 	want := fmt.Sprintf("sha256 %x", l.hash.Sum(nil))
 	text, err := l.next()
@@ -83,7 +83,7 @@ func (l *lines) wrap(err error) error {
 	return fmt.Errorf("line %d: %w", l.line, err)
 }
 
-// exponentOf returns the exponent of a winning tile.
+// exponentOf returns the exponent of a winning tile, such as 11 for 2048. The tile must be a power of two from 4 to 32768.
 func exponentOf(tile int) (board, error) {
 	exp := bits.TrailingZeros(uint(tile))
 	if exp < 2 || exp > 15 || tile != 1<<exp {
@@ -92,7 +92,7 @@ func exponentOf(tile int) (board, error) {
 	return board(exp), nil
 }
 
-// digit returns the exponent that a hexadecimal digit stands for, 16 if it is none.
+// digit returns the exponent that a hexadecimal digit stands for, or 16 for another character.
 func digit(c byte) board {
 	switch {
 	case '0' <= c && c <= '9':

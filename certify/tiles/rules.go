@@ -8,7 +8,7 @@ import (
 // board has the exponents of its tiles, four bits each: cell i, counted row by row, is in bits 4i to 4i+3, and 0 is an empty cell.
 type board uint64
 
-// rules are those of one shape of board.
+// rules are the rules of 2048 for one shape of board.
 type rules struct {
 	rows, cols, cells int
 	// lines has, for each move, the lines of cells from the wall to which tiles move.
@@ -23,43 +23,51 @@ func newRules(rows, cols int, symmetries bool) (*rules, error) {
 		return nil, fmt.Errorf("board %dx%d, want 2 to 16 cells", rows, cols)
 	}
 	r := &rules{rows: rows, cols: cols, cells: rows * cols, lines: map[byte][][]int{}}
-	addLine := func(to, from byte, n int, cell func(i int) int) {
-		line := make([]int, n)
-		for i := range line {
-			line[i] = cell(i)
-		}
-		r.lines[to] = append(r.lines[to], slices.Clone(line))
-		slices.Reverse(line)
-		r.lines[from] = append(r.lines[from], line)
-	}
 	for row := range rows {
-		addLine('L', 'R', cols, func(col int) int { return row*cols + col })
+		r.addLine('L', 'R', cols, func(col int) int { return row*cols + col })
 	}
 	for col := range cols {
-		addLine('U', 'D', rows, func(row int) int { return row*cols + col })
+		r.addLine('U', 'D', rows, func(row int) int { return row*cols + col })
 	}
 	for symmetry := range 8 {
-		transposed := symmetry&4 != 0
-		if symmetry > 0 && (!symmetries || transposed && rows != cols) {
-			continue
+		isTransposed := symmetry&4 != 0
+		isIdentity := symmetry == 0
+		exists := isIdentity || symmetries && (!isTransposed || rows == cols)
+		if exists {
+			r.images = append(r.images, r.imageOfCells(symmetry&1 != 0, symmetry&2 != 0, isTransposed))
 		}
-		image := make([]int, r.cells)
-		for i := range image {
-			row, col := i/cols, i%cols
-			if symmetry&1 != 0 {
-				row = rows - 1 - row
-			}
-			if symmetry&2 != 0 {
-				col = cols - 1 - col
-			}
-			if transposed {
-				row, col = col, row
-			}
-			image[i] = row*cols + col
-		}
-		r.images = append(r.images, image)
 	}
 	return r, nil
+}
+
+// addLine adds a line of n cells for a move to the cell 0 of the line, and its reverse for the opposite move.
+func (r *rules) addLine(move, opposite byte, n int, cell func(i int) int) {
+	line := make([]int, n)
+	for i := range line {
+		line[i] = cell(i)
+	}
+	r.lines[move] = append(r.lines[move], slices.Clone(line))
+	slices.Reverse(line)
+	r.lines[opposite] = append(r.lines[opposite], line)
+}
+
+// imageOfCells returns the cell to which a symmetry moves each cell. The symmetry flips the rows, then the columns, then transposes the board.
+func (r *rules) imageOfCells(flipRows, flipColumns, transpose bool) []int {
+	image := make([]int, r.cells)
+	for i := range image {
+		row, col := i/r.cols, i%r.cols
+		if flipRows {
+			row = r.rows - 1 - row
+		}
+		if flipColumns {
+			col = r.cols - 1 - col
+		}
+		if transpose {
+			row, col = col, row
+		}
+		image[i] = row*r.cols + col
+	}
+	return image
 }
 
 // at returns the exponent of a cell.
@@ -85,21 +93,24 @@ func (b board) has(exp board) bool {
 	return false
 }
 
-// slide moves the tiles of each line to its wall and merges pairs of equal tiles, beginning at the wall. Each tile merges once.
+// slide returns the board after a move, L, R, U or D. It moves the tiles of each line to the wall, and merges pairs of equal tiles from the wall
+// on. A merged tile does not merge again.
 func (r *rules) slide(b board, move byte) (after board) {
 	for _, line := range r.lines[move] {
-		n, last := 0, board(0) // number of tiles at the wall; the last one, or 0 if it must not merge again
+		numMoved, mergeable := 0, board(0) // the number of tiles at the wall, and the last of them; 0 if it must not merge
 		for _, cell := range line {
-			switch tile := b.at(cell); {
-			case tile == 0:
-			case tile == last:
-				after += 1 << (4 * line[n-1])
-				last = 0
-			default:
-				after |= tile << (4 * line[n])
-				n++
-				last = tile
+			tile := b.at(cell)
+			if tile == 0 {
+				continue
 			}
+			if tile == mergeable {
+				after += 1 << (4 * line[numMoved-1]) // the exponent grows by 1
+				mergeable = 0
+				continue
+			}
+			after |= tile << (4 * line[numMoved])
+			numMoved++
+			mergeable = tile
 		}
 	}
 	return after
@@ -109,8 +120,8 @@ func (r *rules) slide(b board, move byte) (after board) {
 func (r *rules) imagesOf(b board) (images [8]board) {
 	for i := range r.cells {
 		if tile := b.at(i); tile != 0 {
-			for g, to := range r.images {
-				images[g] |= tile << (4 * to[i])
+			for symmetry, imageCell := range r.images {
+				images[symmetry] |= tile << (4 * imageCell[i])
 			}
 		}
 	}
@@ -120,8 +131,8 @@ func (r *rules) imagesOf(b board) (images [8]board) {
 // least returns the least image of a board with one more tile in an empty cell, given the images of the board.
 func (r *rules) least(images *[8]board, cell int, exp board) board {
 	least := ^board(0)
-	for g, to := range r.images {
-		least = min(least, images[g]|exp<<(4*to[cell]))
+	for symmetry, imageCell := range r.images {
+		least = min(least, images[symmetry]|exp<<(4*imageCell[cell]))
 	}
 	return least
 }

@@ -9,27 +9,29 @@ type table struct {
 	count  int
 }
 
-// newTable returns an empty table, or an empty set.
-func newTable(set bool) *table {
+// newTable returns an empty table or, if isSet is true, an empty set of boards.
+func newTable(isSet bool) *table {
 	t := &table{boards: make([]board, 64)}
-	if !set {
+	if !isSet {
 		t.values = make([]uint64, 64)
 	}
 	return t
 }
 
 // slot returns the index of a board, or of the free slot where it belongs.
-func (t *table) slot(b board) (at int, found bool) {
-	hi, _ := bits.Mul64((uint64(b)^uint64(b)>>31)*0xD6E8_FEB8_6659_FD93, uint64(len(t.boards)))
-	for at = int(hi); t.boards[at] != 0; {
-		if t.boards[at] == b {
-			return at, true
+func (t *table) slot(b board) (index int, found bool) {
+	hash := (uint64(b) ^ uint64(b)>>31) * 0xD6E8_FEB8_6659_FD93
+	scaledHash, _ := bits.Mul64(hash, uint64(len(t.boards))) // hash * len / 2^64
+	for index = int(scaledHash); t.boards[index] != 0; {
+		if t.boards[index] == b {
+			return index, true
 		}
-		if at++; at == len(t.boards) {
-			at = 0
+		index++
+		if index == len(t.boards) {
+			index = 0
 		}
 	}
-	return at, false
+	return index, false
 }
 
 // get returns the number of a board, and whether it is in the table. A nil table is empty.
@@ -37,41 +39,48 @@ func (t *table) get(b board) (value uint64, found bool) {
 	if t == nil {
 		return 0, false
 	}
-	at, found := t.slot(b)
+	index, found := t.slot(b)
 	if found && t.values != nil {
-		value = t.values[at]
+		value = t.values[index]
 	}
 	return value, found
 }
 
-// add adds a board and reports whether it is new.
-func (t *table) add(b board, value uint64) bool {
-	if 3*t.count >= 2*len(t.boards) {
-		old := *t
-		t.boards = make([]board, 2*len(old.boards))
-		if t.values != nil {
-			t.values = make([]uint64, 2*len(old.boards))
-		}
-		for i, other := range old.boards {
-			if other != 0 {
-				at, _ := t.slot(other)
-				t.boards[at] = other
-				if t.values != nil {
-					t.values[at] = old.values[i]
-				}
-			}
-		}
+// add adds a board with its number, and reports whether the board is new. A set ignores the number.
+func (t *table) add(b board, value uint64) (isNew bool) {
+	isNearlyFull := 3*t.count >= 2*len(t.boards)
+	if isNearlyFull {
+		t.grow()
 	}
-	at, found := t.slot(b)
+	index, found := t.slot(b)
 	if found {
 		return false
 	}
 	t.count++
-	t.boards[at] = b
+	t.boards[index] = b
 	if t.values != nil {
-		t.values[at] = value
+		t.values[index] = value
 	}
 	return true
+}
+
+// grow doubles the number of slots.
+func (t *table) grow() {
+	old := *t
+	t.boards = make([]board, 2*len(old.boards))
+	if t.values != nil {
+		t.values = make([]uint64, 2*len(old.boards))
+	}
+	for i, b := range old.boards {
+		if b == 0 {
+			continue
+		}
+		index, _ := t.slot(b)
+		t.boards[index] = b
+		if t.values != nil {
+			t.values[index] = old.values[i]
+		}
+	}
 }
 
 // layers has the boards of a certificate by the sum of their tiles. Sums descend, so only the layers that a new tile can lead to are kept.
@@ -80,9 +89,9 @@ type layers map[int]*table
 // aboveAllSums is greater than the sum of the tiles of every board.
 const aboveAllSums = 1 << 20
 
-// begin begins the layer of a sum, and drops those that no board with this sum leads to: a new tile adds 2 or 4.
-func (l layers) begin(sum int, set bool) {
-	l[sum] = newTable(set)
+// begin begins the layer of a sum, as a set or a table. It drops the layers that a new tile, 2 or 4, cannot lead to from this sum.
+func (l layers) begin(sum int, isSet bool) {
+	l[sum] = newTable(isSet)
 	for other := range l {
 		if other > sum+4 {
 			delete(l, other)
