@@ -99,6 +99,18 @@ func (result *set) holds(claim *certificate.Claim, states []int, side int) bool 
 	return !slices.ContainsFunc(states, func(s int) bool { return !result.bySide[side].Has(s) })
 }
 
+// count returns how many of the given states are in the set, as known from one side.
+func (result *set) count(states []int, side int) *big.Rat {
+	count := int64(0)
+	for _, s := range states {
+		if result.bySide[side].Has(s) {
+			count++
+		}
+	}
+	return big.NewRat(count, 1)
+}
+
+// decided reports whether the membership of every state is known.
 func (result *set) decided() bool { return slices.Equal(result.bySide[lower], result.bySide[upper]) }
 
 // bounds has the proven bounds of a vector, or the reason why there are none. A nil lower bound is 0. The ceiling is 1 for
@@ -145,56 +157,65 @@ func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
 	}
 }
 
-// checkClaim checks a claim, given its sets and its vector.
-func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
-	over, about := &c.sets[claim.Over], &set{}
-	v := &bounds{}
+// checkClaim checks a claim, and sets its proven bounds or its proven truth value in the result.
+func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
+	over, about, vectorBounds := &c.sets[claim.Over], &set{}, &bounds{}
 	if claim.Vector >= 0 {
-		v = c.checkVector(claim.Vector)
+		vectorBounds = c.checkVector(claim.Vector)
 	} else {
 		about = &c.sets[claim.Set]
 	}
-	if err := cmp.Or(over.err, about.err, v.err); err != nil {
+	if err := cmp.Or(over.err, about.err, vectorBounds.err); err != nil {
 		return err
 	}
-	var states []int
-	for s := range c.numStates {
-		if over.bySide[lower].Has(s) && (claim.Of != "first" || states == nil) {
-			states = append(states, s)
-		}
-	}
-	switch err := v.checkDefined(states); {
-	case !over.decided() || states == nil:
+	states := c.claimStates(claim)
+	if !over.decided() || states == nil {
 		return errors.New("the claim is about no states, or those are not decided")
-	case err != nil:
+	}
+	if err := vectorBounds.checkDefined(states); err != nil {
 		return err
+	}
+	switch {
 	case claim.Vector >= 0:
-		r.Lower, r.Upper = v.aggregate(claim, states)
+		result.Lower, result.Upper = vectorBounds.aggregate(claim, states)
 	case claim.Of == "count":
-		var count [2]int64
-		for _, s := range states {
-			for side := range count {
-				if about.bySide[side].Has(s) {
-					count[side]++
-				}
-			}
-		}
-		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
+		result.Lower, result.Upper = about.count(states, lower), about.count(states, upper)
 	default:
-		r.Holds = about.holds(claim, states, upper)
-		switch {
-		case r.Holds != about.holds(claim, states, lower):
-			return fmt.Errorf("the claim is %v, and %w", claim.Holds, ErrUndecided)
-		case r.Holds != claim.Holds:
-			return fmt.Errorf("the claim is %v, and the bounds prove the opposite", claim.Holds)
-		}
-		return nil
+		result.Holds = about.holds(claim, states, upper)
+		return checkTruth(claim, about.holds(claim, states, lower), result.Holds)
 	}
 	lo, hi, err := claim.Bounds()
-	if err == nil && (exact.Less(r.Upper, r.Lower) || exact.Less(r.Lower, lo) || exact.Less(hi, r.Upper)) {
+	if err == nil && (exact.Less(result.Upper, result.Lower) || exact.Less(result.Lower, lo) || exact.Less(hi, result.Upper)) {
 		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", claim.Lower, claim.Upper)
 	}
 	return err
+}
+
+// claimStates returns the states that a claim is about: the states that are certainly in its set, or only the first of them.
+func (c *checker) claimStates(claim *certificate.Claim) []int {
+	var states []int
+	for s := range c.numStates {
+		if !c.sets[claim.Over].bySide[lower].Has(s) {
+			continue
+		}
+		states = append(states, s)
+		if claim.Of == "first" {
+			break
+		}
+	}
+	return states
+}
+
+// checkTruth returns an error unless a claim about a set is proven. holdsInLower and holdsInUpper say whether it is true of the states that
+// are certainly in the set, and of those that may be in it.
+func checkTruth(claim *certificate.Claim, holdsInLower, holdsInUpper bool) error {
+	if holdsInUpper != holdsInLower {
+		return fmt.Errorf("the claim is %v, and %w", claim.Holds, ErrUndecided)
+	}
+	if holdsInUpper != claim.Holds {
+		return fmt.Errorf("the claim is %v, and the bounds prove the opposite", claim.Holds)
+	}
+	return nil
 }
 
 // aggregate returns bounds on the minimum, maximum, sum or mean of the values of the given states, as claim.Of says. Without an operator it
@@ -280,102 +301,132 @@ func (c *checker) evaluateSet(i int) (result set) {
 	return result
 }
 
-// membership returns a function that decides whether state s is in a set, seen from a side. For an until formula the certificate has the
-// states; problem says that the certificate is wrong about state s.
-func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) (has bool, problem string) {
-	has := func(k, side, s int) bool { return c.sets[set.Sets[k]].bySide[side].Has(s) }
-	after := func(all bool, s int, is func(t int) bool) bool {
-		first, end := c.Choices(s)
-		for _, t := range c.Target[c.Start[first]:c.Start[end]] {
-			if is(int(t)) != all {
-				return !all
-			}
-		}
-		return all
-	}
+// memberFunc decides whether state s is in a set, seen from a side. problem says that the certificate is wrong about state s; it is "" if
+// there is no mistake.
+type memberFunc func(side, s int) (isMember bool, problem string)
+
+// membership returns the function that decides which states are in a set. vectorBounds has the bounds of the vector that the set compares.
+func (c *checker) membership(set *certificate.Set, vectorBounds *bounds) memberFunc {
 	switch set.Kind {
 	case certificate.Not:
-		return func(side, s int) (bool, string) { return !has(0, 1-side, s), "" }
+		return func(side, s int) (bool, string) { return !c.isInOperand(set, 0, 1-side, s), "" }
 	case certificate.And, certificate.Or:
-		or := set.Kind == certificate.Or
-		return func(side, s int) (bool, string) {
-			for k := range set.Sets {
-				if has(k, side, s) == or {
-					return or, ""
-				}
-			}
-			return !or, ""
-		}
+		return func(side, s int) (bool, string) { return c.isInCombination(set, side, s), "" }
 	case certificate.Bound:
-		sign, least := v.compare(set.Threshold), 2-len(set.Relation) // the least sign in > or >=
-		return v.membersIfDefined(func(side, s int) (bool, string) {
-			if set.Relation[0] == '<' {
-				return -sign(1-side, s) >= least, ""
-			}
-			return sign(side, s) >= least, ""
-		})
-	}
-	if set.Kind == certificate.ArgMin || set.Kind == certificate.ArgMax {
-		return c.optimalStates(set, v)
-	}
-	all := set.Kind == certificate.ForallNext || set.Kind == certificate.ForallUntil
-	if set.Kind == certificate.ExistsNext || set.Kind == certificate.ForallNext {
+		return vectorBounds.membersIfDefined(vectorBounds.membersByThreshold(set))
+	case certificate.ArgMin, certificate.ArgMax:
+		return c.optimalStates(set, vectorBounds)
+	case certificate.ExistsNext, certificate.ForallNext:
 		return func(side, s int) (bool, string) {
-			return after(all, s, func(t int) bool { return has(0, side, t) }), ""
+			return c.leadsTo(set, s, func(target int) bool { return c.isInOperand(set, 0, side, target) }), ""
 		}
 	}
-	return func(_, s int) (bool, string) {
-		nearer := func(t int) bool { return set.Bits.Has(t) && set.Rank[t] < set.Rank[s] }
-		if set.Bits.Has(s) {
-			if !has(1, lower, s) && (!has(0, lower, s) || !after(all, s, nearer)) {
-				return true, "it is in the set, and no rank shows it"
-			}
-		} else if has(1, upper, s) || has(0, upper, s) && after(all, s, set.Bits.Has) {
-			return false, "it is not in the set, and nothing keeps it out"
+	return func(_, s int) (bool, string) { return set.Bits.Has(s), c.untilProblem(set, s) }
+}
+
+// isInOperand reports whether state s is in operand k of a set, as known from one side.
+func (c *checker) isInOperand(set *certificate.Set, k, side, s int) bool {
+	return c.sets[set.Sets[k]].bySide[side].Has(s)
+}
+
+// isInCombination reports whether state s is in the intersection or union of the operands, as known from one side.
+func (c *checker) isInCombination(set *certificate.Set, side, s int) bool {
+	isUnion := set.Kind == certificate.Or
+	for k := range set.Sets {
+		if c.isInOperand(set, k, side, s) == isUnion {
+			return isUnion
 		}
-		return set.Bits.Has(s), ""
+	}
+	return !isUnion
+}
+
+// membersByThreshold returns the membership in a set of kind Bound: the states whose value has the relation of the set to its threshold.
+func (bounds *bounds) membersByThreshold(set *certificate.Set) memberFunc {
+	compare := bounds.compare(set.Threshold)
+	leastSign := 2 - len(set.Relation) // 1 for a strict relation, which has one character, and 0 for <= and >=
+	return func(side, s int) (bool, string) {
+		if set.Relation[0] == '<' {
+			return -compare(1-side, s) >= leastSign, ""
+		}
+		return compare(side, s) >= leastSign, ""
 	}
 }
 
-// optimalStates returns a function that decides whether a state has the least or the greatest value among the states of a
-// set.
-func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s int) (has bool, problem string) {
+// leadsTo reports whether the condition holds for some successor of state s or, if the paths of the set are quantified by "for all", for
+// all of them.
+func (c *checker) leadsTo(set *certificate.Set, s int, condition func(target int) bool) bool {
+	isForall := set.Kind == certificate.ForallNext || set.Kind == certificate.ForallUntil
+	first, end := c.Choices(s)
+	for _, target := range c.Target[c.Start[first]:c.Start[end]] {
+		if condition(int(target)) != isForall {
+			return !isForall
+		}
+	}
+	return isForall
+}
+
+// untilProblem says why the certificate is wrong about the membership of state s in a set of an until formula. It returns "" if it is right.
+// The certificate has the members of the set, and their ranks.
+func (c *checker) untilProblem(set *certificate.Set, s int) string {
+	if !set.Bits.Has(s) {
+		if c.isInOperand(set, 1, upper, s) || c.isInOperand(set, 0, upper, s) && c.leadsTo(set, s, set.Bits.Has) {
+			return "it is not in the set, and nothing keeps it out"
+		}
+		return ""
+	}
+	if c.isInOperand(set, 1, lower, s) {
+		return ""
+	}
+	isNearer := func(target int) bool { return set.Bits.Has(target) && set.Rank[target] < set.Rank[s] }
+	if !c.isInOperand(set, 0, lower, s) || !c.leadsTo(set, s, isNearer) {
+		return "it is in the set, and no rank shows it"
+	}
+	return ""
+}
+
+// optimalStates returns the membership in a set of kind ArgMin or ArgMax: the states that have the least or the greatest value of all
+// candidates, which are the states of its operand.
+func (c *checker) optimalStates(set *certificate.Set, vectorBounds *bounds) memberFunc {
 	candidates := &c.sets[set.Sets[0]]
-	if candidates.err != nil || !candidates.decided() || v.err != nil || v.mayBeUndefined(candidates.bySide[lower], c.numStates) {
+	if candidates.err != nil || !candidates.decided() || vectorBounds.err != nil ||
+		vectorBounds.mayBeUndefined(candidates.bySide[lower], c.numStates) {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
-	// A state certainly has the least value if its upper bound is not above the lower bound of any other state. It may have it if its
-	// lower bound is not above any upper bound.
-	above, near, far := exact.Less, lower, upper
+	// A state certainly has the least value if its upper bound is not above the lower bound of any other candidate. It may have the least
+	// value if its lower bound is not above the upper bound of any candidate. For the greatest value, the sides are swapped.
+	isBetter, optimistic, pessimistic := exact.Less, lower, upper
 	if set.Kind == certificate.ArgMax {
-		above, near, far = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
+		isBetter, optimistic, pessimistic = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
 	}
-	var bestNear, secondNear, bestFar *big.Rat // the best near bounds of two states, and the best far one
-	firstState, count := 0, 0
+	var best, second, bestPessimistic *big.Rat // the best and second best optimistic bounds, and the best pessimistic one
+	bestState, count := 0, 0
 	for s := range c.numStates {
 		if !candidates.bySide[lower].Has(s) {
 			continue
 		}
-		nearValue, farValue := v.value(near, s), v.value(far, s)
-		if count == 0 || above(farValue, bestFar) {
-			bestFar = farValue
+		bound, pessimisticBound := vectorBounds.value(optimistic, s), vectorBounds.value(pessimistic, s)
+		if count == 0 || isBetter(pessimisticBound, bestPessimistic) {
+			bestPessimistic = pessimisticBound
 		}
-		if count == 0 || above(nearValue, bestNear) {
-			bestNear, secondNear, firstState = nearValue, bestNear, s
-		} else if count == 1 || above(nearValue, secondNear) {
-			secondNear = nearValue
+		if count == 0 || isBetter(bound, best) {
+			best, second, bestState = bound, best, s
+		} else if count == 1 || isBetter(bound, second) {
+			second = bound
 		}
 		count++
 	}
 	return func(side, s int) (bool, string) {
-		best := bestNear
-		if firstState == s {
-			best = secondNear
+		if !candidates.bySide[lower].Has(s) {
+			return false, ""
 		}
-		if side == lower {
-			return candidates.bySide[lower].Has(s) && (firstState == s && count == 1 || !above(best, v.value(far, s))), ""
+		if side == upper {
+			return !isBetter(bestPessimistic, vectorBounds.value(optimistic, s)), ""
 		}
-		return candidates.bySide[lower].Has(s) && !above(bestFar, v.value(near, s)), ""
+		bestOfOthers := best
+		if s == bestState {
+			bestOfOthers = second
+		}
+		return count == 1 || !isBetter(bestOfOthers, vectorBounds.value(pessimistic, s)), ""
 	}
 }
 

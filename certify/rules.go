@@ -18,25 +18,35 @@ var one = big.NewRat(1, 1)
 type proof struct {
 	*checker
 	vector      *certificate.Vector
-	left, right set
+	left, right set                  // the last two sets that the vector depends on: of an until formula, its operands
 	maximizer   certificate.Bits     // of a game: the states whose choices maximize
 	rewards     *certificate.Rewards // nil for a probability
 }
 
-// prove checks the columns of vector i by the rule of its kind.
-func (c *checker) prove(i int, b *bounds) error {
-	vector := &c.file.Vectors[i]
+// newProof returns the check of a vector, with the sets that the vector depends on. The error says which set is unknown.
+func (c *checker) newProof(vector *certificate.Vector) (*proof, error) {
 	p := &proof{checker: c, vector: vector}
 	for _, set := range vector.Sets() {
-		if p.left, p.right = p.right, c.sets[set]; c.sets[set].err != nil {
-			return c.sets[set].err
+		if err := c.sets[set].err; err != nil {
+			return nil, err
 		}
+		p.left, p.right = p.right, c.sets[set] // after the loop, these are the last two sets
 	}
 	if vector.Maximizer != 0 {
 		if !c.sets[vector.Maximizer].decided() {
-			return errors.New("its maximizer is not decided in every state")
+			return nil, errors.New("its maximizer is not decided in every state")
 		}
 		p.maximizer = c.sets[vector.Maximizer].bySide[lower]
+	}
+	return p, nil
+}
+
+// prove checks the columns of vector i by the rule of its kind. Some rules compute bounds themselves, and set them in b.
+func (c *checker) prove(i int, b *bounds) error {
+	vector := &c.file.Vectors[i]
+	p, err := c.newProof(vector)
+	if err != nil {
+		return err
 	}
 	if vector.Probability() {
 		b.ceiling = one
@@ -52,15 +62,17 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.conditional(b)
 	case certificate.MaxConditional:
 		return p.maxConditional(b)
-	case certificate.Until, certificate.Steps, certificate.Next:
-	default:
-		if !p.right.decided() {
-			return errors.New("its target is not decided in every state")
-		}
-		p.rewards = c.StepRewards(vector.Reward, p.right.bySide[lower])
+	case certificate.Until:
+		return p.fixedPoint()
+	case certificate.Steps, certificate.Next:
+		return p.steps(b)
 	}
+	if !p.right.decided() {
+		return errors.New("its target is not decided in every state")
+	}
+	p.rewards = c.StepRewards(vector.Reward, p.right.bySide[lower])
 	switch vector.Kind {
-	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
+	case certificate.ReachReward, certificate.TotalReward:
 		return p.fixedPoint()
 	case certificate.Average:
 		return p.average()
@@ -108,54 +120,95 @@ func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
 	return !isSomeEnough
 }
 
-// fixedPoint is rules 1, 2 and 3.
+// fixedPoint checks the columns of an until formula (rule 1), a reachability reward (rule 2) or a total reward (rule 3). A missing column
+// claims nothing.
 func (p *proof) fixedPoint() error {
-	x, y, until, total := p.vector.Lower, p.vector.Upper, p.rewards == nil, p.vector.Kind == certificate.TotalReward
-	unit := new(big.Rat) // the value in the target
-	if until {
-		unit = one
+	valueInTarget := new(big.Rat)
+	if p.isUntil() {
+		valueInTarget = one
 	}
-	goal, rank := p.right.bySide, p.vector.Rank
-	nearer := func(s, i int, or func(t int) bool) bool {
-		return p.Some(i, func(t int) bool { return rank != nil && rank[t] < rank[s] || or(t) })
-	}
-	never := func(int) bool { return false }
-	if x != nil {
-		sign := x.Compare(unit)
-		ends := func(t int) bool { return goal[lower].Has(t) || x.Zero(t) || x.Infinite.Has(t) }
-		if err := p.everyState("lower", func(s int) string {
-			switch {
-			case goal[lower].Has(s):
-				if sign(s) > 0 {
-					return "the value is above that of the target"
-				}
-			case x.Infinite.Has(s):
-				if !p.infinite(s, func(i int) bool { return !total || p.rewards.Positive(i) || nearer(s, i, never) }) {
-					return "nothing shows that the value is infinite"
-				}
-			case !x.Zero(s) && (until && !p.left.bySide[lower].Has(s) || !p.choice(s, lower, func(i int) bool {
-				return p.Compare(x, x, s, i, p.rewards) <= 0 && (!until && !total || p.rewards.Positive(i) || nearer(s, i, ends))
-			})):
-				return "the value is above that of a step, or nothing leads on"
-			}
-			return ""
-		}); err != nil {
+	if p.vector.Lower != nil {
+		if err := p.lowerFixedPoint(valueInTarget); err != nil {
 			return err
 		}
 	}
-	if y == nil {
+	if p.vector.Upper == nil {
 		return nil
 	}
-	sign := y.Compare(unit)
-	return p.everyState("upper", func(s int) string {
+	return p.upperFixedPoint(valueInTarget)
+}
+
+// isUntil reports whether fixedPoint applies rule 1.
+func (p *proof) isUntil() bool { return p.rewards == nil }
+
+// isTotal reports whether fixedPoint applies rule 3.
+func (p *proof) isTotal() bool { return p.vector.Kind == certificate.TotalReward }
+
+// isNearer reports whether choice c of state s has a successor with a smaller rank than s.
+func (p *proof) isNearer(s, c int) bool {
+	rank := p.vector.Rank
+	return rank != nil && p.Some(c, func(target int) bool { return rank[target] < rank[s] })
+}
+
+// lowerFixedPoint returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3.
+func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
+	x, target := p.vector.Lower, p.right.bySide[lower]
+	compareToTarget := x.Compare(valueInTarget)
+	return p.everyState("lower", func(s int) string {
 		switch {
-		case goal[upper].Has(s):
-			if sign(s) < 0 {
+		case target.Has(s):
+			if compareToTarget(s) > 0 {
+				return "the value is above that of the target"
+			}
+		case x.Infinite.Has(s):
+			if !p.infinite(s, func(c int) bool { return !p.isTotal() || p.rewards.Positive(c) || p.isNearer(s, c) }) {
+				return "nothing shows that the value is infinite"
+			}
+		case !x.Zero(s) && !p.hasLowerStep(s):
+			return "the value is above that of a step, or nothing leads on"
+		}
+		return ""
+	})
+}
+
+// hasLowerStep reports whether "the choice" of state s has at least the value of s in the lower column, and leads on: to a smaller rank, to
+// the target, or to a value of 0 or infinity. A choice of a reachability reward need not lead on, nor a choice with a positive reward.
+func (p *proof) hasLowerStep(s int) bool {
+	if p.isUntil() && !p.left.bySide[lower].Has(s) {
+		return false
+	}
+	x, target := p.vector.Lower, p.right.bySide[lower]
+	isEnd := func(t int) bool { return target.Has(t) || x.Zero(t) || x.Infinite.Has(t) }
+	isReachReward := !p.isUntil() && !p.isTotal()
+	return p.choice(s, lower, func(c int) bool {
+		if p.Compare(x, x, s, c, p.rewards) > 0 {
+			return false
+		}
+		return isReachReward || p.rewards.Positive(c) || p.isNearer(s, c) || p.Some(c, isEnd)
+	})
+}
+
+// upperFixedPoint returns an error unless the upper column satisfies the inequalities of rules 1, 2 and 3.
+func (p *proof) upperFixedPoint(valueInTarget *big.Rat) error {
+	y, target := p.vector.Upper, p.right.bySide
+	compareToTarget := y.Compare(valueInTarget)
+	needsNoTarget := p.isUntil() || p.isTotal()
+	return p.everyState("upper", func(s int) string {
+		if target[upper].Has(s) {
+			if compareToTarget(s) < 0 {
 				return "the value is below that of the target"
 			}
-		case !y.Infinite.Has(s) && (!until || p.left.bySide[upper].Has(s)) && !p.choice(s, upper, func(i int) bool {
-			return p.Compare(y, y, s, i, p.rewards) >= 0 && (until || total || nearer(s, i, goal[lower].Has))
-		}):
+			return ""
+		}
+		if y.Infinite.Has(s) || p.isUntil() && !p.left.bySide[upper].Has(s) {
+			return ""
+		}
+		if !p.choice(s, upper, func(c int) bool {
+			if p.Compare(y, y, s, c, p.rewards) < 0 {
+				return false
+			}
+			return needsNoTarget || p.isNearer(s, c) || p.Some(c, target[lower].Has)
+		}) {
 			return "the value is below that of a step, or nothing leads to the target"
 		}
 		return ""
@@ -241,11 +294,11 @@ func (p *proof) pathFormula(b *bounds) error {
 		productProof.right.bySide, productProof.rewards = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.vector.Reward, nil))
 		return productProof.fixedPoint()
 	}
-	all, won, sure, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, one})
+	all, winning, sure, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, one})
 	if err != nil {
 		return err
 	}
-	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{won[0], sure[0]}
+	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{winning[0], sure[0]}
 	return productProof.fixedPoint()
 }
 

@@ -27,7 +27,7 @@ func (b *bounds) mayBeUndefined(states certificate.Bits, n int) bool {
 }
 
 // membersIfDefined returns the membership in a set of kind Bound: it is unknown where the value is not proven to be defined.
-func (b *bounds) membersIfDefined(member func(side, s int) (bool, string)) func(side, s int) (bool, string) {
+func (b *bounds) membersIfDefined(member memberFunc) memberFunc {
 	if b.undefined == nil {
 		return member
 	}

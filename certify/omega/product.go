@@ -152,17 +152,18 @@ func (p *Product) Accepting() certificate.Bits {
 	return out
 }
 
-// CheckRuns checks the ranks and layers of the runs. It returns sets of pairs: all; for each part of the automaton, those with a jump to a run with a rank
-// there (winning); and those whose upper bound is at least the payoff of an accepting run of the part (sure).
+// CheckRuns checks the ranks and layers of the runs. The sets that it returns have pairs as members: all has every pair; winning[k] has
+// those that can jump to part k of the automaton at a run with a rank; and sure[k] has those whose upper bound is at least payoffs[k], the
+// payoff of an accepting run of part k.
 func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (all certificate.Bits, winning, sure [2]certificate.Bits, err error) {
 	n := len(pairs.Of)
 	all = certificate.NewBits(n)
 	for part, payoff := range payoffs {
 		winning[part], sure[part] = certificate.NewBits(n), certificate.NewBits(n)
-		compare := vector.Upper.Compare(payoff)
+		compareToPayoff := vector.Upper.Compare(payoff)
 		for i := range n {
 			all.Add(i)
-			if compare(i) >= 0 {
+			if compareToPayoff(i) >= 0 {
 				sure[part].Add(i)
 			}
 		}
@@ -171,38 +172,86 @@ func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, 
 	if err != nil || len(runs.Of) == 0 {
 		return all, winning, sure, err
 	}
-	rank, layer, accepting := vector.Won, vector.Layer, runs.Accepting()
+	columns := &runColumns{runs: runs, rank: vector.Won, layer: vector.Layer, accepting: runs.Accepting()}
 	for i := range runs.Of {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, winning, sure, ctx.Err()
 		}
-		isSure := sure[pairs.automaton.Part(runs.Auto[i])]
-		hasWinningChoice, inLostLayer := rank[i] == certificate.None, true
-		first, end := runs.Choices(i)
-		for c := first; c < end; c++ {
-			lo, hi := runs.Row(c)
-			to := runs.Target[lo:hi]
-			allRanked := !slices.ContainsFunc(to, func(t uint32) bool { return rank[t] == certificate.None })
-			hasWinningChoice = hasWinningChoice || allRanked && (accepting.Has(i) || slices.ContainsFunc(to, func(t uint32) bool { return rank[t] < rank[i] }))
-			lower := slices.ContainsFunc(to, func(t uint32) bool { return isSure.Has(int(runs.Of[t])) || layer[t] < layer[i] })
-			same := !slices.ContainsFunc(to, func(t uint32) bool { return layer[t] != layer[i] })
-			inLostLayer = inLostLayer && (lower || same && !accepting.Has(i))
-		}
-		switch {
-		case !hasWinningChoice:
-			return nil, winning, sure, fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", i)
-		case !inLostLayer && !isSure.Has(int(runs.Of[i])):
-			return nil, winning, sure, fmt.Errorf("run %d: its layer does not prove that it is lost", i)
+		if err := columns.check(i, sure[pairs.automaton.Part(runs.Auto[i])]); err != nil {
+			return nil, winning, sure, err
 		}
 	}
-	next := 0 // the first runs are the jumps of the pairs, in order
+	run := 0 // the first runs are the jumps of the pairs, in order
 	for i, q := range pairs.Auto {
 		for _, target := range pairs.automaton.Jumps[q] {
-			if rank[next] != certificate.None {
+			if columns.rank[run] != certificate.None {
 				winning[pairs.automaton.Part(target)].Add(i)
 			}
-			next++
+			run++
 		}
 	}
 	return all, winning, sure, nil
+}
+
+// runColumns has the ranks and layers of the runs, which are to be checked.
+type runColumns struct {
+	runs        *Product
+	rank, layer []uint32
+	accepting   certificate.Bits
+}
+
+// check returns an error unless the rank and the layer of a run are allowed. sure has the pairs whose upper bound needs no proof that runs
+// of the same part of the automaton are lost.
+func (columns *runColumns) check(run int, sure certificate.Bits) error {
+	if columns.rank[run] != certificate.None && !columns.hasWinningChoice(run) {
+		return fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", run)
+	}
+	if !sure.Has(int(columns.runs.Of[run])) && !columns.isLost(run, sure) {
+		return fmt.Errorf("run %d: its layer does not prove that it is lost", run)
+	}
+	return nil
+}
+
+// hasWinningChoice reports whether all successors of some choice of a run have a rank, and the run is accepting or one of the successors
+// has a smaller rank.
+func (columns *runColumns) hasWinningChoice(run int) bool {
+	rank := columns.rank
+	hasNoRank := func(target uint32) bool { return rank[target] == certificate.None }
+	hasSmallerRank := func(target uint32) bool { return rank[target] < rank[run] }
+	first, end := columns.runs.Choices(run)
+	for c := first; c < end; c++ {
+		targets := columns.targets(c)
+		if slices.ContainsFunc(targets, hasNoRank) {
+			continue
+		}
+		if columns.accepting.Has(run) || slices.ContainsFunc(targets, hasSmallerRank) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLost reports whether the layers prove that a run is not accepting with probability 1: each choice has a successor in a lower layer or at
+// a pair of sure, or the run is not accepting and all successors are in its layer.
+func (columns *runColumns) isLost(run int, sure certificate.Bits) bool {
+	layer := columns.layer
+	leavesLayer := func(target uint32) bool { return sure.Has(int(columns.runs.Of[target])) || layer[target] < layer[run] }
+	isInOtherLayer := func(target uint32) bool { return layer[target] != layer[run] }
+	first, end := columns.runs.Choices(run)
+	for c := first; c < end; c++ {
+		targets := columns.targets(c)
+		if slices.ContainsFunc(targets, leavesLayer) {
+			continue
+		}
+		if columns.accepting.Has(run) || slices.ContainsFunc(targets, isInOtherLayer) {
+			return false
+		}
+	}
+	return true
+}
+
+// targets returns the successors of a choice of a run.
+func (columns *runColumns) targets(choice int) []uint32 {
+	first, end := columns.runs.Row(choice)
+	return columns.runs.Target[first:end]
 }

@@ -18,7 +18,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// conditionalOptimum translates the minimal or maximal conditional probability of an MDP. The minimum is 1 minus the maximum of the negation.
+// conditionalOptimum translates the minimal or maximal conditional probability of an MDP. The minimum is 1 minus the maximum for the negation
+// of the formula.
 func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if t.property.Program.Type != syntax.MDP {
 		return vectorValue{}, t.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(t.property.Program.Type.String()))
@@ -39,8 +40,9 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// buildConditional builds the automaton of a conditional probability. Until it jumps, it reads the path with the automata of both parts; then it is in the
-// automaton of one part.
+// buildConditional builds the automaton of a conditional probability from the automata of its two parts: of the paths that satisfy the formula
+// and the condition, and of those that violate the condition. Until the automaton jumps, its state is a pair of states of both; after a jump
+// it is a state of one of them.
 func buildConditional(automaton *certificate.Automaton) error {
 	parts := automaton.Parts()
 	for _, part := range parts {
@@ -48,31 +50,17 @@ func buildConditional(automaton *certificate.Automaton) error {
 			return err
 		}
 	}
-	index := map[[2]uint32]uint32{{}: 0}
-	states := [][2]uint32{{}} // the states of both automata, before a jump
-	var next [][]uint32
-	for i := 0; i < len(states); i++ { // which grow
-		if len(states)*len(automaton.Letters) > maxAutomaton {
-			return automata.ErrTooLarge
-		}
-		row := make([]uint32, len(automaton.Letters))
-		for k := range row {
-			to := [2]uint32{parts[0].Next[states[i][0]][k], parts[1].Next[states[i][1]][k]}
-			if _, isKnown := index[to]; !isKnown {
-				index[to] = uint32(len(states))
-				states = append(states, to)
-			}
-			row[k] = index[to]
-		}
-		next = append(next, row)
+	pairs, next, err := pairParts(parts, len(automaton.Letters))
+	if err != nil {
+		return err
 	}
-	n := len(states)
-	automaton.Next, automaton.Jumps = next, make([][]uint32, n)
-	automaton.Accepting, automaton.Excluded = make([]bool, n), make([]bool, n)
+	numPairs := len(pairs)
+	automaton.Next, automaton.Jumps = next, make([][]uint32, numPairs)
+	automaton.Accepting, automaton.Excluded = make([]bool, numPairs), make([]bool, numPairs)
 	for k, part := range parts {
 		offset := uint32(len(automaton.Next))
-		for i, state := range states {
-			automaton.Jumps[i] = append(automaton.Jumps[i], shifted(part.Jumps[state[k]], offset)...)
+		for i, pair := range pairs {
+			automaton.Jumps[i] = append(automaton.Jumps[i], shifted(part.Jumps[pair[k]], offset)...)
 		}
 		for q, row := range part.Next {
 			automaton.Next = append(automaton.Next, shifted(row, offset))
@@ -82,6 +70,29 @@ func buildConditional(automaton *certificate.Automaton) error {
 		}
 	}
 	return nil
+}
+
+// pairParts returns the pairs of states that two automata reach when they read the same letters, and the index of the next pair: next[i][k]
+// for the letter k in pair i. Pair 0 is that of the initial states.
+func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint32, next [][]uint32, err error) {
+	pairs = [][2]uint32{{}}
+	index := map[[2]uint32]uint32{{}: 0}
+	for i := 0; i < len(pairs); i++ { // the loop appends to pairs
+		if len(pairs)*numLetters > maxAutomaton {
+			return nil, nil, automata.ErrTooLarge
+		}
+		row := make([]uint32, numLetters)
+		for letter := range row {
+			pair := [2]uint32{parts[0].Next[pairs[i][0]][letter], parts[1].Next[pairs[i][1]][letter]}
+			if _, isKnown := index[pair]; !isKnown {
+				index[pair] = uint32(len(pairs))
+				pairs = append(pairs, pair)
+			}
+			row[letter] = index[pair]
+		}
+		next = append(next, row)
+	}
+	return pairs, next, nil
 }
 
 // shifted returns numbers increased by an offset.
@@ -101,10 +112,11 @@ type payoffProblem struct {
 	start   int           // the initial state
 }
 
-// maxPayoffStates is the greatest number of states of a product whose payoffs are computed, as fractions.
+// maxPayoffStates is the greatest number of states of a product whose payoffs are computed. They are fractions, so the computation is slow.
 const maxPayoffStates = 5000
 
-// maxConditional computes the bounds and columns of a maximal conditional probability (rule 11 of package certify), for the single initial state.
+// maxConditional computes the bounds and columns of a maximal conditional probability (rule 11 of package certify). The bounds are those of
+// the single initial state. Another state has them too where its columns prove them, and otherwise 0 and 1.
 func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	problem, err := proof.newPayoffProblem()
 	if err != nil {
@@ -135,7 +147,7 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	return result, nil
 }
 
-// newPayoffProblem builds the product.
+// newPayoffProblem builds the product. The error says why there is no certificate.
 func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	tooLarge := fmt.Errorf("there is no certificate of a conditional probability of an MDP whose product with its automaton has more than %d states", maxPayoffStates)
 	initial := proof.Prover.graph.Initial
@@ -155,7 +167,8 @@ func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	return &payoffProblem{vectorProof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
-// endPayoff returns the payoff of a path that ends in a pair, for the payoff q of a path that violates the condition. It is 0 if the path cannot end there.
+// endPayoff returns the payoff of a path that ends in a pair: 1 if it satisfies the formula and the condition, q if it violates the condition,
+// and 0 if it cannot end there.
 func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
 	switch {
 	case problem.product.targets.Has(pair):
@@ -166,23 +179,39 @@ func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
 	return new(big.Rat)
 }
 
-// payoffs returns the greatest mean payoff of each pair, for the payoff q of a path that violates the condition. It is a reachability probability in an MDP in
-// which a scheduler can end a path.
+// payoffs returns the greatest mean payoff of each pair, for the payoff q of a path that violates the condition. It is the maximal probability
+// of reaching a target state in the model of endingModel.
 func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
-	n, one := problem.graph.NumStates(), big.NewRat(1, 1)
-	won, lost := n, n+1
+	model, err := problem.endingModel(q)
+	if err != nil {
+		return nil, err
+	}
+	numPairs, n := problem.graph.NumStates(), model.NumStates()
+	target := sparse.SetOf(n, numPairs)
+	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(n), target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
+	if err != nil {
+		return nil, err
+	}
+	return values.Exact[:numPairs], nil
+}
+
+// endingModel returns the product with two additional states, won and lost, which are absorbing. In a pair where a path can end, the model has
+// an additional choice: it leads to won with the payoff as its probability, and otherwise to lost. The index of won is the number of pairs.
+func (problem *payoffProblem) endingModel(q *big.Rat) (*sparse.Model, error) {
+	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
+	won, lost := numPairs, numPairs+1
 	builder := sparse.NewBuilder(sparse.MDP)
-	for i := range n {
+	for pair := range numPairs {
 		builder.State()
-		first, last := problem.graph.Choices(i)
-		for c := first; c < last; c++ {
+		first, end := problem.graph.Choices(pair)
+		for c := first; c < end; c++ {
 			builder.Choice(sparse.NoAction)
 			firstTransition, endTransition := problem.graph.Row(c)
 			for k := firstTransition; k < endTransition; k++ {
 				builder.AddRat(int(problem.graph.Target[k]), problem.graph.Rat(k), sparse.NoAction)
 			}
 		}
-		if payoff := problem.endPayoff(i, q); payoff.Sign() > 0 {
+		if payoff := problem.endPayoff(pair, q); payoff.Sign() > 0 {
 			builder.Choice(sparse.NoAction)
 			builder.AddRat(won, payoff, sparse.NoAction)
 			if payoff.Cmp(one) < 0 {
@@ -190,22 +219,17 @@ func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
 			}
 		}
 	}
-	for i := won; i <= lost; i++ {
+	for _, s := range [...]int{won, lost} {
 		builder.State()
 		builder.Choice(sparse.NoAction)
-		builder.AddRat(i, one, sparse.NoAction)
+		builder.AddRat(s, one, sparse.NoAction)
 	}
 	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
 	model.Initial = []uint32{uint32(problem.start)}
-	target := sparse.SetOf(n+2, won)
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(n+2), target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
-	if err != nil {
-		return nil, err
-	}
-	return values.Exact[:n], nil
+	return model, nil
 }
 
 // isBelow reports whether q is below the maximal conditional probability: whether some scheduler has a mean payoff above q.
@@ -217,12 +241,12 @@ func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	return values[problem.start].Cmp(q) > 0, nil
 }
 
-// bracket returns a number below the maximal conditional probability, and one that it does not exceed, with a relative distance of half the
-// wanted width. lower is nil if no number is below.
+// bracket returns a number below the maximal conditional probability, and one that it does not exceed. It bisects until their relative
+// distance is at most half the wanted width, or until upper is below a least number. lower is nil if it found no number below.
 func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	width := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
-	least := math.Ldexp(1, -60)
+	leastUpper := math.Ldexp(1, -60)
 	for {
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
@@ -241,13 +265,14 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 		if lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0 {
 			return lower, upper, nil
 		}
-		if float, _ := upper.Float64(); float < least {
+		if float, _ := upper.Float64(); float < leastUpper {
 			return lower, upper, nil
 		}
 	}
 }
 
-// setColumns sets the columns: the payoffs for both bounds, the ranks of the pairs from which a path goes on, and the layers of the losing runs.
+// setColumns sets the columns: the payoffs for both bounds, the ranks of the pairs in which it is better to go on than to end the path, and the
+// layers of the losing runs.
 func (problem *payoffProblem) setColumns() error {
 	lower, upper := problem.Given.Lower, problem.Given.Upper
 	x, err := problem.payoffs(lower)

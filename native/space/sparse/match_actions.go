@@ -5,9 +5,11 @@ import "fmt"
 // ActionsError says that two states with the same observation have different actions, or that one has
 // an action twice: the player could not tell the choices apart.
 type ActionsError struct {
-	// State and Other are the two states, equal if an action occurs twice in one.
+	// State and Other are the two states. They are equal if an action occurs twice in one state.
 	State, Other int
-	Action       Action
+	// Action is an action that only one of the states has, or that occurs twice. It is empty if the states have
+	// different numbers of actions.
+	Action Action
 }
 
 func (e *ActionsError) Error() string {
@@ -17,13 +19,15 @@ func (e *ActionsError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions sorts the choices of each state by their actions, in the order of a reference: the first state with
-// the same observation. So all states with an observation have the same actions in the same order. In the result, a
-// state has as many choices as in the model, and they begin at the same index. observation[s] is the observation of
-// state s.
+// MatchActions returns the choices of all states, reordered so that states with the same observation have the same
+// actions in the same order. observation[s] is the observation of state s.
+//
+// The result has as many entries as the model has choices, and the range model.Choices(s) of it holds the choices of
+// state s. Their order is that of the first state with the observation. Unlike in PRISM, the actions may be in a
+// different order in each state of the model.
 //
 // The error is an *ActionsError if states with the same observation have different actions, or if a state has two
-// choices with the same action. Unlike in PRISM, the actions of the model may have any order.
+// choices with the same action.
 func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	sorted := make([]uint32, 0, model.NumChoices())
 	referenceOf := map[uint32]int{} // the first state with each observation
