@@ -100,24 +100,24 @@ func (q *question) evaluate(node *node, evaluator *evaluator, row row) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	out := answer{value: value, accuracy: result.Exact}
+	combined := answer{value: value, accuracy: result.Exact}
 	if !exact && value.Type == sema.Double {
-		out.accuracy = result.Float
+		combined.accuracy = result.Float
 	}
 	for _, part := range row.answers {
-		if part.accuracy != result.Exact && out.accuracy != result.Estimated {
-			out.accuracy = result.Estimated // the error is not propagated through the expression
+		if part.accuracy != result.Exact && combined.accuracy != result.Estimated {
+			combined.accuracy = result.Estimated // the error is not propagated through the expression
 		}
 	}
 	if part, ok := node.complement(); ok && row.answers[part.name].hasBounds {
 		complemented := row.answers[part.name]
-		out.accuracy, out.hasBounds = complemented.accuracy, true
-		out.lo, out.hi = max(0, interval.Below(1-complemented.hi)), min(1, interval.Above(1-complemented.lo))
+		combined.accuracy, combined.hasBounds = complemented.accuracy, true
+		combined.lo, combined.hi = max(0, interval.Below(1-complemented.hi)), min(1, interval.Above(1-complemented.lo))
 	}
-	if out.accuracy != result.Exact {
-		out.value.Rat = nil
+	if combined.accuracy != result.Exact {
+		combined.value.Rat = nil
 	}
-	return out, nil
+	return combined, nil
 }
 
 // complement returns the part p and true if the expression of the node is 1-p.
@@ -206,7 +206,7 @@ func (q *question) readState(exported parse.StormState) ([]int32, error) {
 	}
 	state := q.initial()
 	for _, variable := range exported.Valuation {
-		i := slices.IndexFunc(q.instance.program.Vars, func(v sema.Variable) bool { return v.Name == variable.Name })
+		i := slices.IndexFunc(q.instance.program.Vars, func(candidate sema.Variable) bool { return candidate.Name == variable.Name })
 		if i < 0 {
 			continue // a formula or constant
 		}
@@ -236,14 +236,14 @@ func scalarAnswer(item *workItem) answer {
 
 // numberAnswer returns an answer with a number, its accuracy and its bounds, if there are any.
 func numberAnswer(value result.Value, accuracy result.Accuracy, bounds *result.Interval) answer {
-	out := answer{value: sema.DoubleValue(value.Num), accuracy: accuracy}
+	number := answer{value: sema.DoubleValue(value.Num), accuracy: accuracy}
 	if value.Rat != nil {
-		out.value = sema.RatValue(value.Rat)
+		number.value = sema.RatValue(value.Rat)
 	}
 	if bounds != nil {
-		out.lo, out.hi, out.hasBounds = bounds.Lo, bounds.Hi, true
+		number.lo, number.hi, number.hasBounds = bounds.Lo, bounds.Hi, true
 	}
-	return out
+	return number
 }
 
 // rowAnswer converts the value that Storm exported for the state with index i to an answer. The error says that the value has the wrong type.
@@ -259,7 +259,7 @@ func (item *workItem) rowAnswer(row int) (answer, error) {
 	case result.Boolean:
 		return answer{}, errors.New("Storm told of a truth value, want a number")
 	case result.NoValue: // JSON has no infinity
-		if of := logic.Read(item.expr).Within; logic.Read(of).Kind != logic.Reward {
+		if operand := logic.Read(item.expr).Within; logic.Read(operand).Kind != logic.Reward {
 			return answer{}, errors.New("Storm told of no number")
 		}
 		value = result.Value{Kind: result.Number, Num: math.Inf(1)}
@@ -278,13 +278,13 @@ func (q *question) filterValue(job *job, node *node) (answer, error) {
 	}
 	switch node.op {
 	case "forall", "exists":
-		all := node.op == "forall"
-		some := slices.ContainsFunc(values, func(v answer) bool { return v.value.Bool != all })
-		return answer{value: sema.BoolValue(all != some), accuracy: result.Exact}, nil
+		isForAll := node.op == "forall"
+		some := slices.ContainsFunc(values, func(value answer) bool { return value.value.Bool != isForAll })
+		return answer{value: sema.BoolValue(isForAll != some), accuracy: result.Exact}, nil
 	case "count":
 		n := 0
-		for _, v := range values {
-			if v.value.Bool {
+		for _, value := range values {
+			if value.value.Bool {
 				n++
 			}
 		}
@@ -370,20 +370,20 @@ func (a answer) ends() (lo, hi float64) {
 
 // extremum returns the minimum of two answers if isMin is true, otherwise the maximum. Its bounds are the minimum, or the maximum, of the bounds.
 func extremum(isMin bool, first, second answer) answer {
-	out := first
+	extreme := first
 	if smaller(second.value, first.value) == isMin {
-		out = second
+		extreme = second
 	}
 	firstLow, firstHigh := first.ends()
 	secondLow, secondHigh := second.ends()
-	out.accuracy, out.hasBounds = combinedAccuracy(first, second)
-	if out.lo, out.hi = max(firstLow, secondLow), max(firstHigh, secondHigh); isMin {
-		out.lo, out.hi = min(firstLow, secondLow), min(firstHigh, secondHigh)
+	extreme.accuracy, extreme.hasBounds = combinedAccuracy(first, second)
+	if extreme.lo, extreme.hi = max(firstLow, secondLow), max(firstHigh, secondHigh); isMin {
+		extreme.lo, extreme.hi = min(firstLow, secondLow), min(firstHigh, secondHigh)
 	}
-	if out.accuracy != result.Exact {
-		out.value.Rat = nil
+	if extreme.accuracy != result.Exact {
+		extreme.value.Rat = nil
 	}
-	return out
+	return extreme
 }
 
 // smaller reports whether the first number is less than the second one. It compares exactly if both are fractions.
@@ -398,25 +398,25 @@ func smaller(first, second sema.Value) bool {
 func add(first, second answer) answer {
 	firstLow, firstHigh := first.ends()
 	secondLow, secondHigh := second.ends()
-	out := answer{value: sema.DoubleValue(first.value.Float + second.value.Float), lo: interval.Below(firstLow + secondLow), hi: interval.Above(firstHigh + secondHigh)}
-	out.accuracy, out.hasBounds = combinedAccuracy(first, second)
-	if out.accuracy == result.Exact && first.value.Rat != nil && second.value.Rat != nil {
-		out.value = sema.RatValue(new(big.Rat).Add(first.value.Rat, second.value.Rat))
-	} else if out.accuracy == result.Exact && !math.IsInf(out.value.Float, 0) {
-		out.accuracy = result.Float
+	sum := answer{value: sema.DoubleValue(first.value.Float + second.value.Float), lo: interval.Below(firstLow + secondLow), hi: interval.Above(firstHigh + secondHigh)}
+	sum.accuracy, sum.hasBounds = combinedAccuracy(first, second)
+	if sum.accuracy == result.Exact && first.value.Rat != nil && second.value.Rat != nil {
+		sum.value = sema.RatValue(new(big.Rat).Add(first.value.Rat, second.value.Rat))
+	} else if sum.accuracy == result.Exact && !math.IsInf(sum.value.Float, 0) {
+		sum.accuracy = result.Float
 	}
-	return out
+	return sum
 }
 
 // average divides a sum of n answers by n, with bounds that allow for rounding.
 func average(sum answer, n int) answer {
-	out := sum
-	out.value = sema.DoubleValue(sum.value.Float / float64(n))
-	out.lo, out.hi = interval.Below(sum.lo/float64(n)), interval.Above(sum.hi/float64(n))
+	mean := sum
+	mean.value = sema.DoubleValue(sum.value.Float / float64(n))
+	mean.lo, mean.hi = interval.Below(sum.lo/float64(n)), interval.Above(sum.hi/float64(n))
 	if sum.value.Rat != nil {
-		out.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(n), 1)))
+		mean.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(n), 1)))
 	}
-	return out
+	return mean
 }
 
 // setVerdict combines the answers to the queries and sets the verdict of the item.
@@ -458,20 +458,20 @@ func (q *question) mergeVerdicts(node *node) *result.Verdict {
 		}
 	}
 	combined := &result.Verdict{}
-	for i, v := range node.queryVerdicts() {
+	for i, verdict := range node.queryVerdicts() {
 		if i == 0 {
-			*combined = *v
-			combined.Warnings = slices.Clone(v.Warnings)
+			*combined = *verdict
+			combined.Warnings = slices.Clone(verdict.Warnings)
 			continue
 		}
-		for _, warning := range v.Warnings {
+		for _, warning := range verdict.Warnings {
 			if !slices.Contains(combined.Warnings, warning) {
 				combined.Warnings = append(combined.Warnings, warning)
 			}
 		}
-		combined.Seconds += v.Seconds
-		combined.Err = cmp.Or(combined.Err, v.Err)
-		combined.Doubt = cmp.Or(combined.Doubt, v.Doubt)
+		combined.Seconds += verdict.Seconds
+		combined.Err = cmp.Or(combined.Err, verdict.Err)
+		combined.Doubt = cmp.Or(combined.Doubt, verdict.Doubt)
 	}
 	combined.Value, combined.Accuracy, combined.Bound = result.Value{}, result.Unknown, nil
 	return combined
@@ -500,8 +500,8 @@ func (q *question) evaluateRoot(job *job, verdict *result.Verdict) error {
 	if len(q.asked) == 0 {
 		verdict.Warnings = append(verdict.Warnings, "evaluated by tilecheck: Storm has no properties that are expressions")
 	}
-	if p, ok := q.root.singlePart(); ok && p.filter != nil && (p.filter.op == "range" || p.filter.op == "argmin" || p.filter.op == "argmax") {
-		return q.evaluateFilter(job, p.filter, verdict)
+	if part, ok := q.root.singlePart(); ok && part.filter != nil && (part.filter.op == "range" || part.filter.op == "argmin" || part.filter.op == "argmax") {
+		return q.evaluateFilter(job, part.filter, verdict)
 	}
 	values, _, err := q.nodeValues(job, q.root)
 	if err != nil {
@@ -517,8 +517,8 @@ func (q *question) evaluateRoot(job *job, verdict *result.Verdict) error {
 // otherwise the single number.
 func setValue(verdict *result.Verdict, values []answer, isRange bool) error {
 	if values[0].value.Type == sema.Bool {
-		all := !slices.ContainsFunc(values, func(value answer) bool { return !value.value.Bool })
-		verdict.Value, verdict.Accuracy = result.Value{Kind: result.Boolean, Bool: all}, values[0].accuracy
+		allTrue := !slices.ContainsFunc(values, func(value answer) bool { return !value.value.Bool })
+		verdict.Value, verdict.Accuracy = result.Value{Kind: result.Boolean, Bool: allTrue}, values[0].accuracy
 		for _, value := range values {
 			if value.accuracy != result.Exact {
 				verdict.Accuracy = value.accuracy

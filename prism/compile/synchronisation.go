@@ -39,11 +39,11 @@ type behaviour struct {
 func (m *Model) composeModules() ([]synchronisation, error) {
 	term := m.program.System
 	if term == nil {
-		all := &sema.SysParallel{Alphabetised: true}
+		parallel := &sema.SysParallel{Alphabetised: true}
 		for i := range m.program.Modules {
-			all.Operands = append(all.Operands, sema.SysModule{Index: i})
+			parallel.Operands = append(parallel.Operands, sema.SysModule{Index: i})
 		}
-		term = all
+		term = parallel
 	}
 	behaviour, err := m.behaviourOf(term)
 	if err != nil {

@@ -473,11 +473,11 @@ func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem
 
 // invariants returns the conjunction of the invariants of all modules.
 func (t *translation) invariants() sema.Expr {
-	all := trueAt(syntax.Pos{})
+	invariant := trueAt(syntax.Pos{})
 	for i := range t.source.Modules {
 		if expr := t.source.Modules[i].Invariant; expr != nil {
-			all = conjunction(all, t.rewrite(expr))
+			invariant = conjunction(invariant, t.rewrite(expr))
 		}
 	}
-	return all
+	return invariant
 }

@@ -52,14 +52,14 @@ func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) 
 
 // readsLabel reports whether a label reads another label of the model.
 func readsLabel(label sema.LabelDef) bool {
-	found := false
+	reads := false
 	sema.Inspect(label.X, func(part sema.Expr) bool {
 		if other, ok := part.(*sema.Label); ok && other.Index >= 0 {
-			found = true
+			reads = true
 		}
-		return !found
+		return !reads
 	})
-	return found
+	return reads
 }
 
 // TimeStep describes the time step of the MDP: the name of its action, and the time that passes. For regions the time is 0, because it is not fixed.

@@ -237,14 +237,14 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive b
 // refuseClocks records an error if an expression contains a clock. The error message names the place of the expression.
 func (t *translation) refuseClocks(expr sema.Expr, place string) {
 	sema.Inspect(expr, func(operand sema.Expr) bool {
-		switch found := operand.(type) {
+		switch variable := operand.(type) {
 		case *sema.Var:
-			if t.clocks[found.Slot] != nil {
-				t.unsupported(found.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[found.Slot].Name, place)
+			if t.clocks[variable.Slot] != nil {
+				t.unsupported(variable.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[variable.Slot].Name, place)
 			}
 		case *sema.Label:
-			if found.Index >= 0 {
-				t.refuseClocks(t.source.Labels[found.Index].X, place)
+			if variable.Index >= 0 {
+				t.refuseClocks(t.source.Labels[variable.Index].X, place)
 			}
 		}
 		return t.err == nil

@@ -69,13 +69,13 @@ func Reformat(text Text) ([]byte, error) {
 }
 
 // withLineEnds returns the formatted text with the line breaks of the first line of src.
-func withLineEnds(out, src []byte) []byte {
+func withLineEnds(formatted, src []byte) []byte {
 	end := bytes.IndexByte(src, '\n')
 	isWindowsStyle := end > 0 && src[end-1] == '\r'
 	if isWindowsStyle {
-		return bytes.ReplaceAll(out, []byte{'\n'}, []byte("\r\n"))
+		return bytes.ReplaceAll(formatted, []byte{'\n'}, []byte("\r\n"))
 	}
-	return out
+	return formatted
 }
 
 var errDifferentMeaning = errors.New("the formatted text has another meaning, which is a bug of tilecheck")
@@ -333,42 +333,42 @@ func wordIndent(token syntax.Lexeme) int {
 
 // joinLines returns the formatted text. It aligns comments on consecutive lines.
 func (l *layout) joinLines() []byte {
-	var out bytes.Buffer
+	var text bytes.Buffer
 	size := 0
 	for _, line := range l.lines {
 		size += line.width() + len(line.comment) + 2
 	}
-	out.Grow(size)
+	text.Grow(size)
 	commentColumn, groupEnd := 0, 0
 	for i, line := range l.lines {
 		if i == groupEnd {
 			commentColumn, groupEnd = l.commentGroup(i)
 		}
 		if line.text != "" {
-			writeBlanks(&out, line.indent)
-			out.WriteString(line.text)
+			writeBlanks(&text, line.indent)
+			text.WriteString(line.text)
 		}
 		if line.comment != "" {
-			writeBlanks(&out, commentColumn-line.width()+1)
-			out.WriteString(line.comment)
+			writeBlanks(&text, commentColumn-line.width()+1)
+			text.WriteString(line.comment)
 		}
-		out.WriteByte('\n')
+		text.WriteByte('\n')
 	}
-	return out.Bytes()
+	return text.Bytes()
 }
 
 // formattedText returns the tokens and comments of the lines that are not reused.
 func (l *layout) formattedText() []byte {
-	var out bytes.Buffer
+	var text bytes.Buffer
 	for _, line := range l.lines {
 		if line.reused == notReused {
-			out.WriteString(line.text + " ")
+			text.WriteString(line.text + " ")
 		}
 		if line.reused != textAndCommentReused {
-			out.WriteString(line.comment + "\n")
+			text.WriteString(line.comment + "\n")
 		}
 	}
-	return out.Bytes()
+	return text.Bytes()
 }
 
 // commentGroup finds the consecutive lines from start on whose comments are aligned. It returns the column of these comments and the index after

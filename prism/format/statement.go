@@ -158,11 +158,11 @@ func printWithoutComments(statement syntax.Node) string {
 	if isCommand { // the indentation of a module counts for the line width
 		node = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{command}}
 	}
-	var out strings.Builder
-	if syntax.Fprint(&out, node, syntax.Options{}) != nil {
+	var printed strings.Builder
+	if syntax.Fprint(&printed, node, syntax.Options{}) != nil {
 		return ""
 	}
-	text := strings.TrimSuffix(out.String(), "\n")
+	text := strings.TrimSuffix(printed.String(), "\n")
 	if isCommand {
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "module m\n  "), "\nendmodule")
 		text = strings.ReplaceAll(text, "\n  ", "\n")

@@ -45,7 +45,7 @@ func (context *exprContext) withScope(scope *scope) *exprContext {
 type abortError struct{ err *syntax.Error }
 
 // catchAbort calls f. If f aborts, it returns the error.
-func catchAbort(f func()) (err *syntax.Error) {
+func catchAbort(translate func()) (err *syntax.Error) {
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
@@ -55,7 +55,7 @@ func catchAbort(f func()) (err *syntax.Error) {
 			panic(problem)
 		}
 	}()
-	f()
+	translate()
 	return nil
 }
 

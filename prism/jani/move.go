@@ -252,13 +252,13 @@ func (t *translator) vectorStep(vector vector) *step {
 
 // withAction returns the edges with this action. "" selects silent edges.
 func withAction(edges []*edgeInstance, action string) []*edgeInstance {
-	var found []*edgeInstance
+	var selected []*edgeInstance
 	for _, edge := range edges {
 		if edge.action == action {
-			found = append(found, edge)
+			selected = append(selected, edge)
 		}
 	}
-	return found
+	return selected
 }
 
 // assignModulesWithinLimit assigns the instances to modules of the PRISM model. It limits the number of commands.
@@ -476,10 +476,10 @@ func (p participant) firstWrites() map[*slot]int {
 
 // mergeModules merges the modules of two instances.
 func (t *translator) mergeModules(first, second *instance) {
-	from, to := max(first.module, second.module), min(first.module, second.module)
+	removed, kept := max(first.module, second.module), min(first.module, second.module)
 	for _, instance := range t.instances {
-		if instance.module == from {
-			instance.module = to
+		if instance.module == removed {
+			instance.module = kept
 		}
 	}
 }

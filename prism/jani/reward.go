@@ -205,19 +205,19 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 
 // findReward returns the reward structure for an operator. It prefers an earlier structure with the same items.
 func (t *translator) findReward(value *jsonValue) *reward {
-	found := t.addReward(t.rewardOf(value))
-	if found.err != nil {
-		panic(abortError{found.err})
+	reward := t.addReward(t.rewardOf(value))
+	if reward.err != nil {
+		panic(abortError{reward.err})
 	}
 	for _, earlier := range t.rewards {
-		if earlier == found {
+		if earlier == reward {
 			break
 		}
-		if earlier.err == nil && earlier.isMean == found.isMean && sameItems(earlier.decl.Items, found.decl.Items) {
+		if earlier.err == nil && earlier.isMean == reward.isMean && sameItems(earlier.decl.Items, reward.decl.Items) {
 			return earlier
 		}
 	}
-	return found
+	return reward
 }
 
 // sameItems reports whether two reward structures have equal items and are not empty.

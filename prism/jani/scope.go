@@ -81,8 +81,8 @@ func (s *scope) find(name string) (meaning symbol, ok bool) {
 // function returns the function with this name in the innermost scope that has it, and this scope. It returns nil if there is none.
 func (s *scope) function(name string) (found *function, declaredIn *scope) {
 	for ; s != nil; s = s.outer {
-		if f := s.functions[name]; f != nil {
-			return f, s
+		if function := s.functions[name]; function != nil {
+			return function, s
 		}
 	}
 	return nil, nil

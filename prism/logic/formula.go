@@ -137,23 +137,23 @@ func WithoutFilters(expr sema.Expr) *Formula {
 
 // Nested returns the first property operator inside a state formula, or inside the definition of a label; nil if there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
-	var found sema.Expr
+	var operator sema.Expr
 	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if found != nil {
+		if operator != nil {
 			return false
 		}
 		switch Of(operand).Kind {
 		case Expression:
 		case Label:
 			if index := operand.(*sema.Label).Index; index >= 0 && index < len(labels) {
-				found = Nested(labels[index].X, labels)
+				operator = Nested(labels[index].X, labels)
 			}
 		default:
-			found = operand
+			operator = operand
 		}
-		return found == nil
+		return operator == nil
 	})
-	return found
+	return operator
 }
 
 // IsState reports whether an operand of a temporal operator is a state formula, or nil.

@@ -115,27 +115,27 @@ func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Exp
 // HasOperators reports whether an expression contains property operators. If it does not, the variables and labels of a state determine its
 // value.
 func HasOperators(expr syntax.Expr) bool {
-	found := false
+	hasOperators := false
 	syntax.Inspect(expr, func(node syntax.Node) bool {
-		if subexpr, ok := node.(syntax.Expr); ok && !found {
+		if subexpr, ok := node.(syntax.Expr); ok && !hasOperators {
 			kind := Read(subexpr).Kind
-			found = kind != Expression && kind != Label && kind != RewardFormula
+			hasOperators = kind != Expression && kind != Label && kind != RewardFormula
 		}
-		return !found
+		return !hasOperators
 	})
-	return found
+	return hasOperators
 }
 
 // HasBounds reports whether an expression has an operator with a bound on steps or time, or a next operator.
-func HasBounds(expr syntax.Expr) (found bool) {
+func HasBounds(expr syntax.Expr) (hasBounds bool) {
 	syntax.Inspect(expr, func(node syntax.Node) bool {
 		switch part := node.(type) {
 		case *syntax.Temporal:
-			found = found || part.Bound != nil || part.Op == syntax.Next
+			hasBounds = hasBounds || part.Bound != nil || part.Op == syntax.Next
 		case *syntax.RewardPath:
-			found = found || part.Bound != nil
+			hasBounds = hasBounds || part.Bound != nil
 		}
-		return !found
+		return !hasBounds
 	})
-	return found
+	return hasBounds
 }

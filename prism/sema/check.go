@@ -81,8 +81,8 @@ type items struct {
 }
 
 // itemsByKind groups the items of a model file by kind, in source order.
-func itemsByKind(all []syntax.Item) (byKind items) {
-	for _, item := range all {
+func itemsByKind(modelItems []syntax.Item) (byKind items) {
+	for _, item := range modelItems {
 		switch item := item.(type) {
 		case *syntax.TypeDecl:
 			byKind.types = append(byKind.types, item)

@@ -415,8 +415,8 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 
 // enclosedToInt evaluates floor, ceil or round of an enclosed number. It returns an undecided error if the bounds give different integers.
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
-	out := Enclosed{enclosure: value.enclosure}
-	if low, high, ok := out.Ends(); ok {
+	rounded := Enclosed{enclosure: value.enclosure}
+	if low, high, ok := rounded.Ends(); ok {
 		lowInt, fits := rat{low}.toInt(expr.Func)
 		highInt, alsoFits := rat{high}.toInt(expr.Func)
 		if fits && alsoFits && lowInt == highInt {

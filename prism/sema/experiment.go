@@ -99,9 +99,9 @@ func isListValue(text string) bool {
 
 // parseConst parses one definition of a -const switch; ok is false if its format is wrong.
 func parseConst(text string) (def ConstDef, ok bool) {
-	name, value, found := strings.Cut(text, "=")
+	name, value, hasEquals := strings.Cut(text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !found || name == "" || value == "" || strings.HasSuffix(value, ":") {
+	if !hasEquals || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
 	}
 	parts := strings.Split(value, ":")
@@ -223,11 +223,11 @@ func (ps *Properties) selectedProperties(selected []int) []int {
 	if ps == nil || selected != nil {
 		return selected
 	}
-	all := make([]int, len(ps.props))
-	for i := range all {
-		all[i] = i
+	indices := make([]int, len(ps.props))
+	for i := range indices {
+		indices[i] = i
 	}
-	return all
+	return indices
 }
 
 // constantsOfProperties returns the constants of the properties file that the selected properties use.

@@ -225,10 +225,10 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 		return sum
 	}
 	operandMagnitude := x.maxAbs() + y.maxAbs()
-	least := max(sum.Lo, -sum.Hi) - sumMargin*operandMagnitude
-	if least > 0 {
-		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / least
-		sum.MinAbs, sum.RelErr = least, roundedRelErr(relativeToLeast)
+	minMagnitude := max(sum.Lo, -sum.Hi) - sumMargin*operandMagnitude
+	if minMagnitude > 0 {
+		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / minMagnitude
+		sum.MinAbs, sum.RelErr = minMagnitude, roundedRelErr(relativeToLeast)
 	}
 	return sum
 }
@@ -274,11 +274,11 @@ func (x Enclosed) RelativeError(float float64) float64 {
 
 // absoluteError returns an upper bound on the difference between a float64 and the enclosed number; infinite if a number is not finite.
 func (x Enclosed) absoluteError(float float64) float64 {
-	lo, hi, ok := x.Ends()
+	low, high, ok := x.Ends()
 	if !ok || math.IsInf(float, 0) || math.IsNaN(float) {
 		return math.Inf(1)
 	}
-	fromLo, _ := distance(float, lo).Float64()
-	fromHi, _ := distance(float, hi).Float64()
+	fromLo, _ := distance(float, low).Float64()
+	fromHi, _ := distance(float, high).Float64()
 	return roundingMargin * max(fromLo, fromHi)
 }

@@ -32,16 +32,16 @@ func image(permutation map[int]int, i int) int {
 }
 
 // commandTexts returns, for each module, the sorted texts of its actions, its invariant and its commands.
-func (f *finder) commandTexts(r *renaming) [][]string {
+func (f *finder) commandTexts(renaming *renaming) [][]string {
 	perModule := make([][]string, len(f.program.Modules))
 	for i := range f.program.Modules {
 		module := &f.program.Modules[i]
-		texts := []string{"invariant " + r.exprText(module.Invariant)}
+		texts := []string{"invariant " + renaming.exprText(module.Invariant)}
 		for _, action := range module.Alphabet {
-			texts = append(texts, fmt.Sprint("action ", image(r.actions, action)))
+			texts = append(texts, fmt.Sprint("action ", image(renaming.actions, action)))
 		}
 		for j := range module.Commands {
-			texts = append(texts, r.commandText(&module.Commands[j]))
+			texts = append(texts, renaming.commandText(&module.Commands[j]))
 		}
 		slices.Sort(texts)
 		perModule[i] = texts
@@ -63,11 +63,11 @@ func (r *renaming) commandText(command *sema.Command) string {
 }
 
 // textsOfRewards returns the texts of the reward structures that the properties use.
-func (f *finder) textsOfRewards(r *renaming) []string {
+func (f *finder) textsOfRewards(renaming *renaming) []string {
 	var texts []string
 	for i := range f.program.Rewards {
 		if f.usedRewards[i] {
-			texts = append(texts, r.rewardsText(&f.program.Rewards[i]))
+			texts = append(texts, renaming.rewardsText(&f.program.Rewards[i]))
 		}
 	}
 	return texts

@@ -359,9 +359,9 @@ func (p *parser) commentBehind() Doc {
 	}
 	p.commentsEnd = max(p.commentsEnd, int(p.prevTok.end))
 	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.tok.pos.Offset])
-	blanks, comment, found := bytes.Cut(line, []byte("//"))
+	blanks, comment, isComment := bytes.Cut(line, []byte("//"))
 	startsNextBlock := p.scanner.block == p.commentsEnd+len(blanks) && p.tok.kind != tokEOF
-	if !found || startsNextBlock {
+	if !isComment || startsNextBlock {
 		return nil
 	}
 	p.commentsEnd += len(line)

@@ -178,8 +178,8 @@ func (p *parser) splitOperator(operator kind) bool {
 		return false
 	}
 	letter := kindTexts[operator]
-	quantity, found := strings.CutPrefix(p.text(p.tok), letter)
-	if !found || !isBoundWord(quantity) {
+	quantity, isOperator := strings.CutPrefix(p.text(p.tok), letter)
+	if !isOperator || !isBoundWord(quantity) {
 		return false
 	}
 	// The operator becomes the current token.

@@ -14,23 +14,23 @@ import (
 // notes have the results of the strict checks, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
 	hasConstants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
-	out := &table.Table{Columns: r.columns(hasConstants)}
+	report := &table.Table{Columns: r.columns(hasConstants)}
 	for i := range r.Rows {
-		r.Rows[i].appendTo(out, hasConstants)
+		r.Rows[i].appendTo(report, hasConstants)
 	}
-	out.Notes = append(out.Notes, r.String())
+	report.Notes = append(report.Notes, r.String())
 	if r.Count(Unchecked) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared, and the exit code is %d", r.ExitCode()))
+		report.Notes = append(report.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared, and the exit code is %d", r.ExitCode()))
 	}
-	out.Notes = append(out.Notes, r.proofNotes()...)
+	report.Notes = append(report.Notes, r.proofNotes()...)
 	for i := range r.Models {
-		out.Notes = append(out.Notes, r.Models[i].String())
+		report.Notes = append(report.Notes, r.Models[i].String())
 	}
 	for i := range r.Diagnoses {
-		out.Notes = append(out.Notes, r.Diagnoses[i].String())
+		report.Notes = append(report.Notes, r.Diagnoses[i].String())
 	}
-	out.Notes = append(out.Notes, r.Notes...)
-	return out
+	report.Notes = append(report.Notes, r.Notes...)
+	return report
 }
 
 // columns returns the columns of the table.
@@ -46,7 +46,7 @@ func (r *Report) columns(hasConstants bool) []table.Column {
 }
 
 // appendTo appends the row to the table.
-func (row *Row) appendTo(out *table.Table, withConstants bool) {
+func (row *Row) appendTo(report *table.Table, withConstants bool) {
 	cells := []any{row.Property}
 	if withConstants {
 		cells = append(cells, result.Valuation(row.Constants).String())
@@ -58,7 +58,7 @@ func (row *Row) appendTo(out *table.Table, withConstants bool) {
 	if row.Reason != "" {
 		reasons = slices.Concat([]string{row.Reason}, row.Notes)
 	}
-	out.Append(append(cells, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.Join(reasons, "; "))...)
+	report.Append(append(cells, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.Join(reasons, "; "))...)
 }
 
 // maxNumberLength is the length of the longest text of a float64, as number returns it.

@@ -73,21 +73,21 @@ func Parse(src []byte, property *syntax.Property) []Expectation {
 		return nil
 	}
 	block := newBlock(src, property)
-	var out []Expectation
+	var expectations []Expectation
 	for from := 0; ; {
-		found, ok := findResult(block.text, from)
+		annotation, ok := findResult(block.text, from)
 		if !ok {
-			return out
+			return expectations
 		}
 		parsed := Expectation{
-			Text: string(block.src[found.begin:found.end]), Pos: block.pos(found.begin), End: block.pos(found.end),
-			Value: string(block.text[found.value:found.end]), ValuePos: block.pos(found.value),
+			Text: string(block.src[annotation.begin:annotation.end]), Pos: block.pos(annotation.begin), End: block.pos(annotation.end),
+			Value: string(block.text[annotation.value:annotation.end]), ValuePos: block.pos(annotation.value),
 		}
-		if found.conditions < found.conditionsEnd {
-			parsed.Conditions = block.conditions(found.conditions, found.conditionsEnd)
+		if annotation.conditions < annotation.conditionsEnd {
+			parsed.Conditions = block.conditions(annotation.conditions, annotation.conditionsEnd)
 		}
-		out = append(out, parsed)
-		from = found.end
+		expectations = append(expectations, parsed)
+		from = annotation.end
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 type match struct{ begin, end, conditions, conditionsEnd, value int }
 
 // findResult returns the first annotation "RESULT (conditions): value" at or after an offset; false if there is none.
-func findResult(text []byte, from int) (found match, ok bool) {
+func findResult(text []byte, from int) (annotation match, ok bool) {
 	for {
 		i := bytes.Index(text[from:], []byte(resultWord))
 		if i < 0 {
 			return match{}, false
 		}
-		if found, ok := resultAt(text, from+i); ok {
-			return found, true
+		if annotation, ok := resultAt(text, from+i); ok {
+			return annotation, true
 		}
 		from += i + 1
 	}
@@ -31,22 +31,22 @@ func findResult(text []byte, from int) (found match, ok bool) {
 const resultWord = "RESULT"
 
 // resultAt parses the annotation that begins with the word RESULT at an offset. ok is false if the annotation is malformed.
-func resultAt(text []byte, offset int) (found match, ok bool) {
-	found.begin = offset
+func resultAt(text []byte, offset int) (annotation match, ok bool) {
+	annotation.begin = offset
 	offset = skipBlanks(text, offset+len(resultWord))
 	if begin, end, hasConditions := parenthesised(text, offset); hasConditions && begin < end {
-		found.conditions, found.conditionsEnd = begin, end
+		annotation.conditions, annotation.conditionsEnd = begin, end
 		offset = skipBlanks(text, end+1)
 	}
 	if offset == len(text) || text[offset] != ':' {
 		return match{}, false
 	}
-	found.value = skipBlanks(text, offset+1)
-	found.end = len(text)
-	if length := bytes.IndexAny(text[found.value:], " \t\n\r"); length >= 0 {
-		found.end = found.value + length
+	annotation.value = skipBlanks(text, offset+1)
+	annotation.end = len(text)
+	if length := bytes.IndexAny(text[annotation.value:], " \t\n\r"); length >= 0 {
+		annotation.end = annotation.value + length
 	}
-	return found, found.value < found.end
+	return annotation, annotation.value < annotation.end
 }
 
 // parenthesised returns the begin and end of the text in parentheses at an offset. It returns false if there are no parentheses.

@@ -104,14 +104,14 @@ func ParseTerms(src []byte, property *syntax.Property) []Terms {
 		return nil
 	}
 	comment := newBlock(src, property)
-	var out []Terms
+	var terms []Terms
 	for from := 0; ; {
 		begin := comment.findWord(keyword, from)
 		if begin < 0 {
-			return out
+			return terms
 		}
 		end := begin + lineLength(comment.text[begin:])
-		out = append(out, comment.parseTerms(begin, end))
+		terms = append(terms, comment.parseTerms(begin, end))
 		from = end
 	}
 }
@@ -332,14 +332,14 @@ func classesNamed(name string) []result.Class {
 	case "state limit":
 		return []result.Class{result.Memory}
 	}
-	all := slices.Concat(limits, []result.Class{
+	classes := slices.Concat(limits, []result.Class{
 		result.Parse, result.TypeError, result.Constants, result.Build, result.Model, result.Unsupported,
 		result.PathLength, result.Deadlock, result.NonConverge,
 	})
 	if name == "any" {
-		return all
+		return classes
 	}
-	if slices.Contains(all, result.Class(name)) {
+	if slices.Contains(classes, result.Class(name)) {
 		return []result.Class{result.Class(name)}
 	}
 	return nil

@@ -50,15 +50,15 @@ type Set struct {
 
 // Discover returns the cases of all models in the directories and their subdirectories.
 func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
-	found := &discovery{fsys: fsys, options: opt}
-	if found.options.Name == nil {
-		found.options.Name = func(file string) string { return file }
+	discovered := &discovery{fsys: fsys, options: opt}
+	if discovered.options.Name == nil {
+		discovered.options.Name = func(file string) string { return file }
 	}
 	visit := func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() != indexFile {
 			return err
 		}
-		return found.addModel(name)
+		return discovered.addModel(name)
 	}
 	for _, dir := range dirs {
 		if err := fs.WalkDir(fsys, dir, visit); err != nil {
@@ -66,11 +66,11 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 		}
 	}
 	bySize := func(first, second benchmarkCase) int { return cmp.Compare(first.states, second.states) }
-	slices.SortStableFunc(found.cases, bySize)
-	for _, benchmark := range found.cases {
-		found.set.Tests = append(found.set.Tests, benchmark.test)
+	slices.SortStableFunc(discovered.cases, bySize)
+	for _, benchmark := range discovered.cases {
+		discovered.set.Tests = append(discovered.set.Tests, benchmark.test)
 	}
-	return &found.set, nil
+	return &discovered.set, nil
 }
 
 // discovery is the state of Discover.

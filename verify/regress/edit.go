@@ -154,7 +154,7 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 		return linesOf(proposals[0], ""), ""
 	}
 	// The conditions use constants with several values in the test. If these are not enough, they use all constants.
-	varied, all := (*propertyInstance).constants, (*propertyInstance).allConstants
+	varied, allConstants := (*propertyInstance).constants, (*propertyInstance).allConstants
 	names := distinguishingConstants(proposals, varied)
 	if sameConditionsSameValue(proposals, names, varied) {
 		if len(names) == 0 {
@@ -162,11 +162,11 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 		}
 		return conditionalLines(proposals, names, varied)
 	}
-	names = distinguishingConstants(proposals, all)
-	if len(names) == 0 || !sameConditionsSameValue(proposals, names, all) {
+	names = distinguishingConstants(proposals, allConstants)
+	if len(names) == 0 || !sameConditionsSameValue(proposals, names, allConstants) {
 		return nil, "it has different values in different tests, and no constant tells them apart"
 	}
-	return conditionalLines(proposals, names, all)
+	return conditionalLines(proposals, names, allConstants)
 }
 
 // allConstants returns all constants of an instance with their values, including the ones that the files define.

@@ -28,26 +28,26 @@ func existingFiles(fsys fs.FS, target, suffix string) []string {
 	if otherExts != "" {
 		exts = append(exts, strings.Split(otherExts, ",")...)
 	}
-	var found []string
+	var existing []string
 	for _, ext := range exts {
 		if name := base + "." + ext + suffix; exists(fsys, name) {
-			found = append(found, name)
+			existing = append(existing, name)
 		} else { // each of several reward structures has a numbered file
-			found = append(found, numberedFiles(fsys, base, "."+ext+suffix)...)
+			existing = append(existing, numberedFiles(fsys, base, "."+ext+suffix)...)
 		}
 	}
-	return found
+	return existing
 }
 
 // numberedFiles returns the existing files with the names base1ext, base2ext and so on.
 func numberedFiles(fsys fs.FS, base, ext string) []string {
-	var found []string
+	var existing []string
 	for i := 1; ; i++ {
 		name := base + strconv.Itoa(i) + ext
 		if !exists(fsys, name) {
-			return found
+			return existing
 		}
-		found = append(found, name)
+		existing = append(existing, name)
 	}
 }
 
@@ -60,16 +60,16 @@ func exists(fsys fs.FS, name string) bool {
 // importFiles returns the existing files for the target of an import, such as "in.all", "in.tra,sta" or "in.all.gz".
 func importFiles(fsys fs.FS, target string) ([]string, error) {
 	suffix := gzipExtension(target)
-	found := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
-	if len(found) == 0 {
+	existing := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
+	if len(existing) == 0 {
 		return nil, fmt.Errorf("%s: no such file to import", target)
 	}
-	return found, nil
+	return existing, nil
 }
 
 // FilesOfSwitches returns the existing files that the switches of a test name: imports, and the expected files of exports.
 func FilesOfSwitches(fsys fs.FS, test *Test) []string {
-	var found []string
+	var existing []string
 	for _, arg := range test.Args {
 		target, _, _ := strings.Cut(arg, ":") // without its options
 		if target == "" || strings.HasPrefix(target, "-") {
@@ -77,13 +77,13 @@ func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 		}
 		target = path.Join(test.Dir, target)
 		if exists(fsys, target) {
-			found = append(found, target)
+			existing = append(existing, target)
 			continue
 		}
 		suffix := gzipExtension(target)
-		found = append(found, existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)...)
+		existing = append(existing, existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)...)
 	}
-	return found
+	return existing
 }
 
 // compareExport compares an expected file with the output of a run, byte by byte. isWritten is false if the run did not write the file.

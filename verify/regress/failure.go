@@ -52,16 +52,16 @@ func explainMisplaced(err error, job *runner.Job) error {
 // errorResult returns the result of a test that cannot be run.
 func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.TestResult {
 	failure := fileFailure(err)
-	out := test.newResult(engine, nil)
-	out.Outcome, out.Reason = report.TestError, failure.Message
+	testResult := test.newResult(engine, nil)
+	testResult.Outcome, testResult.Reason = report.TestError, failure.Message
 	if failure.Class == result.Unsupported {
-		out.Outcome = report.TestUnsupported
+		testResult.Outcome = report.TestUnsupported
 	}
-	out.Verdict = &result.Verdict{Engine: engine.DisplayName(), Err: failure}
+	testResult.Verdict = &result.Verdict{Engine: engine.DisplayName(), Err: failure}
 	if failure.File != "" {
-		out.File, out.Line, out.Col = failure.File, int(failure.Pos.Line), int(failure.Pos.Col)
+		testResult.File, testResult.Line, testResult.Col = failure.File, int(failure.Pos.Line), int(failure.Pos.Col)
 	}
-	return out
+	return testResult
 }
 
 // isRepeatable reports whether another run would end with the same failure.

@@ -188,15 +188,15 @@ func (r *suiteRun) runAll(ctx context.Context) {
 }
 
 // results returns the results by test, property instance and engine. compared counts how the verdicts of the engines agree.
-func (r *suiteRun) results() (out []report.TestResult, compared agree.Tally) {
+func (r *suiteRun) results() (testResults []report.TestResult, compared agree.Tally) {
 	runsOf := make(map[*loadedTest][]*testRun)
 	for _, run := range r.runs {
 		runsOf[run.loadedTest] = append(runsOf[run.loadedTest], run)
 	}
 	for _, test := range r.tests {
-		out = append(out, interleave(test, runsOf[test], &compared)...)
+		testResults = append(testResults, interleave(test, runsOf[test], &compared)...)
 	}
-	return out, compared
+	return testResults, compared
 }
 
 // interleave returns the results of all runs of one test, which differ in their engines: first the results about whole runs, then for each property

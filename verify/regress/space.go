@@ -152,12 +152,12 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	if switchName != "importmodel" {
 		return nil, unsupported("imports (%s)", words[0])
 	}
-	found, err := importFiles(test.opt.FS, file)
+	existing, err := importFiles(test.opt.FS, file)
 	if err != nil {
 		return nil, err
 	}
 	var sources []importSource
-	for _, name := range found {
+	for _, name := range existing {
 		uncompressed := strings.TrimSuffix(name, gzipExtension(name))
 		sources = append(sources, importSource{name, strings.TrimPrefix(path.Ext(uncompressed), ".")})
 	}

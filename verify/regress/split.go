@@ -98,12 +98,12 @@ func (run *testRun) record() error {
 // replay reads the recorded results of the run. If its shard is absent, it adds the result that the test was not run.
 func (run *testRun) replay() {
 	ledger := run.opt.Split
-	found := false
+	isRecorded := false
 	err := ledger.Replay(shard.Stream{Name: run.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
-		found = true
+		isRecorded = true
 		return true, run.decode(piece)
 	})
-	if err == nil && !found {
+	if err == nil && !isRecorded {
 		failure := &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}
 		run.runResults = append(run.runResults, run.errorResult(run.engine, failure))
 	}

@@ -176,11 +176,11 @@ func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool)
 // addImport adds the files of an import to the command, and returns the argument of the import in the run.
 func (c *toolCommand) addImport(target string) (string, error) {
 	file, options, hasOptions := strings.Cut(target, ":")
-	found, err := importFiles(c.test.opt.FS, path.Join(c.test.Dir, file))
+	existing, err := importFiles(c.test.opt.FS, path.Join(c.test.Dir, file))
 	if err != nil {
 		return "", err
 	}
-	for _, name := range found {
+	for _, name := range existing {
 		text, err := c.test.read(name)
 		if err != nil {
 			return "", err
@@ -341,17 +341,17 @@ func (run *testRun) addRunResult(result report.TestResult, cached bool, log stri
 
 // failedRun returns the result of a run that failed before it checked a property.
 func (run *testRun) failedRun(failure *result.Failure) report.TestResult {
-	out := run.newResult(run.engine, nil)
-	out.Verdict = &result.Verdict{Engine: run.engine.DisplayName(), Err: failure}
-	out.Reason = failure.Message
+	testResult := run.newResult(run.engine, nil)
+	testResult.Verdict = &result.Verdict{Engine: run.engine.DisplayName(), Err: failure}
+	testResult.Reason = failure.Message
 	switch {
 	case failure.Class == result.Unsupported:
-		out.Outcome = report.TestUnsupported
+		testResult.Outcome = report.TestUnsupported
 	case failure.Class.Limited():
-		out.Outcome = report.TestLimit
+		testResult.Outcome = report.TestLimit
 	default:
-		out.Outcome = report.TestError
-		out.Reason = fmt.Sprintf("%s (%s)", failure.Message, failure.Class)
+		testResult.Outcome = report.TestError
+		testResult.Reason = fmt.Sprintf("%s (%s)", failure.Message, failure.Class)
 	}
-	return out
+	return testResult
 }

@@ -23,16 +23,16 @@ func (e *exporter) vectorFile() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
+	var text bytes.Buffer
 	for _, state := range values {
 		if state.Value.Kind == result.Boolean {
-			out.WriteString(strconv.FormatBool(state.Value.Bool) + "\n")
+			text.WriteString(strconv.FormatBool(state.Value.Bool) + "\n")
 			continue
 		}
 		number := sema.Value{Type: sema.Double, Float: state.Value.Num}
-		out.WriteString(number.String() + "\n")
+		text.WriteString(number.String() + "\n")
 	}
-	return out.Bytes(), nil
+	return text.Bytes(), nil
 }
 
 // valuesEverywhere returns the value of an expression in each state, in PRISM's order of states. Error messages name exportSwitch.
@@ -83,7 +83,7 @@ func (e *exporter) targetFile() ([]byte, error) {
 	if err := e.buildOnce(); err != nil {
 		return nil, err
 	}
-	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
+	text := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
 	for number, state := range e.space.Order() {
 		labels := ""
 		if slices.Contains(e.space.Model().Initial, state) {
@@ -93,10 +93,10 @@ func (e *exporter) targetFile() ([]byte, error) {
 			labels += " 1"
 		}
 		if labels != "" {
-			out = fmt.Appendf(out, "%d:%s\n", number, labels)
+			text = fmt.Appendf(text, "%d:%s\n", number, labels)
 		}
 	}
-	return out, nil
+	return text, nil
 }
 
 // exportedTarget returns the target of the only property: b in P=? [ F b ] or P=? [ a U b ].

@@ -174,12 +174,12 @@ func (request *Request) testsOf(selected *Selection, path string, suite *suitefi
 }
 
 // discoverBenchmarks adds the cases of the Quantitative Verification Benchmark Set.
-func (request *Request) discoverBenchmarks(s *Selection) (err error) {
-	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: s.paths.userName})
+func (request *Request) discoverBenchmarks(selection *Selection) (err error) {
+	selection.Benchmarks, err = qvbs.Discover(selection.paths.fsys, selection.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: selection.paths.userName})
 	if err != nil {
 		return err
 	}
-	s.Tests = s.Benchmarks.Tests
+	selection.Tests = selection.Benchmarks.Tests
 	return nil
 }
 
