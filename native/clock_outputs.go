@@ -30,7 +30,8 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 // withProofs returns the space on which a property is checked. A certificate file is about one MDP. If the file is about the MDP of an earlier property,
 // the property is checked without certificates.
 func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
-	if states.method.outputs.Certificate == nil || states.fileModel == nil || states.fileModel == space.model {
+	isAboutOther := states.fileModel != nil && states.fileModel != space.model
+	if states.method.outputs.Certificate == nil || !isAboutOther {
 		return space
 	}
 	plain := *space

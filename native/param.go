@@ -258,7 +258,8 @@ func (model *parametricModel) confirm(function *piecewise, computed result.Value
 		return model.confirmInfinite(computed)
 	}
 	atPoint := function.at(pointOf(model.params))
-	if atPoint == nil || computed.Rat == nil || computed.Rat.Cmp(atPoint) != 0 {
+	areFractions := atPoint != nil && computed.Rat != nil
+	if !areFractions || computed.Rat.Cmp(atPoint) != 0 {
 		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(model.params))
 	}
 	return nil

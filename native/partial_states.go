@@ -314,7 +314,8 @@ func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float
 	default:
 		truncation.stallCount = 0
 	}
-	if truncation.answer == nil || truncation.answer.Err != nil || width < truncation.answerWidth {
+	hasAnswer := truncation.answer != nil && truncation.answer.Err == nil
+	if !hasAnswer || width < truncation.answerWidth {
 		truncation.answer, truncation.answerWidth = &verdict, width
 	}
 }
@@ -340,7 +341,8 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 // exploreAll explores the whole model, up to maxStates states. 0 stands for no limit. It does nothing if an
 // earlier call had the same limit.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
-	if partial.fullModel != nil || partial.err != nil && partial.lastLimit == maxStates {
+	hasFailed := partial.err != nil && partial.lastLimit == maxStates
+	if partial.fullModel != nil || hasFailed {
 		return
 	}
 	opts := partial.build

@@ -18,7 +18,8 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	start := time.Now()
 	reduced, err := model.quotient(ctx, property)
 	failure, isFailure := errors.AsType[*result.Failure](err)
-	if isFailure && failure.Class == result.Unsupported && model.outputs.Partition == nil {
+	isUnsupported := isFailure && failure.Class == result.Unsupported
+	if isUnsupported && model.outputs.Partition == nil {
 		verdict := model.checker.Check(ctx, property)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), "not reduced: "+failure.Message)
 		return verdict

@@ -105,8 +105,12 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 			return nil, err
 		}
 	}
-	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil || value == nil {
+	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil {
 		return nil, err
+	}
+	isInfinite := value == nil
+	if isInfinite {
+		return nil, nil
 	}
 	check := &regionCheck{model: property.parametricModel, isMinimum: value.isMinimum, relation: formula.Rel}
 	threshold := property.chain.One().Scale(fractionOf(bound))

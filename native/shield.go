@@ -21,7 +21,8 @@ import (
 func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
 	operator := logic.Of(property.X)
-	if operator.Kind != logic.Probability || operator.Extremum != syntax.Max && operator.Extremum != syntax.Min {
+	hasExtremum := operator.Extremum == syntax.Max || operator.Extremum == syntax.Min
+	if operator.Kind != logic.Probability || !hasExtremum {
 		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", property.Text)
 	}
 	reach, _, err := checker.Reach(ctx, property)

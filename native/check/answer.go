@@ -180,7 +180,8 @@ func shortestDecimal(lower, upper float64) float64 {
 		return lower
 	}
 	middle := lower/2 + upper/2 // the sum of the bounds may overflow
-	if !(lower <= middle && middle <= upper) {
+	isBetween := lower <= middle && middle <= upper
+	if !isBetween {
 		middle = lower
 	}
 	for digits := 1; digits < maxDigits; digits++ {

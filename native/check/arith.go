@@ -184,7 +184,8 @@ func applyToFractions(operator syntax.Op, left, right *big.Rat) *big.Rat {
 
 // rationalPower returns base to the power of exponent. It returns nil unless the exponent is a whole number from 0 to maxPower.
 func rationalPower(base, exponent *big.Rat) *big.Rat {
-	if !exponent.IsInt() || exponent.Sign() < 0 || exponent.Cmp(big.NewRat(maxPower, 1)) > 0 {
+	isInRange := exponent.Sign() >= 0 && exponent.Cmp(big.NewRat(maxPower, 1)) <= 0
+	if !exponent.IsInt() || !isInRange {
 		return nil
 	}
 	power := big.NewRat(1, 1)

@@ -139,7 +139,8 @@ func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time
 		return err
 	}
 	const maxSteps = 1 << 40
-	if !time.IsInt() || !time.Num().IsInt64() || time.Num().Int64() > maxSteps {
+	isTooLong := time.Cmp(big.NewRat(maxSteps, 1)) > 0
+	if !time.IsInt() || isTooLong {
 		return fmt.Errorf("%s steps of a DTMC: want a whole number up to %d", time.RatString(), maxSteps)
 	}
 	return forward.Steps(ctx, int(time.Num().Int64()))

@@ -102,7 +102,8 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 		}
 		return merged, nil
 	}
-	if lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0 {
+	haveFractions := lower.Value.Rat != nil && upper.Value.Rat != nil
+	if haveFractions && lower.Value.Rat.Cmp(upper.Value.Rat) == 0 {
 		return merged, nil
 	}
 	bounds := between(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))

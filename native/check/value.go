@@ -100,7 +100,8 @@ func (v *numbers) at(s int) number {
 // put sets the value in state s.
 func (v *numbers) put(s int, value number) {
 	v.lo[s], v.hi[s] = value.Lo, value.Hi
-	if v.openEnds == nil && (value.aboveLo || value.belowHi) {
+	hasOpenEnd := value.aboveLo || value.belowHi
+	if hasOpenEnd && v.openEnds == nil {
 		v.openEnds = make([][2]bool, len(v.lo))
 	}
 	if v.openEnds != nil {

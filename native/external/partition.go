@@ -98,8 +98,10 @@ func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error
 		} else {
 			next, added = added[0], added[1:]
 		}
-		if n := len(merged); n > 0 && next.First-merged[n-1].End <= joinGap {
-			merged[n-1].End = max(merged[n-1].End, next.End)
+		last := len(merged) - 1
+		joinsLast := last >= 0 && next.First-merged[last].End <= joinGap
+		if joinsLast {
+			merged[last].End = max(merged[last].End, next.End)
 			continue
 		}
 		merged = append(merged, next)

@@ -153,16 +153,13 @@ func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, 
 // equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
 // choices, and Reward in a probability.
 func (c *confirmation) equalFields(certified, translated *certificate.Vector) bool {
-	if certified.Kind != translated.Kind || certified.Paths != translated.Paths {
-		return false
-	}
-	if c.file.Model.Kind == certificate.MDP && certified.Max != translated.Max {
-		return false
-	}
-	if certified.From != translated.From || certified.To != translated.To || !equalTimes(certified.Timed, translated.Timed) {
-		return false
-	}
-	if !equalRats(certified.Discount, translated.Discount) {
+	hasChoices := c.file.Model.Kind == certificate.MDP
+	switch {
+	case certified.Kind != translated.Kind || certified.Paths != translated.Paths,
+		hasChoices && certified.Max != translated.Max,
+		certified.From != translated.From || certified.To != translated.To,
+		!equalTimes(certified.Timed, translated.Timed),
+		!equalRats(certified.Discount, translated.Discount):
 		return false
 	}
 	switch certified.Kind {

@@ -456,10 +456,14 @@ func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 		return nil, nil
 	}
 	value, err := sema.Enclose(expr, nil)
-	if err == nil && value.Rat == nil && !math.IsInf(value.Lo, 1) {
-		err = t.unsupported(expr, "a time bound that is not a fraction")
+	if err != nil {
+		return nil, err
 	}
-	return value.Rat, err
+	isInfinite := math.IsInf(value.Lo, 1)
+	if value.Rat == nil && !isInfinite {
+		return nil, t.unsupported(expr, "a time bound that is not a fraction")
+	}
+	return value.Rat, nil
 }
 
 // checkAveragesPerStep returns an error for a Markov automaton. Its long-run averages are per unit of time, and certificates support only

@@ -221,7 +221,8 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 func (c *checker) reportProgress() {
 	now := time.Now()
 	statistics := c.stats()
-	if c.opts.Progress == nil || statistics.Count() == 0 || now.Sub(c.lastProgress) < 100*time.Millisecond {
+	isTooEarly := statistics.Count() == 0 || now.Sub(c.lastProgress) < 100*time.Millisecond
+	if c.opts.Progress == nil || isTooEarly {
 		return
 	}
 	c.lastProgress = now

@@ -293,11 +293,13 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		solver.cache[key] = value
 	}
 	function := value.values[solver.initial]
-	if atPoint, isFinite := function.At(point); !isFinite || atPoint.Cmp(optimum) != 0 {
+	initialValue, isFinite := function.At(point)
+	if !isFinite || initialValue.Cmp(optimum) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", function, point)
 	}
 	for _, advantage := range value.advantages {
-		if atPoint, isFinite := advantage.At(point); !isFinite || atPoint.Sign() < 0 {
+		advantageAtPoint, isFinite := advantage.At(point)
+		if !isFinite || advantageAtPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
@@ -391,7 +393,8 @@ func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.
 			if err := checkSize(advantage); err != nil {
 				return nil, err
 			}
-			if text := advantage.String(); !advantage.IsZero() && !seen[text] {
+			text := advantage.String()
+			if !advantage.IsZero() && !seen[text] {
 				seen[text] = true
 				advantages = append(advantages, advantage)
 			}

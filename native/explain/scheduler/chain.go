@@ -30,10 +30,12 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 // CheckResolved checks that a scheduler or policy resolves the nondeterminism of a model. before is the model without it, after
 // the model with it. New deadlocks are an error. States with several choices are an error unless equallyLikely is true.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
-	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
+	deadlocks := after.NumDeadlocks()
+	if deadlocks > 0 && before.NumDeadlocks() == 0 {
 		return fmt.Errorf("%s %s no choice any more: the scheduler or policy blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
 	}
-	if deciding := after.NumStatesWithChoices(); deciding > 0 && !equallyLikely {
+	deciding := after.NumStatesWithChoices()
+	if deciding > 0 && !equallyLikely {
 		return fmt.Errorf("%s %s several choices left: the scheduler or policy leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
 	}
 	return nil

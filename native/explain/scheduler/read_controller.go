@@ -163,7 +163,8 @@ func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controlle
 	}
 	if choice.Prob != "" {
 		_, isNumber := move.prob.SetString(string(choice.Prob))
-		if !isNumber || move.prob.Sign() < 0 || move.prob.Cmp(one) > 0 {
+		isProbability := isNumber && move.prob.Sign() >= 0 && move.prob.Cmp(one) <= 0
+		if !isProbability {
 			return move, fmt.Errorf("found the probability %.60q of a choice, want a number from 0 to 1", choice.Prob)
 		}
 	}

@@ -95,7 +95,8 @@ func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error)
 // checkDRNNames returns an error for a name that the DRN format cannot express.
 func (writer *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, label := range labels {
-		if label.Name == "" || strings.ContainsAny(label.Name, "\"\n\r\t[]") || label.Name[0] == '!' {
+		isPlain := label.Name != "" && !strings.ContainsAny(label.Name, "\"\n\r\t[]")
+		if !isPlain || label.Name[0] == '!' {
 			return fmt.Errorf("label %q cannot be written in the DRN format", label.Name)
 		}
 	}

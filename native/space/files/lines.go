@@ -193,7 +193,8 @@ func parseNumber(text []byte, exact bool) (number, error) {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
 	if numerator, denominator, hasSlash := bytes.Cut(text, []byte("/")); hasSlash {
-		if len(numerator) == 0 || !onlyDigits(numerator) || !onlyDigits(denominator) {
+		isNatural := len(numerator) > 0 && onlyDigits(numerator)
+		if !isNatural || !onlyDigits(denominator) {
 			return number{}, errNumber
 		}
 		return parseFraction(text, exact)

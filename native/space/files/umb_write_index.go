@@ -74,7 +74,8 @@ func (writer *umbWriter) systemIndex() umb.System {
 func (writer *umbWriter) labelIndex() umb.Group {
 	var labels umb.Group
 	for _, label := range writer.labels {
-		if label.Name == "init" || label.Name == "deadlock" && label.States.Empty() {
+		hasNoDeadlock := label.Name == "deadlock" && label.States.Empty()
+		if label.Name == "init" || hasNoDeadlock {
 			continue
 		}
 		annotation := umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}

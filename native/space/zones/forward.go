@@ -107,7 +107,8 @@ func (search *forward) extrapolate(z zone.Zone) zone.Federation {
 func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
-		if intersection, ok := order.Intersect(other); ok && intersection.Intersects(z) {
+		intersection, exists := order.Intersect(other)
+		if exists && intersection.Intersects(z) {
 			result = append(result, intersection)
 		}
 	}
@@ -150,8 +151,8 @@ func (search *forward) expand(entered locationZone) error {
 // take adds the states after a transition from the given states of its location.
 func (search *forward) take(transition *transition, from zone.Federation) error {
 	for _, z := range from {
-		enabled, ok := z.Intersect(transition.guard)
-		if !ok {
+		enabled, exists := z.Intersect(transition.guard)
+		if !exists {
 			continue
 		}
 		if transition.branches == nil {
@@ -170,10 +171,12 @@ func (search *forward) take(transition *transition, from zone.Federation) error 
 func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
-		if start, ok := z.Intersect(invariant.WithLowerBounds()); ok {
-			if later, ok := start.Up().Intersect(invariant); ok {
-				result = result.Add(later)
-			}
+		start, exists := z.Intersect(invariant.WithLowerBounds())
+		if !exists {
+			continue
+		}
+		if later, exists := start.Up().Intersect(invariant); exists {
+			result = result.Add(later)
 		}
 	}
 	return result.Add(z)
@@ -184,12 +187,12 @@ func (location *location) afterDelay(z zone.Zone) zone.Federation {
 func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
-		target, ok := z.Intersect(invariant)
-		if !ok {
+		target, exists := z.Intersect(invariant)
+		if !exists {
 			continue
 		}
 		for _, before := range target.DownAvoiding(bad) {
-			if allowed, ok := before.Intersect(invariant.WithLowerBounds()); ok {
+			if allowed, exists := before.Intersect(invariant.WithLowerBounds()); exists {
 				result = result.Add(allowed)
 			}
 		}
