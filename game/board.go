@@ -14,7 +14,7 @@ type Board uint64
 // ones has the lowest bit of each cell set: one flag a cell.
 const ones = 0x1111_1111_1111_1111
 
-// Value returns the value 2^exp of a tile, 0 for exponent 0 (no tile).
+// Value returns the value 2^exponent of a tile; 0 for the exponent 0, which means no tile.
 func Value(exponent int) int {
 	if exponent == 0 {
 		return 0
@@ -28,7 +28,7 @@ func (b Board) Cell(i int) int {
 	return int(b >> (4 * i) & 15)
 }
 
-// With returns b with exponent exp in cell i. It panics unless 0 <= i < MaxCells and 0 <= exp <= MaxExponent.
+// With returns b with an exponent in cell i. It panics unless 0 <= i < MaxCells and 0 <= exponent <= MaxExponent.
 func (b Board) With(i, exponent int) Board {
 	checkRange("cell", i, MaxCells)
 	checkRange("exponent", exponent, MaxExponent+1)
@@ -64,7 +64,7 @@ func (b Board) Distinct() int {
 	return bits.OnesCount64(seen &^ 1)
 }
 
-// AtLeast reports whether a tile of exponent exp or more is on the board; 1 <= exp <= MaxExponent, or it panics.
+// AtLeast reports whether a tile of this exponent or a greater one is on the board; 1 <= exponent <= MaxExponent, or it panics.
 // A game played for MAX is won when AtLeast(log2 MAX).
 //
 // Source: thesis section 3.6, no_MAX and the win condition.

@@ -37,7 +37,7 @@ func (d Dir) String() string {
 // Moves is a set of directions; bit d is set when d is in it. The zero value is the empty set.
 type Moves uint8
 
-// Has reports whether d is in the set.
+// Has reports whether a direction is in the set.
 func (m Moves) Has(dir Dir) bool { return m>>dir&1 != 0 }
 
 // Len returns the number of directions in the set, 0 to 4.

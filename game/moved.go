@@ -17,7 +17,7 @@ func (r *Rules) Moved(board Board, next *[4]Board) (legal, overflow Moves) {
 	return r.movedAny(board, next)
 }
 
-// Scores returns the scores of the moves of b, the sums of the values of the merged tiles. Left and Right have the same, and so have Up
+// Scores returns the scores of the moves on a board: the sums of the values of the merged tiles. Left and Right have the same, and so have Up
 // and Down. It is 0 for moves that overflow.
 func (r *Rules) Scores(board Board) (horizontal, vertical int) {
 	switch x := uint64(board); {

@@ -43,8 +43,8 @@ func New(shape Shape) (*Rules, error) {
 	return r, nil
 }
 
-// NewPublished returns rules whose moves have the faults of [SlidePublished]. Legal moves and new tiles are the same as for [New]: a legal move changes
-// the board, but an illegal one may change it, too, and the sum of the tiles may become less.
+// NewPublished returns rules whose moves have the faults of [SlidePublished]. Legal moves and new tiles are the same as for [New]: a legal move
+// changes the board, but an illegal one may change it, too, and the sum of the tiles may become less.
 //
 // A move that doubles a tile of 2^15 is ErrOverflow, but on boards with one such tile it does as if nothing could move: games have to end before.
 func NewPublished(shape Shape) (*Rules, error) {
@@ -92,10 +92,10 @@ func (r *Rules) setFlags() {
 // Shape returns the shape the rules are for.
 func (r *Rules) Shape() Shape { return r.shape }
 
-// Move slides all tiles towards d and returns the board after it and the score, the sum of the values of the merged tiles. No new tile
-// is added. The move is illegal exactly when next == b and err is nil. Move panics when d is none of the four directions.
+// Move slides all tiles in a direction. It returns the board after the move, and the score: the sum of the values of the merged tiles. It adds no new
+// tile. The move is illegal exactly when next == board and err is nil. Move panics when dir is none of the four directions.
 //
-// A merge of two tiles of 2^15 returns b, 0 and ErrOverflow. By the rules that move is legal, and Legal says so.
+// A merge of two tiles of 2^15 returns the board, 0 and ErrOverflow. By the rules that move is legal, and Legal says so.
 //
 // Source: thesis section 3.1; Slide is the same on one line.
 func (r *Rules) Move(board Board, dir Dir) (next Board, score int, err error) {

@@ -27,7 +27,7 @@ func (s Shape) Cells() int { return s.Rows * s.Cols }
 // String returns the shape as rows x columns, "4x4".
 func (s Shape) String() string { return fmt.Sprintf("%dx%d", s.Rows, s.Cols) }
 
-// Values returns the tile values 0, 2, 4, ..., 32768 of b, row-major, Cells() of them.
+// Values returns the tile values 0, 2, 4, ..., 32768 of a board, row-major, Cells() of them.
 // The shape must be valid.
 func (s Shape) Values(board Board) []int { return s.WideValues(Wide{Low: board}) }
 

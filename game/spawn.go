@@ -8,8 +8,8 @@ import (
 // FourOdds says how often a new tile is a 4: once in FourOdds times; otherwise it is a 2.
 const FourOdds = 10
 
-// Spawn puts a tile of exponent exp into the n-th empty cell, row-major and counted from 0.
-// It panics unless 0 <= n < Empties(b) and 1 <= exp <= MaxExponent.
+// Spawn puts a tile with an exponent into the n-th empty cell, row-major and counted from 0.
+// It panics unless 0 <= n < Empties(b) and 1 <= exponent <= MaxExponent.
 func (r *Rules) Spawn(board Board, n, exponent int) Board {
 	checkRange("empty cell", n, r.Empties(board))
 	checkRange("exponent less one", exponent-1, MaxExponent)
@@ -28,7 +28,7 @@ func (r *Rules) AddRandom(board Board, rng *rand.Rand) Board {
 	}
 }
 
-// place puts a new tile of exponent exp on b, both functions of draw. It reports false for the draws to be rejected. It panics when the
+// place puts a new tile on a board. draw determines the cell and the exponent. It reports false for the draws to be rejected. It panics when the
 // board is full.
 //
 // The draw times the number of empty cells is the cell, above 64 bits, and a fraction; the fraction times FourOdds says which tile it is,

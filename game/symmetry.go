@@ -16,7 +16,7 @@ const (
 	Transpose                      // swaps rows and columns; square boards only
 )
 
-// Dir returns where direction d points after the symmetry.
+// Dir returns where a direction points after the symmetry.
 func (s Symmetry) Dir(dir Dir) Dir {
 	if s&Transpose != 0 {
 		dir ^= Left ^ Up // also Right ^ Down
@@ -62,7 +62,7 @@ func (r *Rules) Symmetries() int {
 	return 4
 }
 
-// Apply returns the image of b under s. It panics unless s < Symmetries().
+// Apply returns the image of a board under symmetry s. It panics unless s < Symmetries().
 func (r *Rules) Apply(s Symmetry, board Board) Board {
 	checkRange("symmetry", int(s), r.Symmetries())
 	x := uint64(board)

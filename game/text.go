@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Format returns the tile values of b, one row a line, each line ended, values separated by one space, a dot for an empty cell.
+// Format returns the tile values of a board, one row a line, each line ended, values separated by one space, a dot for an empty cell.
 // Parse reads it back. The shape must be valid.
 func (s Shape) Format(board Board) string { return s.formatValues(s.Values(board)) }
 
@@ -124,7 +124,7 @@ func count(n int, what string) string {
 // tileWidth fits the widest tile, 131072, and a space after it.
 const tileWidth = 7
 
-// Draw returns b in a frame of box-drawing characters, 2*Rows+1 lines, each ended and 8*Cols+1 characters wide whatever the tiles are.
+// Draw returns a board in a frame of box-drawing characters, 2*Rows+1 lines, each ended and 8*Cols+1 characters wide whatever the tiles are.
 // The shape must be valid.
 func (s Shape) Draw(board Board) string { return s.drawValues(s.Values(board)) }
 

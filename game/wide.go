@@ -19,7 +19,7 @@ type Wide struct {
 // Cell returns the exponent of cell i, 0 when it is empty. It panics unless 0 <= i < MaxCells.
 func (w Wide) Cell(i int) int { return w.Low.Cell(i) | int(w.High>>(4*i)&1)<<4 }
 
-// With returns w with exponent exp in cell i. It panics unless 0 <= i < MaxCells and 0 <= exp <= MaxWideExponent.
+// With returns w with an exponent in cell i. It panics unless 0 <= i < MaxCells and 0 <= exponent <= MaxWideExponent.
 func (w Wide) With(i, exponent int) Wide {
 	checkRange("exponent", exponent, MaxWideExponent+1)
 	return Wide{w.Low.With(i, exponent&15), w.High&^(1<<(4*i)) | uint64(exponent>>4)<<(4*i)}
@@ -36,7 +36,7 @@ func (w Wide) Max() int {
 	return 16 + Board(uint64(w.Low)&(w.High*15)).Max()
 }
 
-// AtLeast reports whether a tile of exponent exp or more is on the board; 1 <= exp <= MaxWideExponent, or it panics.
+// AtLeast reports whether a tile of this exponent or a greater one is on the board; 1 <= exponent <= MaxWideExponent, or it panics.
 func (w Wide) AtLeast(exponent int) bool {
 	if exponent <= MaxExponent {
 		return w.High != 0 || w.Low.AtLeast(exponent)

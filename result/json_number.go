@@ -23,13 +23,13 @@ func (x JSONNumber) String() string {
 }
 
 // SpecialNumber returns the name of NaN or an infinity as PRISM prints it: NaN, Infinity or -Infinity. ok is false for other numbers.
-func SpecialNumber(x float64) (name string, ok bool) {
+func SpecialNumber(number float64) (name string, ok bool) {
 	switch {
-	case math.IsNaN(x):
+	case math.IsNaN(number):
 		return "NaN", true
-	case math.IsInf(x, 1):
+	case math.IsInf(number, 1):
 		return "Infinity", true
-	case math.IsInf(x, -1):
+	case math.IsInf(number, -1):
 		return "-Infinity", true
 	}
 	return "", false

@@ -103,28 +103,28 @@ func (r *FailureRecord) UnmarshalJSON(text []byte) error {
 }
 
 // NewRecord returns the record of a verdict.
-func NewRecord(v *Verdict) Record {
-	r := Record{
-		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Method: v.Method,
-		BoundMethod: v.BoundMethod, HalfWidth: (*JSONNumber)(v.HalfWidth), Confidence: JSONNumber(v.Confidence), Samples: v.Samples,
-		Accuracy: word(v.Accuracy), Resolution: word(v.Resolution),
-		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seed: v.Seed, Seconds: JSONNumber(v.Seconds),
-		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt, Regions: v.Regions, Quantiles: v.Quantiles, Witnesses: v.Witnesses, Error: NewFailureRecord(v.Err),
+func NewRecord(verdict *Verdict) Record {
+	record := Record{
+		Property: verdict.Property, Name: verdict.Name, Constants: verdict.Constants, Engine: verdict.Engine, Method: verdict.Method,
+		BoundMethod: verdict.BoundMethod, HalfWidth: (*JSONNumber)(verdict.HalfWidth), Confidence: JSONNumber(verdict.Confidence), Samples: verdict.Samples,
+		Accuracy: word(verdict.Accuracy), Resolution: word(verdict.Resolution),
+		States: verdict.States, Choices: verdict.Choices, Transitions: verdict.Transitions, Seed: verdict.Seed, Seconds: JSONNumber(verdict.Seconds),
+		Tool: verdict.Tool, Warnings: verdict.Warnings, Doubt: verdict.Doubt, Regions: verdict.Regions, Quantiles: verdict.Quantiles, Witnesses: verdict.Witnesses, Error: NewFailureRecord(verdict.Err),
 	}
-	r.Kind, r.Value, r.Fraction = encodeValue(v.Value)
-	if v.Value.Kind == Curve {
-		r.Precision = JSONNumber(v.Value.Num)
+	record.Kind, record.Value, record.Fraction = encodeValue(verdict.Value)
+	if verdict.Value.Kind == Curve {
+		record.Precision = JSONNumber(verdict.Value.Num)
 	}
-	if v.Bound != nil {
-		r.Lower, r.Upper = (*JSONNumber)(&v.Bound.Lo), (*JSONNumber)(&v.Bound.Hi)
+	if verdict.Bound != nil {
+		record.Lower, record.Upper = (*JSONNumber)(&verdict.Bound.Lo), (*JSONNumber)(&verdict.Bound.Hi)
 	}
-	if v.Steps != nil {
-		r.Steps = &steps{v.Steps.Min, v.Steps.Max, JSONNumber(v.Steps.Mean)}
+	if verdict.Steps != nil {
+		record.Steps = &steps{verdict.Steps.Min, verdict.Steps.Max, JSONNumber(verdict.Steps.Mean)}
 	}
-	for i := range v.Listings {
-		r.Listings = append(r.Listings, newListing(&v.Listings[i]))
+	for i := range verdict.Listings {
+		record.Listings = append(record.Listings, newListing(&verdict.Listings[i]))
 	}
-	return r
+	return record
 }
 
 // newListing returns the record of a listing.
@@ -139,15 +139,15 @@ func newListing(l *Listing) listing {
 }
 
 // NewFailureRecord returns the record of a failure; nil for nil.
-func NewFailureRecord(f *Failure) *FailureRecord {
-	if f == nil {
+func NewFailureRecord(failure *Failure) *FailureRecord {
+	if failure == nil {
 		return nil
 	}
-	r := &FailureRecord{Class: f.Class, Message: f.Message}
-	if f.File != "" || f.Pos.IsValid() {
-		r.Places = []Place{{f.File, int(f.Pos.Line), int(f.Pos.Col), f.Message}}
+	record := &FailureRecord{Class: failure.Class, Message: failure.Message}
+	if failure.File != "" || failure.Pos.IsValid() {
+		record.Places = []Place{{failure.File, int(failure.Pos.Line), int(failure.Pos.Col), failure.Message}}
 	}
-	return r
+	return record
 }
 
 // Records returns the records of verdicts.
@@ -170,11 +170,11 @@ func DecodeVerdicts(text []byte) ([]Verdict, error) {
 	}
 	out := make([]Verdict, len(records))
 	for i := range records {
-		v, err := records[i].Verdict()
+		verdict, err := records[i].Verdict()
 		if err != nil {
 			return nil, fmt.Errorf("read verdicts: %w", err)
 		}
-		out[i] = *v
+		out[i] = *verdict
 	}
 	return out, nil
 }
@@ -190,42 +190,42 @@ func (r *Record) method() string {
 
 // Verdict returns the verdict of a record. It also reads records before schema 3, with the name "fixed" for the resolution "scheduler".
 func (r *Record) Verdict() (*Verdict, error) {
-	v := &Verdict{
+	verdict := &Verdict{
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
 		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Samples: r.Samples,
 		States: r.States, Choices: r.Choices, Transitions: r.Transitions, Seed: r.Seed, Seconds: float64(r.Seconds),
 		Warnings: r.Warnings, Doubt: r.Doubt, Regions: r.Regions, Quantiles: r.Quantiles, Witnesses: r.Witnesses, Err: r.Error.Failure(),
 	}
 	var err error
-	if v.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {
+	if verdict.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {
 		return nil, err
 	}
-	if v.Resolution, err = parseWord("resolution", strings.Replace(r.Resolution, "fixed", "scheduler", 1), ResolutionUnknown, Fixed); err != nil {
+	if verdict.Resolution, err = parseWord("resolution", strings.Replace(r.Resolution, "fixed", "scheduler", 1), ResolutionUnknown, Fixed); err != nil {
 		return nil, err
 	}
-	if v.Value, err = decodeValue(r.Kind, r.Value, r.Fraction); err != nil {
+	if verdict.Value, err = decodeValue(r.Kind, r.Value, r.Fraction); err != nil {
 		return nil, err
 	}
-	if v.Value.Kind == Curve {
-		v.Value.Num = float64(r.Precision)
+	if verdict.Value.Kind == Curve {
+		verdict.Value.Num = float64(r.Precision)
 	}
 	switch {
 	case (r.Lower == nil) != (r.Upper == nil):
 		return nil, errors.New("the interval has one end, want lower and upper")
 	case r.Lower != nil:
-		v.Bound = &Interval{Lo: float64(*r.Lower), Hi: float64(*r.Upper)}
+		verdict.Bound = &Interval{Lo: float64(*r.Lower), Hi: float64(*r.Upper)}
 	}
 	if r.Steps != nil {
-		v.Steps = &Steps{r.Steps.Min, r.Steps.Max, float64(r.Steps.Mean)}
+		verdict.Steps = &Steps{r.Steps.Min, r.Steps.Max, float64(r.Steps.Mean)}
 	}
 	for i := range r.Listings {
 		listing, err := r.Listings[i].decode()
 		if err != nil {
 			return nil, err
 		}
-		v.Listings = append(v.Listings, listing)
+		verdict.Listings = append(verdict.Listings, listing)
 	}
-	return v, nil
+	return verdict, nil
 }
 
 // decode returns the listing of a record.
@@ -246,12 +246,12 @@ func (r *FailureRecord) Failure() *Failure {
 	if r == nil {
 		return nil
 	}
-	f := &Failure{Class: r.Class, Message: r.Message}
+	failure := &Failure{Class: r.Class, Message: r.Message}
 	if len(r.Places) > 0 {
-		at := r.Places[0]
-		f.File, f.Pos = at.File, syntax.Pos{Line: int32(at.Line), Col: int32(at.Column)}
+		place := r.Places[0]
+		failure.File, failure.Pos = place.File, syntax.Pos{Line: int32(place.Line), Col: int32(place.Column)}
 	}
-	return f
+	return failure
 }
 
 // word returns the name of a constant; empty for the zero value, because this means unknown.
@@ -270,7 +270,7 @@ func word[T interface {
 func parseWord[T interface {
 	~uint8
 	fmt.Stringer
-}](what, word string, first, last T) (T, error) {
+}](kind, word string, first, last T) (T, error) {
 	if word == "" {
 		return first, nil
 	}
@@ -279,5 +279,5 @@ func parseWord[T interface {
 			return constant, nil
 		}
 	}
-	return first, fmt.Errorf("the %s is %q, want a known name", what, word)
+	return first, fmt.Errorf("the %s is %q, want a known name", kind, word)
 }

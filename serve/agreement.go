@@ -39,11 +39,11 @@ func (h *API) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (an
 		verdict *result.Verdict
 	}
 	before := map[string][]answer{} // by what the results are about
-	found := []disagreement{}
-	n := 0
+	disagreements := []disagreement{}
+	compared := 0
 	for _, s := range q.Series {
 		for i := range s.Results {
-			if n++; n > maxCompared {
+			if compared++; compared > maxCompared {
 				return nil, badf("more than %d results to compare, want fewer", maxCompared)
 			}
 			v, err := s.Results[i].Verdict()
@@ -55,7 +55,7 @@ func (h *API) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (an
 			for _, other := range before[about] {
 				outcome := agree.Verdicts(other.series, other.verdict, s.Name, v, question, agree.Options{})
 				if outcome.Relation == agree.Different {
-					found = append(found, disagreement{v.Property, v.Constants, other.series, s.Name, outcome.Basis, outcome.Reason})
+					disagreements = append(disagreements, disagreement{v.Property, v.Constants, other.series, s.Name, outcome.Basis, outcome.Reason})
 				}
 			}
 			before[about] = append(before[about], answer{s.Name, v})
@@ -64,5 +64,5 @@ func (h *API) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (an
 			return nil, err
 		}
 	}
-	return map[string]any{"disagreements": found}, nil
+	return map[string]any{"disagreements": disagreements}, nil
 }

@@ -35,41 +35,41 @@ type sampling struct {
 
 // check checks properties, and sends each verdict as a part named verdict: those of the embedded engine as soon as they are known, those of other
 // tools when the tool has finished. The answer has the number of results, and the certificate if that was asked for.
-func (h *API) check(ctx context.Context, q *checkQuestion, out *reply) (any, error) {
-	engine, err := h.engine(q.Engine)
+func (h *API) check(ctx context.Context, question *checkQuestion, out *reply) (any, error) {
+	engine, err := h.engine(question.Engine)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := h.runs(ctx, q, out)
+	runs, err := h.runs(ctx, question, out)
 	if err != nil {
 		return nil, err
 	}
 	certificate := new(bytes.Buffer)
-	if q.Certificate && (len(runs) != 1 || len(runs[0].instances) != 1) {
+	if question.Certificate && (len(runs) != 1 || len(runs[0].instances) != 1) {
 		return nil, badf("a certificate proves one result, want one property and one value for each constant")
 	}
 	results := 0
-	for _, r := range runs {
-		n := 0
-		send := func(v *result.Verdict) {
-			out.part("verdict", r.verdict(n, v))
-			n++
+	for _, current := range runs {
+		numVerdicts := 0
+		send := func(verdict *result.Verdict) {
+			out.part("verdict", current.verdict(numVerdicts, verdict))
+			numVerdicts++
 			pause()
 		}
-		plan := r.plan.WithOutputs(func(o *runner.Outputs) {
-			o.Verdict = send
-			if q.Certificate {
-				o.Certificate = &runner.CertificateFile{File: certificateFile, Write: func(_ string, write func(io.Writer) error) error { return write(certificate) }}
+		plan := current.plan.WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Verdict = send
+			if question.Certificate {
+				outputs.Certificate = &runner.CertificateFile{File: certificateFile, Write: func(_ string, write func(io.Writer) error) error { return write(certificate) }}
 			}
 		})
 		verdicts, err := engine.Check(ctx, plan)
 		if err != nil {
 			return nil, err
 		}
-		for n < len(verdicts) {
-			send(&verdicts[n])
+		for numVerdicts < len(verdicts) {
+			send(&verdicts[numVerdicts])
 		}
-		results += n
+		results += numVerdicts
 		if ctx.Err() != nil {
 			break // the verdicts say it
 		}
@@ -84,8 +84,8 @@ const certificateFile = "certificate.txt"
 const maxResults = 10_000
 
 // job returns the job of a request, with the first values of lists of constants.
-func (q *checkQuestion) job(h *API) (runner.Job, error) {
-	job := h.job(&q.source)
+func (q *checkQuestion) job(api *API) (runner.Job, error) {
+	job := api.job(&q.source)
 	for _, i := range q.Select {
 		job.Select = append(job.Select, strconv.Itoa(i+1))
 	}
@@ -126,8 +126,8 @@ type instance struct {
 
 // runs returns the plans of a request: one for each combination of values in lists of constants.
 // No two of them have the same instance.
-func (h *API) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, error) {
-	job, err := q.job(h)
+func (h *API) runs(ctx context.Context, question *checkQuestion, out *reply) ([]run, error) {
+	job, err := question.job(h)
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +136,12 @@ func (h *API) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, er
 	if err != nil {
 		return nil, err
 	}
-	if n := combinations(q.definitions()); n > maxResults || n*plan.Verdicts() > maxResults {
+	if number := combinations(question.definitions()); number > maxResults || number*plan.Verdicts() > maxResults {
 		return nil, badf("more than %d results, want fewer", maxResults)
 	}
 	var runs []run
 	seen := map[string]bool{}
-	for consts := range q.consts() {
+	for consts := range question.consts() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (h *API) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, er
 				return nil, err
 			}
 		}
-		r, err := newRun(plan, q.Select, seen)
+		r, err := newRun(plan, question.Select, seen)
 		if err != nil {
 			return nil, err
 		}
@@ -166,49 +166,49 @@ func (h *API) runs(ctx context.Context, q *checkQuestion, out *reply) ([]run, er
 func newRun(plan *runner.Plan, selected []int, seen map[string]bool) (run, error) {
 	instances := instancesOf(plan, selected)
 	unseen := map[*runner.Task]bool{}
-	for _, x := range instances {
-		if key := fmt.Sprint(x.index, x.model, x.property); !seen[key] {
-			seen[key], unseen[x.task] = true, true
+	for _, checked := range instances {
+		if key := fmt.Sprint(checked.index, checked.model, checked.property); !seen[key] {
+			seen[key], unseen[checked.task] = true, true
 		}
 	}
 	var tasks []int
-	for i, t := range plan.Tasks {
-		if unseen[t] {
+	for i, task := range plan.Tasks {
+		if unseen[task] {
 			tasks = append(tasks, i)
 		}
 	}
-	r := run{plan: plan}
+	created := run{plan: plan}
 	if len(tasks) < len(plan.Tasks) {
 		if len(tasks) == 0 {
-			return r, nil
+			return created, nil
 		}
 		var err error
-		if r.plan, err = plan.Part(tasks, nil); err != nil {
-			return r, err
+		if created.plan, err = plan.Part(tasks, nil); err != nil {
+			return created, err
 		}
 	}
-	for _, x := range instances {
-		if unseen[x.task] {
-			r.instances = append(r.instances, x)
+	for _, checked := range instances {
+		if unseen[checked.task] {
+			created.instances = append(created.instances, checked)
 		}
 	}
-	return r, nil
+	return created, nil
 }
 
 // instancesOf returns the instances of a plan in the order of its verdicts.
 func instancesOf(plan *runner.Plan, selected []int) []instance {
 	var out []instance
 	for model := range plan.Models() {
-		for i, t := range plan.Tasks {
+		for i, task := range plan.Tasks {
 			if len(selected) > 0 {
 				i = selected[i]
 			}
-			if t.Rejected != nil {
-				out = append(out, instance{index: i, task: t, model: model})
+			if task.Rejected != nil {
+				out = append(out, instance{index: i, task: task, model: model})
 				continue
 			}
-			for property := range t.Valuations() {
-				out = append(out, instance{i, t, model, property})
+			for property := range task.Valuations() {
+				out = append(out, instance{i, task, model, property})
 			}
 		}
 	}
@@ -218,9 +218,9 @@ func instancesOf(plan *runner.Plan, selected []int) []instance {
 // consts returns the values of all constants in the syntax of --const.
 func (x *instance) consts() []string {
 	var out []string
-	for _, v := range []sema.Valuation{x.model, x.property} {
-		for _, c := range v {
-			out = append(out, c.Name+"="+constText(c.Val))
+	for _, valuation := range []sema.Valuation{x.model, x.property} {
+		for _, declared := range valuation {
+			out = append(out, declared.Name+"="+constText(declared.Val))
 		}
 	}
 	return out

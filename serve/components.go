@@ -47,28 +47,28 @@ type partition struct {
 
 // components returns the components of the states of a picture: those of the whole state space, or of the part that is shown if
 // the space is large.
-func (h *API) components(ctx context.Context, q *componentsQuestion, out *reply) (any, error) {
-	if len(q.Shown) > MaxNodes || len(q.Open) > MaxNodes {
-		return nil, badf("%d states, want %d at most", max(len(q.Shown), len(q.Open)), MaxNodes)
+func (h *API) components(ctx context.Context, question *componentsQuestion, out *reply) (any, error) {
+	if len(question.Shown) > MaxNodes || len(question.Open) > MaxNodes {
+		return nil, badf("%d states, want %d at most", max(len(question.Shown), len(question.Open)), MaxNodes)
 	}
-	if q.Kind != sccs && q.Kind != bsccs && q.Kind != mecs {
-		return nil, badf("components of kind %q, want scc, bscc or mec", q.Kind)
+	if question.Kind != sccs && question.Kind != bsccs && question.Kind != mecs {
+		return nil, badf("components of kind %q, want scc, bscc or mec", question.Kind)
 	}
 	var answer componentsAnswer
-	err := h.with(ctx, &q.source, func(m *model) (err error) {
-		for _, s := range append(append([][]int32{}, q.Shown...), q.Open...) {
-			if err := m.valuation(s); err != nil {
+	err := h.with(ctx, &question.source, func(loaded *model) (err error) {
+		for _, s := range append(append([][]int32{}, question.Shown...), question.Open...) {
+			if err := loaded.valuation(s); err != nil {
 				return err
 			}
 		}
-		whole, err := h.statesFor(ctx, m, q.All, out)
+		whole, err := h.statesFor(ctx, loaded, question.All, out)
 		if err != nil {
 			return err
 		}
 		if whole {
-			answer, err = m.componentsOfSpace(ctx, q)
+			answer, err = loaded.componentsOfSpace(ctx, question)
 		} else {
-			answer, err = m.componentsOfPart(ctx, q)
+			answer, err = loaded.componentsOfPart(ctx, question)
 		}
 		return err
 	})
@@ -76,31 +76,31 @@ func (h *API) components(ctx context.Context, q *componentsQuestion, out *reply)
 }
 
 // componentsOfSpace answers for the whole state space, whose components are computed once.
-func (m *model) componentsOfSpace(ctx context.Context, q *componentsQuestion) (componentsAnswer, error) {
-	parts := m.partitions[q.Kind]
+func (m *model) componentsOfSpace(ctx context.Context, question *componentsQuestion) (componentsAnswer, error) {
+	parts := m.partitions[question.Kind]
 	if parts == nil {
 		var err error
-		if parts, err = newPartition(ctx, m.space.Model(), q.Kind, nil); err != nil {
+		if parts, err = newPartition(ctx, m.space.Model(), question.Kind, nil); err != nil {
 			return componentsAnswer{}, err
 		}
-		m.partitions[q.Kind] = parts
+		m.partitions[question.Kind] = parts
 	}
-	out := parts.answer(q.Shown, func(_ int, state []int32) (int, bool) { return m.space.Find(state) })
+	out := parts.answer(question.Shown, func(_ int, state []int32) (int, bool) { return m.space.Find(state) })
 	out.Whole, out.Of = true, m.space.Model().NumStates()
 	return out, nil
 }
 
 // componentsOfPart answers for the states of the question's Open alone.
-func (m *model) componentsOfPart(ctx context.Context, q *componentsQuestion) (componentsAnswer, error) {
-	part, open, err := m.part(ctx, q.Shown, q.Open)
+func (m *model) componentsOfPart(ctx context.Context, question *componentsQuestion) (componentsAnswer, error) {
+	part, open, err := m.part(ctx, question.Shown, question.Open)
 	if err != nil {
 		return componentsAnswer{}, err
 	}
-	parts, err := newPartition(ctx, part, q.Kind, open)
+	parts, err := newPartition(ctx, part, question.Kind, open)
 	if err != nil {
 		return componentsAnswer{}, err
 	}
-	out := parts.answer(q.Shown, func(i int, _ []int32) (int, bool) { return i, true })
+	out := parts.answer(question.Shown, func(i int, _ []int32) (int, bool) { return i, true })
 	out.Of = open.Count()
 	return out, nil
 }
@@ -165,40 +165,40 @@ func addLoop(b *sparse.Builder, state int) {
 // newPartition computes the components of a model, or of the given states only.
 func newPartition(ctx context.Context, m *sparse.Model, kind componentKind, states *sparse.Set) (*partition, error) {
 	if kind == mecs {
-		found, err := m.EndComponents(ctx, states, nil)
+		components, err := m.EndComponents(ctx, states, nil)
 		if err != nil {
 			return nil, err
 		}
-		return numbered(found.ID, found.Num(), func(int) bool { return true }), nil
+		return numbered(components.ID, components.Num(), func(int) bool { return true }), nil
 	}
-	found := m.Components(states, nil)
+	components := m.Components(states, nil)
 	if kind == sccs {
-		return numbered(found.ID, found.Num(), func(i int) bool { return found.Cyclic(m, i) }), nil
+		return numbered(components.ID, components.Num(), func(i int) bool { return components.Cyclic(m, i) }), nil
 	}
-	bottom := make([]bool, found.Num())
-	for _, i := range found.Bottom(m) {
+	bottom := make([]bool, components.Num())
+	for _, i := range components.Bottom(m) {
 		bottom[i] = true
 	}
-	return numbered(found.ID, found.Num(), func(i int) bool { return bottom[i] }), nil
+	return numbered(components.ID, components.Num(), func(i int) bool { return bottom[i] }), nil
 }
 
-// numbered returns the partition into the counted ones of n components, in the order of their first states.
-func numbered(id []uint32, n int, counted func(i int) bool) *partition {
-	p := &partition{component: make([]int32, len(id)), states: []int{0}}
-	numbers := make([]int32, n)
-	for s, i := range id {
+// numbered returns the partition of the states into those of count components for which counted is true, in the order of their first states.
+func numbered(id []uint32, count int, counted func(i int) bool) *partition {
+	result := &partition{component: make([]int32, len(id)), states: []int{0}}
+	numbers := make([]int32, count)
+	for state, i := range id {
 		if i == sparse.None || !counted(int(i)) {
-			p.states[0]++
+			result.states[0]++
 			continue
 		}
 		if numbers[i] == 0 {
-			numbers[i] = int32(len(p.states))
-			p.states = append(p.states, 0)
+			numbers[i] = int32(len(result.states))
+			result.states = append(result.states, 0)
 		}
-		p.component[s] = numbers[i]
-		p.states[numbers[i]]++
+		result.component[state] = numbers[i]
+		result.states[numbers[i]]++
 	}
-	return p
+	return result
 }
 
 // answer returns the components of some states. find returns the number of a state, given its index and its values.
@@ -209,10 +209,10 @@ func (p *partition) answer(shown [][]int32, find func(i int, state []int32) (int
 		if !ok {
 			continue
 		}
-		n := p.component[s]
-		out.Component[i] = n
-		if n > 0 {
-			out.States[n] = p.states[n]
+		component := p.component[s]
+		out.Component[i] = component
+		if component > 0 {
+			out.States[component] = p.states[component]
 		}
 	}
 	return out

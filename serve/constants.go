@@ -34,16 +34,16 @@ type definition struct {
 // definitions splits Const. It has the syntax of --const, and lists of values: N={1,2,5}.
 func (s *source) definitions() []definition {
 	var out []definition
-	depth, from := 0, 0
-	for i, c := range s.Const + "," {
+	depth, start := 0, 0
+	for i, character := range s.Const + "," {
 		switch {
-		case c == '{':
+		case character == '{':
 			depth++
-		case c == '}':
+		case character == '}':
 			depth--
-		case c == ',' && depth <= 0 || i == len(s.Const):
-			name, value, _ := strings.Cut(s.Const[from:i], "=")
-			if from = i + 1; strings.TrimSpace(name) == "" {
+		case character == ',' && depth <= 0 || i == len(s.Const):
+			name, value, _ := strings.Cut(s.Const[start:i], "=")
+			if start = i + 1; strings.TrimSpace(name) == "" {
 				continue
 			}
 			d := definition{name: strings.TrimSpace(name), values: []string{value}}
@@ -87,15 +87,15 @@ func combinations(defs []definition) int {
 // without removes the definitions of constants that the texts define.
 func (s *source) without(defined []constant) {
 	var kept []string
-	for _, d := range s.definitions() {
-		if slices.ContainsFunc(defined, func(c constant) bool { return c.Name == d.name && c.Value != "" }) {
+	for _, given := range s.definitions() {
+		if slices.ContainsFunc(defined, func(declared constant) bool { return declared.Name == given.name && declared.Value != "" }) {
 			continue
 		}
-		value := d.values[0]
-		if len(d.values) > 1 {
-			value = "{" + strings.Join(d.values, ",") + "}"
+		value := given.values[0]
+		if len(given.values) > 1 {
+			value = "{" + strings.Join(given.values, ",") + "}"
 		}
-		kept = append(kept, d.name+"="+value)
+		kept = append(kept, given.name+"="+value)
 	}
 	s.Const = strings.Join(kept, ",")
 }
@@ -104,21 +104,21 @@ func (s *source) without(defined []constant) {
 const maxListedValues = 500
 
 // constantsOf returns the constants of the texts, with the values that the source gives.
-func constantsOf(t *checkedTexts, s *source) []constant {
+func constantsOf(texts *checkedTexts, input *source) []constant {
 	out := []constant{}
 	add := func(list []sema.Constant, values map[string]string, props bool) {
-		for _, c := range list {
-			out = append(out, constant{Name: c.Name, Type: c.Type.String(), Value: values[c.Name], Props: props})
+		for _, declared := range list {
+			out = append(out, constant{Name: declared.Name, Type: declared.Type.String(), Value: values[declared.Name], Props: props})
 		}
 	}
-	add(t.model.Constants(), definedIn(t.tree.Items), false)
-	if t.props != nil {
-		add(t.props.Constants(), definedIn(t.parsed.Items), true)
+	add(texts.model.Constants(), definedIn(texts.tree.Items), false)
+	if texts.props != nil {
+		add(texts.props.Constants(), definedIn(texts.parsed.Items), true)
 	}
-	for _, d := range s.definitions() {
-		i := slices.IndexFunc(out, func(c constant) bool { return c.Name == d.name })
+	for _, given := range input.definitions() {
+		i := slices.IndexFunc(out, func(declared constant) bool { return declared.Name == given.name })
 		if i >= 0 && out[i].Value == "" {
-			out[i].fill(t, d)
+			out[i].fill(texts, given)
 		}
 	}
 	return out
@@ -136,7 +136,7 @@ func definedIn[T any](items []T) map[string]string {
 }
 
 // fill adds the values of a definition.
-func (c *constant) fill(t *checkedTexts, d definition) {
+func (c *constant) fill(texts *checkedTexts, d definition) {
 	for _, text := range d.values {
 		defs, err := sema.ParseConsts([]string{d.name + "=" + text})
 		if err != nil {
@@ -144,15 +144,15 @@ func (c *constant) fill(t *checkedTexts, d definition) {
 			return
 		}
 		for _, def := range defs {
-			values, n, err := t.model.ValuesOf(t.props, def, maxListedValues-len(c.Values))
+			values, omitted, err := texts.model.ValuesOf(texts.props, def, maxListedValues-len(c.Values))
 			if err != nil {
 				c.Error = err.Error()
 				return
 			}
-			for _, v := range values {
-				c.Values = append(c.Values, constText(v))
+			for _, value := range values {
+				c.Values = append(c.Values, constText(value))
 			}
-			c.Count += n
+			c.Count += omitted
 		}
 	}
 }
@@ -206,9 +206,9 @@ func modelTree(job *runner.Job) (*syntax.Model, error) {
 	if !jani.Is(job.Model) {
 		return syntax.ParseModelOf(job.Dialect, job.File, job.Model)
 	}
-	t, err := jani.Read(job.File, job.Model, nil)
+	tree, err := jani.Read(job.File, job.Model, nil)
 	if err != nil {
 		return nil, err
 	}
-	return t.Model, nil
+	return tree.Model, nil
 }

@@ -21,15 +21,15 @@ type experimentQuestion struct {
 
 // experiment checks a property for every valuation of its constants, and sends each verdict as
 // soon as it is known.
-func (h *API) experiment(ctx context.Context, q *experimentQuestion, out *reply) (any, error) {
-	engines := q.Engines
+func (h *API) experiment(ctx context.Context, question *experimentQuestion, out *reply) (any, error) {
+	engines := question.Engines
 	if len(engines) == 0 {
 		engines = []string{""}
 	}
-	if len(q.Select) != 1 {
-		return nil, badf("%d properties, want one", len(q.Select))
+	if len(question.Select) != 1 {
+		return nil, badf("%d properties, want one", len(question.Select))
 	}
-	runs, err := h.runs(ctx, &q.checkQuestion, out)
+	runs, err := h.runs(ctx, &question.checkQuestion, out)
 	if err != nil {
 		return nil, err
 	}
@@ -111,57 +111,57 @@ const (
 )
 
 // strategies plays the strategies against each other, and sends the table repeatedly.
-func (h *API) strategies(ctx context.Context, q *strategiesQuestion, out *reply) (any, error) {
-	goal, err := exponent(q.Max)
+func (h *API) strategies(ctx context.Context, question *strategiesQuestion, out *reply) (any, error) {
+	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
 	}
-	rules, _, err := q.rules()
+	rules, _, err := question.rules()
 	if err != nil {
 		return nil, err
 	}
-	if q.Samples < 1 || q.Samples > maxGames || len(q.Strategies) > maxStrategies {
-		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", q.Samples, len(q.Strategies), maxGames, maxStrategies)
+	if question.Samples < 1 || question.Samples > maxGames || len(question.Strategies) > maxStrategies {
+		return nil, badf("%d games of %d strategies, want 1 to %d of 2 to %d", question.Samples, len(question.Strategies), maxGames, maxStrategies)
 	}
 	opt := play.CompareOptions{
-		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: q.On, Seed: q.Seed}, By: play.Criterion(q.By),
-		Games: q.Samples, Confidence: confidence, All: q.All, Progress: out.progress,
-		OnLook: func(c *play.Contest) { out.part("table", tableOf(c, true)); pause() },
+		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: question.On, Seed: question.Seed}, By: play.Criterion(question.By),
+		Games: question.Samples, Confidence: confidence, All: question.All, Progress: out.progress,
+		OnLook: func(contest *play.Contest) { out.part("table", tableOf(contest, true)); pause() },
 	}
-	for _, spec := range q.Strategies {
+	for _, spec := range question.Strategies {
 		s, err := h.strategy(spec, strategy.Setting{Rules: rules, Max: goal})
 		if err != nil {
 			return nil, err
 		}
 		opt.Strategies = append(opt.Strategies, s)
 	}
-	c, err := play.Compare(ctx, opt)
+	contest, err := play.Compare(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return map[string]any{"table": tableOf(c, c.Sequential), "end": c.End.String(), "seconds": c.Elapsed.Seconds(), "warnings": c.Warnings}, nil
+	return map[string]any{"table": tableOf(contest, contest.Sequential), "end": contest.End.String(), "seconds": contest.Elapsed.Seconds(), "warnings": contest.Warnings}, nil
 }
 
 // tableOf returns the results so far. With sequential set, the intervals are valid even though the
 // number of games depends on the results.
-func tableOf(c *play.Contest, sequential bool) any {
+func tableOf(contest *play.Contest, sequential bool) any {
 	var rows []row
-	for i := range c.Players {
-		p := &c.Players[i]
-		r := row{Strategy: p.Strategy, Best: p.Best, Worst: p.Worst, Reached: []reach{}}
-		r.Won = shareOf(p.Won, sequential)
-		r.Score, r.Moves = meanOf(p.Score, sequential), meanOf(p.Moves, sequential)
-		for e := 7; e <= 11; e++ {
-			b := p.Reached(e)
-			b.K = b.N - b.K
-			r.Reached = append(r.Reached, reach{game.Value(e), shareOf(b, sequential)})
+	for i := range contest.Players {
+		player := &contest.Players[i]
+		tableRow := row{Strategy: player.Strategy, Best: player.Best, Worst: player.Worst, Reached: []reach{}}
+		tableRow.Won = shareOf(player.Won, sequential)
+		tableRow.Score, tableRow.Moves = meanOf(player.Score, sequential), meanOf(player.Moves, sequential)
+		for exponent := 7; exponent <= 11; exponent++ {
+			reached := player.Reached(exponent)
+			reached.K = reached.N - reached.K
+			tableRow.Reached = append(tableRow.Reached, reach{game.Value(exponent), shareOf(reached, sequential)})
 		}
-		rows = append(rows, r)
+		rows = append(rows, tableRow)
 	}
-	return map[string]any{"samples": c.Games, "asked": c.Asked, "looks": c.Looks, "rows": rows, "confidence": confidence}
+	return map[string]any{"samples": contest.Games, "asked": contest.Asked, "looks": contest.Looks, "rows": rows, "confidence": confidence}
 }
 
 func shareOf(b stats.Bernoulli, sequential bool) span {
@@ -193,8 +193,8 @@ func (h *API) published(context.Context, *publishedQuestion, *reply) (any, error
 		Reproducible bool    `json:"reproducible"`
 	}
 	points := []point{}
-	for _, p := range modelgen.PublishedTable() {
-		points = append(points, point{p.Strategy, p.Policy.String(), p.Max, p.Loss, p.HalfWidth, p.Reproducible})
+	for _, cell := range modelgen.PublishedTable() {
+		points = append(points, point{cell.Strategy, cell.Policy.String(), cell.Max, cell.Loss, cell.HalfWidth, cell.Reproducible})
 	}
 	return map[string]any{"points": points, "note": modelgen.PublishedNote, "samples": modelgen.PublishedSamples, "confidence": modelgen.PublishedConfidence}, nil
 }

@@ -100,16 +100,16 @@ type picture struct {
 func key(state []int32) string { return fmt.Sprint(state) }
 
 // graph returns states and their successors. The state space is built only if values are needed.
-func (h *API) graph(ctx context.Context, q *graphQuestion, out *reply) (any, error) {
-	if len(q.Open)+len(q.Shown) > MaxNodes {
-		return nil, badf("%d states, want %d at most", len(q.Open)+len(q.Shown), MaxNodes)
+func (h *API) graph(ctx context.Context, question *graphQuestion, out *reply) (any, error) {
+	if len(question.Open)+len(question.Shown) > MaxNodes {
+		return nil, badf("%d states, want %d at most", len(question.Open)+len(question.Shown), MaxNodes)
 	}
-	if q.Depth < 0 || q.Depth > MaxNodes {
-		return nil, badf("depth %d, want 0 to %d", q.Depth, MaxNodes)
+	if question.Depth < 0 || question.Depth > MaxNodes {
+		return nil, badf("depth %d, want 0 to %d", question.Depth, MaxNodes)
 	}
 	var g *graph
-	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
-		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
+	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
+		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, out)
 		if err != nil {
 			return err
 		}
@@ -117,39 +117,39 @@ func (h *API) graph(ctx context.Context, q *graphQuestion, out *reply) (any, err
 			r := result.NewRecord(&p.values.verdict)
 			p.Verdict = &r
 		}
-		if m.space != nil {
-			p.States = m.space.Model().NumStates()
+		if loaded.space != nil {
+			p.States = loaded.space.Model().NumStates()
 		}
-		g, err = p.graph, p.draw(ctx, q)
+		g, err = p.graph, p.draw(ctx, question)
 		return err
 	})
 	return g, err
 }
 
 // newPicture returns a picture without states.
-func newPicture(m *model) (*picture, error) {
-	prog := m.compiled.Program()
+func newPicture(loaded *model) (*picture, error) {
+	prog := loaded.compiled.Program()
 	p := &picture{
 		graph: &graph{Vars: variables(prog), Choices: []edge{}, Type: prog.Type.String(), Players: prog.Model().Players(), Modules: len(prog.Modules)},
-		m:     m, index: map[string]int{}, src: simulate.FromModel(m.compiled),
+		m:     loaded, index: map[string]int{}, src: simulate.FromModel(loaded.compiled),
 	}
 	if err := p.addLabels(); err != nil {
 		return nil, err
 	}
 	var err error
-	p.owner, err = ownerOf(m.compiled)
+	p.owner, err = ownerOf(loaded.compiled)
 	return p, err
 }
 
 // ownerOf returns a function that returns the player who owns a state; nil if the model is not a game.
-func ownerOf(m *compile.Model) (func(state []int32) (*int, error), error) {
-	owner, err := explicit.Owner(m)
+func ownerOf(compiled *compile.Model) (func(state []int32) (*int, error), error) {
+	owner, err := explicit.Owner(compiled)
 	if owner == nil || err != nil {
 		return func([]int32) (*int, error) { return nil, nil }, err
 	}
-	x := m.NewExpander()
+	expander := compiled.NewExpander()
 	return func(state []int32) (*int, error) {
-		choices, err := x.Enabled(state)
+		choices, err := expander.Enabled(state)
 		if err != nil {
 			return nil, err
 		}
@@ -160,36 +160,36 @@ func ownerOf(m *compile.Model) (func(state []int32) (*int, error), error) {
 
 func variables(prog *sema.Program) []variable {
 	out := []variable{}
-	for _, v := range prog.Vars {
-		x := variable{Name: v.Name, Bool: v.Type == sema.Bool, Low: v.Low, High: v.High}
-		if v.Module >= 0 {
-			x.Module = prog.Modules[v.Module].Name
+	for _, declared := range prog.Vars {
+		x := variable{Name: declared.Name, Bool: declared.Type == sema.Bool, Low: declared.Low, High: declared.High}
+		if declared.Module >= 0 {
+			x.Module = prog.Modules[declared.Module].Name
 		}
 		out = append(out, x)
 	}
 	return out
 }
 
-func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
+func (p *picture) draw(ctx context.Context, question *graphQuestion) error {
 	initial, err := p.src.Start(ctx, false)
 	if err != nil {
 		return err
 	}
-	asked := append(append([][]int32{}, q.Open...), q.Shown...)
-	if q.From != nil {
-		asked = append(asked, q.From)
+	asked := append(append([][]int32{}, question.Open...), question.Shown...)
+	if question.From != nil {
+		asked = append(asked, question.From)
 	}
 	for _, s := range asked {
 		if err := p.m.valuation(s); err != nil {
 			return err
 		}
 	}
-	open := q.Open
+	open := question.Open
 	first := initial[:min(len(initial), 20)]
 	if len(asked) == 0 {
 		open = first
 	}
-	for _, s := range append(append([][]int32{}, open...), q.Shown...) {
+	for _, s := range append(append([][]int32{}, open...), question.Shown...) {
 		if _, err := p.node(s); err != nil {
 			return err
 		}
@@ -199,12 +199,12 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 			return err
 		}
 	}
-	if q.Depth > 0 {
+	if question.Depth > 0 {
 		from := first
-		if q.From != nil {
-			from = [][]int32{q.From}
+		if question.From != nil {
+			from = [][]int32{question.From}
 		}
-		if err := p.expandTo(ctx, from, q.Depth); err != nil {
+		if err := p.expandTo(ctx, from, question.Depth); err != nil {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func (p *picture) draw(ctx context.Context, q *graphQuestion) error {
 
 // expandTo shows the states that are reached from some states in at most depth steps, nearest first, and stops
 // when there is no room for more.
-func (p *picture) expandTo(ctx context.Context, from [][]int32, depth int) error {
+func (p *picture) expandTo(ctx context.Context, states [][]int32, depth int) error {
 	var level []int
 	seen := map[int]bool{}
 	reached := func(i int) {
@@ -227,8 +227,8 @@ func (p *picture) expandTo(ctx context.Context, from [][]int32, depth int) error
 			level = append(level, i)
 		}
 	}
-	for _, s := range from {
-		i, err := p.node(s)
+	for _, state := range states {
+		i, err := p.node(state)
 		if err != nil {
 			return err
 		}
@@ -248,11 +248,11 @@ func (p *picture) expandTo(ctx context.Context, from [][]int32, depth int) error
 			if err := p.expand(p.Nodes[i].State); err != nil {
 				return err
 			}
-			for _, to := range p.successors(i) {
-				if to < 0 {
+			for _, target := range p.successors(i) {
+				if target < 0 {
 					return nil
 				}
-				reached(to)
+				reached(target)
 			}
 		}
 	}
@@ -260,14 +260,14 @@ func (p *picture) expandTo(ctx context.Context, from [][]int32, depth int) error
 }
 
 // successors returns the nodes of the successors of an expanded node; -1 stands for one that has no room.
-func (p *picture) successors(from int) []int {
+func (p *picture) successors(node int) []int {
 	var out []int
 	for i := range p.Choices {
-		if p.Choices[i].From != from {
+		if p.Choices[i].From != node {
 			continue
 		}
-		for _, h := range p.Choices[i].To {
-			out = append(out, h.To)
+		for _, half := range p.Choices[i].To {
+			out = append(out, half.To)
 		}
 	}
 	return out
@@ -276,13 +276,13 @@ func (p *picture) successors(from int) []int {
 // addLabels makes the labels of the model known.
 func (p *picture) addLabels() error {
 	p.Labels = []string{}
-	for _, l := range p.m.compiled.Program().Labels {
-		e, err := p.m.compiled.Evaluator(l.X)
+	for _, label := range p.m.compiled.Program().Labels {
+		evaluator, err := p.m.compiled.Evaluator(label.X)
 		if err != nil {
 			return err
 		}
-		p.Labels = append(p.Labels, l.Name)
-		p.labels = append(p.labels, e.Bool)
+		p.Labels = append(p.Labels, label.Name)
+		p.labels = append(p.labels, evaluator.Bool)
 	}
 	return nil
 }
@@ -327,16 +327,16 @@ func (p *picture) node(state []int32) (int, error) {
 
 // expand adds the choices of a state.
 func (p *picture) expand(state []int32) error {
-	from := p.index[key(state)]
-	n := p.Nodes[from]
-	if n.Open {
+	source := p.index[key(state)]
+	node := p.Nodes[source]
+	if node.Open {
 		return nil
 	}
 	choices, err := p.src.Expand(state)
 	if err != nil {
 		return err
 	}
-	n.Open, n.Deadlock = true, choices.Deadlock()
+	node.Open, node.Deadlock = true, choices.Deadlock()
 	best := -1
 	if p.values != nil {
 		if s, ok := p.m.space.Find(state); ok {
@@ -345,14 +345,14 @@ func (p *picture) expand(state []int32) error {
 	}
 	merged := p.values != nil && p.m.space.Merged() > 0
 	for i := range choices.List {
-		c := &choices.List[i]
-		e := edge{From: from, Action: p.action(i), Commands: p.commands(c), Best: i == best && !merged}
-		for _, t := range c.Transitions {
-			to, err := p.node(t.Target)
+		choice := &choices.List[i]
+		e := edge{From: source, Action: p.action(i), Commands: p.commands(choice), Best: i == best && !merged}
+		for _, transition := range choice.Transitions {
+			target, err := p.node(transition.Target)
 			if err != nil {
 				return err
 			}
-			e.To = append(e.To, hop{to, result.JSONNumber(t.Weight)})
+			e.To = append(e.To, hop{target, result.JSONNumber(transition.Weight)})
 		}
 		p.Choices = append(p.Choices, e)
 	}
@@ -380,39 +380,39 @@ type likelyPath struct {
 
 // path returns the most probable path from a state that satisfies the path formula of a property
 // (or violates it, if Miss is set) under the optimal scheduler.
-func (h *API) path(ctx context.Context, q *pathQuestion, out *reply) (any, error) {
+func (h *API) path(ctx context.Context, question *pathQuestion, out *reply) (any, error) {
 	var found *likelyPath
-	err := h.with(ctx, &q.source, func(m *model) error {
+	err := h.with(ctx, &question.source, func(loaded *model) error {
 		index := 0
-		if q.Property != nil {
-			index = *q.Property
+		if question.Property != nil {
+			index = *question.Property
 		}
-		p, err := h.property(ctx, &q.source, index, q.Text)
+		property, err := h.property(ctx, &question.source, index, question.Text)
 		if err != nil {
 			return err
 		}
-		if err := h.states(ctx, m, out); err != nil {
+		if err := h.states(ctx, loaded, out); err != nil {
 			return err
 		}
-		if n := m.space.Model().NumStates(); n > maxExactStates {
-			return badf("%d states are too many for likeliest paths, want %d at most", n, maxExactStates)
+		if numStates := loaded.space.Model().NumStates(); numStates > maxExactStates {
+			return badf("%d states are too many for likeliest paths, want %d at most", numStates, maxExactStates)
 		}
-		r, _, err := m.checker.Reach(ctx, p)
+		reach, _, err := loaded.checker.Reach(ctx, property)
 		if err != nil {
 			return err
 		}
-		from := r.From
-		if q.State != nil {
-			if err := m.valuation(q.State); err != nil {
+		from := reach.From
+		if question.State != nil {
+			if err := loaded.valuation(question.State); err != nil {
 				return err
 			}
-			s, ok := r.Space.Find(q.State)
+			state, ok := reach.Space.Find(question.State)
 			if !ok {
 				return badf("the state is not reached")
 			}
-			from = s
+			from = state
 		}
-		found, err = likelyPathFrom(ctx, r, from, q.Miss)
+		found, err = likelyPathFrom(ctx, reach, from, question.Miss)
 		return err
 	})
 	return found, err
@@ -422,9 +422,9 @@ func (h *API) path(ctx context.Context, q *pathQuestion, out *reply) (any, error
 // rational arithmetic.
 const maxExactStates = 200_000
 
-func likelyPathFrom(ctx context.Context, r *check.Reach, from int, miss bool) (*likelyPath, error) {
-	formula := &witness.PathFormula{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Violating: miss != r.Negated}
-	chain, err := witness.New(ctx, r.Space.Model(), formula, r.Choices, from)
+func likelyPathFrom(ctx context.Context, reach *check.Reach, start int, miss bool) (*likelyPath, error) {
+	formula := &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: miss != reach.Negated}
+	chain, err := witness.New(ctx, reach.Space.Model(), formula, reach.Choices, start)
 	if err != nil {
 		return nil, err
 	}
@@ -440,13 +440,13 @@ func likelyPathFrom(ctx context.Context, r *check.Reach, from int, miss bool) (*
 		return nil, badf("there is no such path: its probability is 0")
 	}
 	out := &likelyPath{Fraction: path.Prob.RatString()}
-	p, _ := path.Prob.Float64()
-	out.Probability = result.JSONNumber(p)
+	probability, _ := path.Prob.Float64()
+	out.Probability = result.JSONNumber(probability)
 	if len(out.Fraction) > 60 {
 		out.Fraction = ""
 	}
-	for _, n := range path.Nodes[:min(len(path.Nodes), MaxNodes)] {
-		out.States = append(out.States, r.Space.State(nil, int(chain.State[n])))
+	for _, node := range path.Nodes[:min(len(path.Nodes), MaxNodes)] {
+		out.States = append(out.States, reach.Space.State(nil, int(chain.State[node])))
 	}
 	return out, nil
 }

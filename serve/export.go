@@ -38,19 +38,19 @@ var (
 const maxExport = 64 << 20
 
 // export answers with a file about the states of a model.
-func (h *API) export(ctx context.Context, q *exportQuestion, out *reply) (any, error) {
+func (h *API) export(ctx context.Context, question *exportQuestion, out *reply) (any, error) {
 	var text limitedText
 	var err error
 	switch {
-	case slices.Contains(stateFormats, q.Format):
-		err = h.exportStates(ctx, q, out, &text)
-	case slices.Contains(schedulerFormats, q.Format):
-		err = h.exportScheduler(ctx, q, out, &text)
-	case slices.Contains(distributionFormats, q.Format):
-		err = h.exportDistribution(ctx, q, out, &text)
+	case slices.Contains(stateFormats, question.Format):
+		err = h.exportStates(ctx, question, out, &text)
+	case slices.Contains(schedulerFormats, question.Format):
+		err = h.exportScheduler(ctx, question, out, &text)
+	case slices.Contains(distributionFormats, question.Format):
+		err = h.exportDistribution(ctx, question, out, &text)
 	default:
-		all := slices.Concat(stateFormats, schedulerFormats, distributionFormats)
-		err = badf("format %q, want one of %s", q.Format, strings.Join(all, ", "))
+		formats := slices.Concat(stateFormats, schedulerFormats, distributionFormats)
+		err = badf("format %q, want one of %s", question.Format, strings.Join(formats, ", "))
 	}
 	if err != nil {
 		return nil, err
@@ -59,12 +59,12 @@ func (h *API) export(ctx context.Context, q *exportQuestion, out *reply) (any, e
 }
 
 // exportStates writes the states of a model.
-func (h *API) exportStates(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
-	return h.with(ctx, &q.source, func(m *model) error {
-		if err := h.states(ctx, m, out); err != nil {
+func (h *API) exportStates(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
+	return h.with(ctx, &question.source, func(loaded *model) error {
+		if err := h.states(ctx, loaded, out); err != nil {
 			return err
 		}
-		write, err := formats.Format{Name: q.Format}.Writer(ctx, m.space, files.Options{Zeros: true})
+		write, err := formats.Format{Name: question.Format}.Writer(ctx, loaded.space, files.Options{Zeros: true})
 		if err != nil {
 			return err
 		}
@@ -73,19 +73,19 @@ func (h *API) exportStates(ctx context.Context, q *exportQuestion, out *reply, t
 }
 
 // exportScheduler writes the scheduler that attains the value of a property.
-func (h *API) exportScheduler(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
-	if q.Property == nil {
+func (h *API) exportScheduler(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
+	if question.Property == nil {
 		return badf("a scheduler belongs to a property, want one")
 	}
-	runs, err := h.runs(ctx, &checkQuestion{source: q.source, Select: []int{*q.Property}}, out)
+	runs, err := h.runs(ctx, &checkQuestion{source: question.source, Select: []int{*question.Property}}, out)
 	if err != nil {
 		return err
 	}
 	if len(runs) != 1 || len(runs[0].instances) != 1 {
 		return badf("a scheduler attains one value, want one property and one value for each constant")
 	}
-	plan := runs[0].plan.WithOutputs(func(o *runner.Outputs) {
-		o.Scheduler = &runner.SchedulerFile{Target: q.Format, Write: func(_ string, write func(io.Writer) error) error { return write(text) }}
+	plan := runs[0].plan.WithOutputs(func(outputs *runner.Outputs) {
+		outputs.Scheduler = &runner.SchedulerFile{Target: question.Format, Write: func(_ string, write func(io.Writer) error) error { return write(text) }}
 	})
 	verdicts, err := h.native.Check(ctx, plan)
 	if err == nil && verdicts[0].Err != nil {
@@ -95,23 +95,23 @@ func (h *API) exportScheduler(ctx context.Context, q *exportQuestion, out *reply
 }
 
 // exportDistribution writes the probabilities of the states of a model, in the long run or at a time.
-func (h *API) exportDistribution(ctx context.Context, q *exportQuestion, out *reply, text *limitedText) error {
+func (h *API) exportDistribution(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
 	var times []*big.Rat
-	if q.Format == "transient" {
+	if question.Format == "transient" {
 		var err error
-		if times, err = check.ParseTimes(q.Time); err != nil {
+		if times, err = check.ParseTimes(question.Time); err != nil {
 			return badRequest{err}
 		}
 		if len(times) != 1 {
 			return badf("found %d times, want one", len(times))
 		}
 	}
-	return h.with(ctx, &q.source, func(m *model) error {
-		if err := h.states(ctx, m, out); err != nil {
+	return h.with(ctx, &question.source, func(loaded *model) error {
+		if err := h.states(ctx, loaded, out); err != nil {
 			return err
 		}
-		return check.Distributions(ctx, m.space, times, check.Options{Progress: out.progress}, func(d *check.Distribution) error {
-			return d.Write(ctx, text, m.space, false)
+		return check.Distributions(ctx, loaded.space, times, check.Options{Progress: out.progress}, func(distribution *check.Distribution) error {
+			return distribution.Write(ctx, text, loaded.space, false)
 		})
 	})
 }

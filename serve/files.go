@@ -38,13 +38,13 @@ type folder struct {
 
 // OpenFolders opens folders, and single files, whose folders stay inaccessible otherwise.
 func OpenFolders(paths []string) (*Folders, error) {
-	f := &Folders{}
-	for _, p := range paths {
-		if err := f.add(p); err != nil {
-			return nil, errors.Join(err, f.Close())
+	folders := &Folders{}
+	for _, path := range paths {
+		if err := folders.add(path); err != nil {
+			return nil, errors.Join(err, folders.Close())
 		}
 	}
-	return f, nil
+	return folders, nil
 }
 
 func (f *Folders) add(p string) error {
@@ -139,21 +139,21 @@ func (h *API) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error
 		return out, nil
 	}
 	for _, in := range h.Folders.list {
-		err := fs.WalkDir(in.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(in.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil: // a folder that cannot be read has nothing to open
 				return nil
-			case d.IsDir():
-				if name != "." && (strings.HasPrefix(d.Name(), ".") || strings.Count(name, "/") >= maxDepth || in.only != "") {
+			case entry.IsDir():
+				if name != "." && (strings.HasPrefix(entry.Name(), ".") || strings.Count(name, "/") >= maxDepth || in.only != "") {
 					return fs.SkipDir
 				}
 			case len(out.Files) == maxFiles:
 				out.More = true
 				return fs.SkipAll
-			case d.Type().IsRegular() && isReadable(name) && (in.only == "" || in.only == name):
-				if info, err := d.Info(); err == nil {
+			case entry.Type().IsRegular() && isReadable(name) && (in.only == "" || in.only == name):
+				if info, err := entry.Info(); err == nil {
 					out.Files = append(out.Files, fileEntry{in.name + "/" + name, info.Size()})
 				}
 			}
@@ -178,8 +178,8 @@ type opened struct {
 }
 
 // open reads a file.
-func (h *API) open(_ context.Context, q *openQuestion, _ *reply) (any, error) {
-	in, name, err := h.Folders.find(q.Path)
+func (h *API) open(_ context.Context, question *openQuestion, _ *reply) (any, error) {
+	in, name, err := h.Folders.find(question.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (h *API) open(_ context.Context, q *openQuestion, _ *reply) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return opened{q.Path, string(text), versionOf(text)}, nil
+	return opened{question.Path, string(text), versionOf(text)}, nil
 }
 
 func (in folder) read(name string) ([]byte, error) {
@@ -227,12 +227,12 @@ var errChanged = errors.New("the file has changed since it was opened: open it a
 
 // save writes a file completely or not at all. It does not overwrite a version that the page has
 // not seen.
-func (h *API) save(_ context.Context, q *saveQuestion, _ *reply) (any, error) {
-	in, name, err := h.Folders.find(q.Path)
+func (h *API) save(_ context.Context, question *saveQuestion, _ *reply) (any, error) {
+	in, name, err := h.Folders.find(question.Path)
 	if err != nil {
 		return nil, err
 	}
-	if len(q.Text) > fileLimit {
+	if len(question.Text) > fileLimit {
 		return nil, badRequest{limited.TooLarge(fileLimit)}
 	}
 	h.Folders.saving.Lock()
@@ -240,20 +240,20 @@ func (h *API) save(_ context.Context, q *saveQuestion, _ *reply) (any, error) {
 	now, err := in.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if q.Version != "" {
+		if question.Version != "" {
 			return nil, errChanged
 		}
 	case err != nil:
 		return nil, err
-	case versionOf(now) != q.Version:
+	case versionOf(now) != question.Version:
 		return nil, errChanged
 	case !utf8.Valid(now): // the page shows replacement characters for them
 		return nil, badf("%s has bytes that are not UTF-8, which the page cannot keep: save under another name", name)
 	}
-	if err := in.write(name, []byte(q.Text)); err != nil {
+	if err := in.write(name, []byte(question.Text)); err != nil {
 		return nil, hideTarget(err)
 	}
-	return opened{Path: q.Path, Version: versionOf([]byte(q.Text))}, nil
+	return opened{Path: question.Path, Version: versionOf([]byte(question.Text))}, nil
 }
 
 // write replaces a file within the folder. It does the same as atomicfile.Write, which does not

@@ -30,35 +30,35 @@ type foundStates struct {
 }
 
 // find returns the states that satisfy an expression: those of a picture, and those of the state space unless it is large.
-func (h *API) find(ctx context.Context, q *findQuestion, out *reply) (any, error) {
-	found := foundStates{Matches: []int{}, States: [][]int32{}}
-	err := h.with(ctx, &q.source, func(m *model) error {
-		x, _, err := h.expression(ctx, &q.source, q.Expr)
+func (h *API) find(ctx context.Context, question *findQuestion, out *reply) (any, error) {
+	states := foundStates{Matches: []int{}, States: [][]int32{}}
+	err := h.with(ctx, &question.source, func(loaded *model) error {
+		expr, _, err := h.expression(ctx, &question.source, question.Expr)
 		if err != nil {
 			return err
 		}
-		if err := found.among(m, x, q.Shown); err != nil {
+		if err := states.among(loaded, expr, question.Shown); err != nil {
 			return err
 		}
-		if found.Whole, err = h.statesFor(ctx, m, q.All, out); err != nil || !found.Whole {
+		if states.Whole, err = h.statesFor(ctx, loaded, question.All, out); err != nil || !states.Whole {
 			return err
 		}
-		return found.inSpace(m, x)
+		return states.inSpace(loaded, expr)
 	})
-	return found, err
+	return states, err
 }
 
 // among adds the matches in a list of states.
-func (f *foundStates) among(m *model, x sema.Expr, states [][]int32) error {
-	e, err := m.compiled.Evaluator(x)
+func (f *foundStates) among(loaded *model, expr sema.Expr, states [][]int32) error {
+	evaluator, err := loaded.compiled.Evaluator(expr)
 	if err != nil {
 		return err
 	}
-	for i, s := range states {
-		if err := m.valuation(s); err != nil {
+	for i, state := range states {
+		if err := loaded.valuation(state); err != nil {
 			return err
 		}
-		holds, err := e.Bool(s)
+		holds, err := evaluator.Bool(state)
 		if err != nil {
 			return err
 		}
@@ -70,17 +70,17 @@ func (f *foundStates) among(m *model, x sema.Expr, states [][]int32) error {
 }
 
 // inSpace adds the matches in the state space.
-func (f *foundStates) inSpace(m *model, x sema.Expr) error {
-	set, err := m.space.States(x)
+func (f *foundStates) inSpace(loaded *model, expr sema.Expr) error {
+	set, err := loaded.space.States(expr)
 	if err != nil {
 		return err
 	}
 	f.Count, f.Of = set.Count(), set.Len()
-	for s := range set.All() {
+	for state := range set.All() {
 		if len(f.States) == maxFound {
 			break
 		}
-		f.States = append(f.States, m.space.State(nil, s))
+		f.States = append(f.States, loaded.space.State(nil, state))
 	}
 	return nil
 }

@@ -115,13 +115,13 @@ func New(opts Options) *API {
 
 // Answer answers the question with a name. It sends lines of JSON, each with its newline: any number of parts, then "answer" or "error".
 func (h *API) Answer(ctx context.Context, name string, question io.Reader, send Send) {
-	f := h.answers[name]
-	if f == nil {
+	answer := h.answers[name]
+	if answer == nil {
 		out := &reply{send: send, gone: func() {}}
 		out.end(nil, errNoQuestion)
 		return
 	}
-	f(ctx, question, send)
+	answer(ctx, question, send)
 }
 
 // errNoQuestion is the error for a name that no question has.
@@ -177,18 +177,18 @@ func (b badRequest) Unwrap() error { return b.error }
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
 // route registers a kind of request. f returns the answer, and may send parts of it before.
-func route[Q any](h *API, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
-	h.answers[name] = func(ctx context.Context, question io.Reader, send Send) {
-		ctx, cancel := ending.After(ctx, h.Limits.Time)
+func route[Q any](api *API, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
+	api.answers[name] = func(ctx context.Context, question io.Reader, send Send) {
+		ctx, cancel := ending.After(ctx, api.Limits.Time)
 		defer cancel()
 		out := &reply{send: send, gone: cancel}
 		answer, err := func() (any, error) {
 			q := new(Q)
-			if err := h.read(question, q); err != nil {
+			if err := api.read(question, q); err != nil {
 				return nil, err
 			}
 			if w == slow {
-				leave, err := h.enter(ctx, out)
+				leave, err := api.enter(ctx, out)
 				if err != nil {
 					return nil, err
 				}
@@ -209,12 +209,12 @@ func (h *API) read(question io.Reader, q any) error {
 	if !utf8.Valid(body) { // the decoder would silently replace bytes
 		return badf("the request is not UTF-8")
 	}
-	d := json.NewDecoder(strings.NewReader(string(body)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(q); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(q); err != nil {
 		return badf("the request is not as wanted: %w", err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return badf("there is something behind the object of the request")
 	}
 	return nil
@@ -282,7 +282,7 @@ func (o *reply) line(outcome Outcome, name string, value any) {
 }
 
 // progress reports progress, a few times per second.
-func (o *reply) progress(p progress.Progress) {
+func (o *reply) progress(update progress.Progress) {
 	o.mu.Lock()
 	due := time.Since(o.lastProgress) > 150*time.Millisecond
 	if due {
@@ -290,7 +290,7 @@ func (o *reply) progress(p progress.Progress) {
 	}
 	o.mu.Unlock()
 	if due {
-		o.part("progress", progressOf(p))
+		o.part("progress", progressOf(update))
 	}
 }
 

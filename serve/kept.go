@@ -30,39 +30,39 @@ func newCache[T sized](limit int64) *cache[T] {
 	return &cache[T]{limit: limit, byKey: map[string]*list.Element{}}
 }
 
-// use calls f with the value of a key, which it creates if necessary. f has exclusive access to
+// use calls do with the value of a key, which it creates if necessary. do has exclusive access to
 // the value: other requests for the same key wait.
-func (k *cache[T]) use(ctx context.Context, key string, create func() (T, error), f func(T) error) error {
-	e := k.entry(key)
+func (k *cache[T]) use(ctx context.Context, key string, create func() (T, error), do func(T) error) error {
+	used := k.entry(key)
 	select {
-	case e.hold <- struct{}{}:
+	case used.hold <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-e.hold }()
-	if !e.made {
+	defer func() { <-used.hold }()
+	if !used.made {
 		value, err := create()
 		if err != nil {
-			k.forget(e)
+			k.forget(used)
 			return err
 		}
-		e.value, e.made = value, true
+		used.value, used.made = value, true
 	}
-	err := f(e.value)
-	k.resize(e)
+	err := do(used.value)
+	k.resize(used)
 	return err
 }
 
 func (k *cache[T]) entry(key string) *entry[T] {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if at := k.byKey[key]; at != nil {
-		k.order.MoveToFront(at)
-		return at.Value.(*entry[T])
+	if element := k.byKey[key]; element != nil {
+		k.order.MoveToFront(element)
+		return element.Value.(*entry[T])
 	}
-	e := &entry[T]{key: key, hold: make(chan struct{}, 1)}
-	k.byKey[key] = k.order.PushFront(e)
-	return e
+	added := &entry[T]{key: key, hold: make(chan struct{}, 1)}
+	k.byKey[key] = k.order.PushFront(added)
+	return added
 }
 
 func (k *cache[T]) forget(e *entry[T]) {
@@ -78,13 +78,13 @@ func (k *cache[T]) forget(e *entry[T]) {
 const maxCached = 64
 
 // resize updates the size of an entry, and drops others that no longer fit.
-func (k *cache[T]) resize(e *entry[T]) {
+func (k *cache[T]) resize(changed *entry[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e.size = e.value.bytes()
+	changed.size = changed.value.bytes()
 	sum := int64(0)
-	for at := k.order.Front(); at != nil; at = at.Next() {
-		sum += at.Value.(*entry[T]).size
+	for element := k.order.Front(); element != nil; element = element.Next() {
+		sum += element.Value.(*entry[T]).size
 	}
 	for (sum > k.limit || k.order.Len() > maxCached) && k.order.Len() > 1 {
 		last := k.order.Back()

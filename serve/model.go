@@ -33,14 +33,14 @@ type source struct {
 
 // job returns the job for a source, as the command check makes it. Constants with a list have its
 // first value.
-func (h *API) job(s *source) runner.Job {
+func (h *API) job(input *source) runner.Job {
 	job := runner.Job{
-		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
-		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
+		File: cmp.Or(input.File, "model.prism"), Model: []byte(input.Model),
+		PropsFile: cmp.Or(input.PropsFile, "model.props"), Properties: []byte(input.Props),
 		Settings:  runner.Settings{Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory}},
 		Generated: modelgen.Recognizer{},
 	}
-	for first := range s.consts() {
+	for first := range input.consts() {
 		if first != "" {
 			job.Consts = []string{first}
 		}
@@ -83,27 +83,27 @@ func (m *model) bytes() int64 {
 }
 
 // with calls f with the model of a source.
-func (h *API) with(ctx context.Context, s *source, f func(*model) error) error {
-	return h.withModel(ctx, s, "states", f)
+func (h *API) with(ctx context.Context, input *source, f func(*model) error) error {
+	return h.withModel(ctx, input, "states", f)
 }
 
 // withTextOnly calls f with another copy of the model. The states of this copy are never built, so f does not wait for them.
-func (h *API) withTextOnly(ctx context.Context, s *source, f func(*model) error) error {
-	return h.withModel(ctx, s, "text", f)
+func (h *API) withTextOnly(ctx context.Context, input *source, f func(*model) error) error {
+	return h.withModel(ctx, input, "text", f)
 }
 
 // withModel calls f with one of the copies of the model of a source.
-func (h *API) withModel(ctx context.Context, s *source, name string, f func(*model) error) error {
-	text, err := json.Marshal([]string{name, s.File, s.Model, s.Const})
+func (h *API) withModel(ctx context.Context, input *source, name string, f func(*model) error) error {
+	text, err := json.Marshal([]string{name, input.File, input.Model, input.Const})
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, s) }, f)
+	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, input) }, f)
 }
 
-func (h *API) load(ctx context.Context, s *source) (*model, error) {
-	job := h.job(s)
+func (h *API) load(ctx context.Context, input *source) (*model, error) {
+	job := h.job(input)
 	job.Properties = nil
 	compiled, warnings, err := load.Model(ctx, job)
 	if err != nil {
@@ -113,13 +113,13 @@ func (h *API) load(ctx context.Context, s *source) (*model, error) {
 }
 
 // states builds the state space once.
-func (h *API) states(ctx context.Context, m *model, out *reply) error {
-	if m.space != nil {
+func (h *API) states(ctx context.Context, loaded *model, out *reply) error {
+	if loaded.space != nil {
 		return nil
 	}
-	err := h.build(ctx, m, h.Limits.States, out)
+	err := h.build(ctx, loaded, h.Limits.States, out)
 	if err != nil {
-		return check.Failure(err, m.compiled.Program().File, syntax.Pos{})
+		return check.Failure(err, loaded.compiled.Program().File, syntax.Pos{})
 	}
 	return nil
 }
@@ -128,41 +128,41 @@ func (h *API) states(ctx context.Context, m *model, out *reply) error {
 const builtUnasked = 50_000
 
 // statesFor builds the state space if all is set, or if it has at most builtUnasked states. It reports whether the space is there.
-func (h *API) statesFor(ctx context.Context, m *model, all bool, out *reply) (bool, error) {
-	if all || m.space != nil {
-		return true, h.states(ctx, m, out)
+func (h *API) statesFor(ctx context.Context, loaded *model, everyState bool, out *reply) (bool, error) {
+	if everyState || loaded.space != nil {
+		return true, h.states(ctx, loaded, out)
 	}
 	limit := min(builtUnasked, h.Limits.States)
-	if m.larger >= limit {
+	if loaded.larger >= limit {
 		return false, nil
 	}
-	err := h.build(ctx, m, limit, out)
+	err := h.build(ctx, loaded, limit, out)
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
-		m.larger = limit
+		loaded.larger = limit
 		return false, nil
 	}
 	if err != nil {
-		return false, check.Failure(err, m.compiled.Program().File, syntax.Pos{})
+		return false, check.Failure(err, loaded.compiled.Program().File, syntax.Pos{})
 	}
 	return true, nil
 }
 
 // build builds the state space, which may have at most a given number of states.
-func (h *API) build(ctx context.Context, m *model, maxStates int, out *reply) error {
-	space, err := explicit.Build(ctx, m.compiled, explicit.Options{
+func (h *API) build(ctx context.Context, loaded *model, maxStates int, out *reply) error {
+	space, err := explicit.Build(ctx, loaded.compiled, explicit.Options{
 		MaxStates: maxStates, MaxMemory: h.Limits.Memory, Progress: out.progress,
 	})
 	if err != nil {
 		return err
 	}
-	m.space, m.graph = space, sparse.NewGraph(space.Model())
-	m.checker = check.New(m.compiled, space, check.Options{})
+	loaded.space, loaded.graph = space, sparse.NewGraph(space.Model())
+	loaded.checker = check.New(loaded.compiled, space, check.Options{})
 	return nil
 }
 
 // property returns property number index of a source, or the property in text.
-func (h *API) property(ctx context.Context, s *source, index int, text string) (*check.Property, error) {
-	job := h.job(s)
+func (h *API) property(ctx context.Context, input *source, index int, text string) (*check.Property, error) {
+	job := h.job(input)
 	if text != "" {
 		job.Props = []string{text}
 	} else {
@@ -173,8 +173,8 @@ func (h *API) property(ctx context.Context, s *source, index int, text string) (
 		return nil, err
 	}
 	last := len(p.Tasks) - 1
-	if r := p.Tasks[last].Rejected; r != nil {
-		return nil, r
+	if rejected := p.Tasks[last].Rejected; rejected != nil {
+		return nil, rejected
 	}
 	if p, err = p.Part([]int{last}, nil); err != nil {
 		return nil, err
@@ -190,51 +190,51 @@ func (h *API) property(ctx context.Context, s *source, index int, text string) (
 }
 
 // valuesOf returns the values of a property in all states, and the scheduler that attains them.
-func (h *API) valuesOf(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
-	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, s.Props)
-	if v := m.values[key]; v != nil {
-		return v, nil
+func (h *API) valuesOf(ctx context.Context, input *source, loaded *model, index int, text string, out *reply) (*values, error) {
+	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, input.Props)
+	if computed := loaded.values[key]; computed != nil {
+		return computed, nil
 	}
-	p, err := h.property(ctx, s, index, text)
+	property, err := h.property(ctx, input, index, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.states(ctx, m, out); err != nil {
+	if err := h.states(ctx, loaded, out); err != nil {
 		return nil, err
 	}
-	all, verdict := m.checker.Values(ctx, p)
+	all, verdict := loaded.checker.Values(ctx, property)
 	if verdict.Err != nil {
 		return nil, verdict.Err
 	}
-	v := &values{StateValues: all, verdict: verdict}
-	v.verdict.Property, v.verdict.Name = p.Text, p.Name
-	if m.space.Model().Kind == sparse.MDP {
+	computed := &values{StateValues: all, verdict: verdict}
+	computed.verdict.Property, computed.verdict.Name = property.Text, property.Name
+	if loaded.space.Model().Kind == sparse.MDP {
 		// Some properties have values but no scheduler.
-		if x, _, err := m.checker.Scheduler(ctx, p); err == nil && x.Controller == nil {
-			v.scheduler = x
+		if scheduler, _, err := loaded.checker.Scheduler(ctx, property); err == nil && scheduler.Controller == nil {
+			computed.scheduler = scheduler
 		} else if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-	if len(m.values) >= maxValues {
-		clear(m.values)
+	if len(loaded.values) >= maxValues {
+		clear(loaded.values)
 	}
-	m.values[key] = v
-	return v, nil
+	loaded.values[key] = computed
+	return computed, nil
 }
 
 // best returns the choice of the optimal scheduler in a state, counted from the state's first
 // choice; -1 if it is unknown or does not matter.
-func (m *model) best(v *values, state int) int {
-	if v == nil || v.scheduler == nil {
+func (m *model) best(solved *values, state int) int {
+	if solved == nil || solved.scheduler == nil {
 		return -1
 	}
-	c := v.scheduler.Choices[0][state]
-	if c == sparse.None {
+	choice := solved.scheduler.Choices[0][state]
+	if choice == sparse.None {
 		return -1
 	}
 	first, _ := m.space.Model().Choices(state)
-	return int(c) - first
+	return int(choice) - first
 }
 
 // valuation checks that the values in a request are a valuation of the model's variables.
@@ -243,23 +243,23 @@ func (m *model) valuation(state []int32) error {
 	if len(state) != len(vars) {
 		return badf("a state with %d values, want %d", len(state), len(vars))
 	}
-	for i, x := range state {
-		if v := &vars[i]; x < v.Low || x > v.High {
-			return badf("%s is %d, want %d to %d", v.Name, x, v.Low, v.High)
+	for i, value := range state {
+		if variable := &vars[i]; value < variable.Low || value > variable.High {
+			return badf("%s is %d, want %d to %d", variable.Name, value, variable.Low, variable.High)
 		}
 	}
 	return nil
 }
 
 // expression resolves an expression of type Bool over the variables and labels of the model.
-func (h *API) expression(ctx context.Context, s *source, text string) (sema.Expr, *sema.Program, error) {
-	p, err := h.property(ctx, s, 0, text)
+func (h *API) expression(ctx context.Context, input *source, text string) (sema.Expr, *sema.Program, error) {
+	property, err := h.property(ctx, input, 0, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	x := p.X
+	x := property.X
 	if x.Type() != sema.Bool {
 		return nil, nil, &result.Failure{Class: result.TypeError, Message: fmt.Sprintf("found an expression of type %s, want one of type bool", x.Type())}
 	}
-	return x, p.Program, nil
+	return x, property.Program, nil
 }

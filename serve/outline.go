@@ -23,16 +23,16 @@ type outlineEntry struct {
 }
 
 // outlineOf lists the declarations of a file.
-func outlineOf(f *editor.Files, name string) []outlineEntry {
-	lines, out := editor.NewLines(f.Text(name)), []outlineEntry{}
+func outlineOf(files *editor.Files, name string) []outlineEntry {
+	lines, out := editor.NewLines(files.Text(name)), []outlineEntry{}
 	var add func(list []editor.Symbol, deep bool)
 	add = func(list []editor.Symbol, deep bool) {
-		for _, s := range list {
-			line, _ := lines.Position(s.From)
-			out = append(out, outlineEntry{s.Kind.String(), s.Name, int32(line) + 1, deep})
-			add(s.Inside, true)
+		for _, symbol := range list {
+			line, _ := lines.Position(symbol.From)
+			out = append(out, outlineEntry{symbol.Kind.String(), symbol.Name, int32(line) + 1, deep})
+			add(symbol.Inside, true)
 		}
 	}
-	add(f.Symbols(name), false)
+	add(files.Symbols(name), false)
 	return out
 }

@@ -34,11 +34,11 @@ func (b *board) rules() (*game.Rules, game.Wide, error) {
 	if b.Cells == nil {
 		return rules, game.Wide{}, nil
 	}
-	x, err := shape.Wide(b.Cells)
+	wide, err := shape.Wide(b.Cells)
 	if err != nil {
 		return nil, game.Wide{}, badRequest{err}
 	}
-	return rules, x, nil
+	return rules, wide, nil
 }
 
 // exponent returns log2 of the winning tile; 0 if there is none.
@@ -46,9 +46,9 @@ func exponent(tile int) (int, error) {
 	if tile == 0 {
 		return 0, nil
 	}
-	for e := 2; e <= game.MaxWideExponent; e++ {
-		if game.Value(e) == tile {
-			return e, nil
+	for tileExponent := 2; tileExponent <= game.MaxWideExponent; tileExponent++ {
+		if game.Value(tileExponent) == tile {
+			return tileExponent, nil
 		}
 	}
 	return 0, badf("max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxWideExponent))
@@ -74,24 +74,24 @@ type position struct {
 
 // turn starts a game or makes a move. The new tile is determined by the seed and the number of the
 // move.
-func (h *API) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error) {
-	rules, b, err := q.rules()
+func (h *API) turn(_ context.Context, question *moveQuestion, _ *reply) (any, error) {
+	rules, b, err := question.rules()
 	if err != nil {
 		return nil, err
 	}
-	goal, err := exponent(q.Max)
+	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(q.Seed, q.Move))
+	rng := rand.New(rand.NewPCG(question.Seed, question.Move))
 	p := position{New: -1, Legal: []string{}}
 	next := b
-	if q.Dir == "" {
-		if q.Cells == nil {
+	if question.Dir == "" {
+		if question.Cells == nil {
 			next.Low = rules.Start(rng)
 		}
 	} else {
-		dir, err := direction(q.Dir)
+		dir, err := direction(question.Dir)
 		if err != nil {
 			return nil, err
 		}
@@ -176,20 +176,20 @@ func solvable(rows, cols, max int) bool {
 }
 
 // hints returns the value of each move.
-func (h *API) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
-	rules, w, err := q.rules()
+func (h *API) hints(ctx context.Context, question *hintsQuestion, out *reply) (any, error) {
+	rules, w, err := question.rules()
 	if err != nil {
 		return nil, err
 	}
-	goal, err := exponent(q.Max)
+	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
 	}
 	b, _ := w.Downgraded(game.MaxExponent) // what strategies see; the empty board if no move is legal
-	if q.Strategy == "" && goal > 0 && (solvable(q.Rows, q.Cols, q.Max) || h.openedTable(&q.board) != nil) {
-		return h.optimal(ctx, q, b, out)
+	if question.Strategy == "" && goal > 0 && (solvable(question.Rows, question.Cols, question.Max) || h.openedTable(&question.board) != nil) {
+		return h.optimal(ctx, question, b, out)
 	}
-	s, err := h.strategy(cmp.Or(q.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
+	s, err := h.strategy(cmp.Or(question.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
 	if err != nil {
 		return nil, err
 	}
@@ -223,39 +223,39 @@ func (h *API) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, err
 }
 
 // moveValues adds the evaluations of the moves by a strategy.
-func moveValues(h *hints, values []strategy.MoveValue) *hints {
-	h.Kind = "worth"
+func moveValues(answer *hints, values []strategy.MoveValue) *hints {
+	answer.Kind = "worth"
 	limit := math.Inf(-1)
-	for _, v := range values {
-		limit = max(limit, v.Value)
+	for _, value := range values {
+		limit = max(limit, value.Value)
 	}
-	for _, v := range values {
-		h.Moves = append(h.Moves, hint{v.Dir.String(), v.Value, v.Value == limit})
+	for _, value := range values {
+		answer.Moves = append(answer.Moves, hint{value.Dir.String(), value.Value, value.Value == limit})
 	}
-	return h
+	return answer
 }
 
 // strategy returns a strategy by its specification. The page cannot name files.
-func (h *API) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
+func (h *API) strategy(spec string, setting strategy.Setting) (strategy.Strategy, error) {
 	if strings.Contains(spec, "file=") || strings.Contains(spec, "ntuple:") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
 	}
-	x, err := strategy.Parse(spec, s)
+	parsed, err := strategy.Parse(spec, setting)
 	if err != nil {
 		return nil, badRequest{err}
 	}
-	if strategy.Solves(x) && !solvable(s.Rules.Shape().Rows, s.Rules.Shape().Cols, game.Value(s.Max)) {
+	if strategy.Solves(parsed) && !solvable(setting.Rules.Shape().Rows, setting.Rules.Shape().Cols, game.Value(setting.Max)) {
 		return nil, badf("optimal play of this game is not computed for a page: want a board of 3x3 to 64 at most")
 	}
-	return x, nil
+	return parsed, nil
 }
 
 // openedTable returns the table of a game from Options.Tables; nil if there is none.
-func (h *API) openedTable(b *board) *solve.Table {
-	for _, t := range h.Tables {
-		p := t.Problem()
-		if p.Shape.Rows == b.Rows && p.Shape.Cols == b.Cols && game.Value(p.MaxExp) == b.Max && Winning(p) {
-			return t
+func (h *API) openedTable(asked *board) *solve.Table {
+	for _, table := range h.Tables {
+		problem := table.Problem()
+		if problem.Shape.Rows == asked.Rows && problem.Shape.Cols == asked.Cols && game.Value(problem.MaxExp) == asked.Max && Winning(problem) {
+			return table
 		}
 	}
 	return nil
@@ -268,19 +268,19 @@ func Winning(p solve.Problem) bool {
 }
 
 // table calls f with the solution of a game.
-func (h *API) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
-	if t := h.openedTable(b); t != nil {
+func (h *API) table(ctx context.Context, asked *board, out *reply, f func(*solve.Table) error) error {
+	if t := h.openedTable(asked); t != nil {
 		return f(t)
 	}
-	if !solvable(b.Rows, b.Cols, b.Max) {
-		return badf("optimal play on %dx%d to %d is not computed for a page", b.Rows, b.Cols, b.Max)
+	if !solvable(asked.Rows, asked.Cols, asked.Max) {
+		return badf("optimal play on %dx%d to %d is not computed for a page", asked.Rows, asked.Cols, asked.Max)
 	}
-	key := fmt.Sprint(b.Rows, b.Cols, b.Max)
+	key := fmt.Sprint(asked.Rows, asked.Cols, asked.Max)
 	return h.tables.use(ctx, key, func() (*solvedGame, error) {
 		t, _, err := solve.Solve(ctx, solve.Options{
-			Shape: game.Shape{Rows: b.Rows, Cols: b.Cols}, Max: b.Max, Memory: h.Limits.Memory / 4,
-			Progress: func(p solve.Progress) {
-				out.part("progress", progressLine{Property: "optimal play", Done: p.Positions, Target: p.Total, Unit: "positions"})
+			Shape: game.Shape{Rows: asked.Rows, Cols: asked.Cols}, Max: asked.Max, Memory: h.Limits.Memory / 4,
+			Progress: func(update solve.Progress) {
+				out.part("progress", progressLine{Property: "optimal play", Done: update.Positions, Target: update.Total, Unit: "positions"})
 			},
 		})
 		if err != nil {
@@ -290,27 +290,27 @@ func (h *API) table(ctx context.Context, b *board, out *reply, f func(*solve.Tab
 	}, func(s *solvedGame) error { return f(s.table) })
 }
 
-func (h *API) optimal(ctx context.Context, q *hintsQuestion, b game.Board, out *reply) (any, error) {
-	found := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", q.Max), Moves: []hint{}}
-	err := h.table(ctx, &q.board, out, func(t *solve.Table) error {
-		v, best, ok := t.Value(b)
+func (h *API) optimal(ctx context.Context, question *hintsQuestion, board game.Board, out *reply) (any, error) {
+	answer := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", question.Max), Moves: []hint{}}
+	err := h.table(ctx, &question.board, out, func(table *solve.Table) error {
+		value, best, ok := table.Value(board)
 		if !ok {
 			return badf("the game does not come to this board")
 		}
-		found.Value = v
+		answer.Value = value
 		if best == 0 {
 			return nil
 		}
-		moves, ok := t.Moves(b)
+		moves, ok := table.Moves(board)
 		if !ok {
 			return errors.New("the values of the moves are not there")
 		}
-		for _, m := range moves { // moves that differ only by rounding are equally good
-			found.Moves = append(found.Moves, hint{m.Dir.String(), m.Value, best.Has(m.Dir) || m.Value >= v*(1-1e-12)})
+		for _, move := range moves { // moves that differ only by rounding are equally good
+			answer.Moves = append(answer.Moves, hint{move.Dir.String(), move.Value, best.Has(move.Dir) || move.Value >= value*(1-1e-12)})
 		}
 		return nil
 	})
-	return found, err
+	return answer, err
 }
 
 type watchQuestion struct {
@@ -342,24 +342,24 @@ const maxFrames = 20_000
 var errFrameLimit = errors.New("enough")
 
 // watch plays a game with a strategy: the same game as tilecheck play.
-func (h *API) watch(ctx context.Context, q *watchQuestion, out *reply) (any, error) {
-	goal, err := exponent(q.Max)
+func (h *API) watch(ctx context.Context, question *watchQuestion, out *reply) (any, error) {
+	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
 	}
-	rules, _, err := q.rules()
+	rules, _, err := question.rules()
 	if err != nil {
 		return nil, err
 	}
-	m := play.Match{Shape: rules.Shape(), Goal: goal, Seed: q.Seed}
-	s, err := h.strategy(q.Strategy, strategy.Setting{Rules: rules, Max: goal})
+	match := play.Match{Shape: rules.Shape(), Goal: goal, Seed: question.Seed}
+	s, err := h.strategy(question.Strategy, strategy.Setting{Rules: rules, Max: goal})
 	if err != nil {
 		return nil, err
 	}
-	n := 0
-	g, err := play.Watch(ctx, play.Options{Match: m, Strategy: s}, q.Game, func(f play.Frame) error {
-		out.part("frame", frameOf(m.Shape, f))
-		if n++; n == maxFrames {
+	count := 0
+	result, err := play.Watch(ctx, play.Options{Match: match, Strategy: s}, question.Game, func(frame play.Frame) error {
+		out.part("frame", frameOf(match.Shape, frame))
+		if count++; count == maxFrames {
 			return errFrameLimit
 		}
 		return nil
@@ -367,7 +367,7 @@ func (h *API) watch(ctx context.Context, q *watchQuestion, out *reply) (any, err
 	if err != nil && !errors.Is(err, errFrameLimit) {
 		return nil, err
 	}
-	return map[string]any{"strategy": s.String(), "score": g.Score, "moves": g.Moves, "won": g.Won, "largest_tile": game.Value(g.Max)}, nil
+	return map[string]any{"strategy": s.String(), "score": result.Score, "moves": result.Moves, "won": result.Won, "largest_tile": game.Value(result.Max)}, nil
 }
 
 type replayQuestion struct {
@@ -377,7 +377,7 @@ type replayQuestion struct {
 }
 
 // replay checks a record against the rules, and shows one of its games.
-func (h *API) replay(ctx context.Context, q *replayQuestion, out *reply) (any, error) {
+func (h *API) replay(ctx context.Context, question *replayQuestion, out *reply) (any, error) {
 	type entry struct {
 		Index int64 `json:"index"`
 		Score int64 `json:"score"`
@@ -387,12 +387,12 @@ func (h *API) replay(ctx context.Context, q *replayQuestion, out *reply) (any, e
 	}
 	games := []entry{}
 	var shown *play.Transcript
-	head, err := play.ReadRecord(strings.NewReader(q.Text), cmp.Or(q.Name, "record"), func(p *play.Played) error {
+	head, err := play.ReadRecord(strings.NewReader(question.Text), cmp.Or(question.Name, "record"), func(played *play.Played) error {
 		if len(games) < 1000 {
-			games = append(games, entry{p.Index, p.Score, p.Moves, game.Value(p.Max), p.Won})
+			games = append(games, entry{played.Index, played.Score, played.Moves, game.Value(played.Max), played.Won})
 		}
-		if p.Index == q.Game || shown == nil {
-			shown = p.Transcript
+		if played.Index == question.Game || shown == nil {
+			shown = played.Transcript
 		}
 		return ctx.Err()
 	})

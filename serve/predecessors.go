@@ -35,44 +35,44 @@ type incomingTransition struct {
 }
 
 // predecessors returns the states from which a state is reached in one step, unless the state space is large.
-func (h *API) predecessors(ctx context.Context, q *predecessorsQuestion, out *reply) (any, error) {
-	found := incoming{From: []incomingTransition{}}
-	err := h.with(ctx, &q.source, func(m *model) (err error) {
-		if err := m.valuation(q.State); err != nil {
+func (h *API) predecessors(ctx context.Context, question *predecessorsQuestion, out *reply) (any, error) {
+	answer := incoming{From: []incomingTransition{}}
+	err := h.with(ctx, &question.source, func(loaded *model) (err error) {
+		if err := loaded.valuation(question.State); err != nil {
 			return err
 		}
-		if found.Whole, err = h.statesFor(ctx, m, q.All, out); err != nil || !found.Whole {
+		if answer.Whole, err = h.statesFor(ctx, loaded, question.All, out); err != nil || !answer.Whole {
 			return err
 		}
-		s, ok := m.space.Find(q.State)
+		state, ok := loaded.space.Find(question.State)
 		if !ok {
 			return badf("the state is not reachable")
 		}
-		found.Of = m.space.Model().NumStates()
-		return found.add(ctx, m, s)
+		answer.Of = loaded.space.Model().NumStates()
+		return answer.add(ctx, loaded, state)
 	})
-	return found, err
+	return answer, err
 }
 
 // add adds the transitions to a state of the space.
-func (f *incoming) add(ctx context.Context, m *model, target int) error {
+func (f *incoming) add(ctx context.Context, loaded *model, target int) error {
 	var owners []int
-	for _, c := range m.graph.Into(target) {
-		owners = append(owners, m.graph.Owner(c))
+	for _, choice := range loaded.graph.Into(target) {
+		owners = append(owners, loaded.graph.Owner(choice))
 	}
 	slices.Sort(owners)
 	owners = slices.Compact(owners)
-	if d := m.space.Model().Deadlocks; d != nil && d.Has(target) { // its self-loop is not of the model
-		owners = slices.DeleteFunc(owners, func(s int) bool { return s == target })
+	if deadlock := loaded.space.Model().Deadlocks; deadlock != nil && deadlock.Has(target) { // its self-loop is not of the model
+		owners = slices.DeleteFunc(owners, func(state int) bool { return state == target })
 	}
 	f.Count = len(owners)
-	src := simulate.FromModel(m.compiled)
+	src := simulate.FromModel(loaded.compiled)
 	if _, err := src.Start(ctx, false); err != nil {
 		return err
 	}
-	to := m.space.State(nil, target)
-	for _, s := range owners[:min(len(owners), maxFound)] {
-		if err := f.addFrom(m, src, m.space.State(nil, s), to); err != nil {
+	to := loaded.space.State(nil, target)
+	for _, state := range owners[:min(len(owners), maxFound)] {
+		if err := f.addFrom(loaded, src, loaded.space.State(nil, state), to); err != nil {
 			return err
 		}
 	}
@@ -80,19 +80,19 @@ func (f *incoming) add(ctx context.Context, m *model, target int) error {
 }
 
 // addFrom adds the transitions from one state to another one.
-func (f *incoming) addFrom(m *model, src simulate.Source, from, to []int32) error {
-	choices, err := src.Expand(from)
+func (f *incoming) addFrom(loaded *model, src simulate.Source, source, target []int32) error {
+	choices, err := src.Expand(source)
 	if err != nil {
 		return err
 	}
-	prog := m.compiled.Program()
+	prog := loaded.compiled.Program()
 	for i := range choices.List {
-		c := &choices.List[i]
-		for _, t := range c.Transitions {
-			if !slices.Equal(t.Target, to) {
+		choice := &choices.List[i]
+		for _, transition := range choice.Transitions {
+			if !slices.Equal(transition.Target, target) {
 				continue
 			}
-			f.From = append(f.From, incomingTransition{from, m.compiled.StateText(from), actionOf(prog, src, i), commandPlaces(prog, c), result.JSONNumber(t.Weight)})
+			f.From = append(f.From, incomingTransition{source, loaded.compiled.StateText(source), actionOf(prog, src, i), commandPlaces(prog, choice), result.JSONNumber(transition.Weight)})
 		}
 	}
 	return nil

@@ -24,25 +24,25 @@ type valued struct {
 func (v *valued) given() bool { return v.Property != nil || v.Text != "" }
 
 // withFor calls f with the model of a source. If no values are wanted, it does not wait for requests that compute with the states.
-func (h *API) withFor(ctx context.Context, s *source, v *valued, f func(*model) error) error {
+func (h *API) withFor(ctx context.Context, input *source, v *valued, f func(*model) error) error {
 	if v.given() {
-		return h.with(ctx, s, f)
+		return h.with(ctx, input, f)
 	}
-	return h.withTextOnly(ctx, s, f)
+	return h.withTextOnly(ctx, input, f)
 }
 
 // pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the
 // property in every state.
-func (h *API) pathsOf(ctx context.Context, s *source, q *valued, m *model, out *reply) (*picture, error) {
-	p, err := newPicture(m)
-	if err != nil || !q.given() {
+func (h *API) pathsOf(ctx context.Context, input *source, question *valued, loaded *model, out *reply) (*picture, error) {
+	p, err := newPicture(loaded)
+	if err != nil || !question.given() {
 		return p, err
 	}
 	index := 0
-	if q.Property != nil {
-		index = *q.Property
+	if question.Property != nil {
+		index = *question.Property
 	}
-	p.values, err = h.valuesOf(ctx, s, m, index, q.Text, out)
+	p.values, err = h.valuesOf(ctx, input, loaded, index, question.Text, out)
 	return p, err
 }
 
@@ -89,17 +89,17 @@ type situation struct {
 }
 
 // step describes a state and its choices.
-func (h *API) step(ctx context.Context, q *stepQuestion, out *reply) (any, error) {
-	var s *situation
-	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
-		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, out)
+func (h *API) step(ctx context.Context, question *stepQuestion, out *reply) (any, error) {
+	var answer *situation
+	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
+		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, out)
 		if err != nil {
 			return err
 		}
-		s, err = p.situation(ctx, q.State)
+		answer, err = p.situation(ctx, question.State)
 		return err
 	})
-	return s, err
+	return answer, err
 }
 
 // value returns the value of the property in a state; nil if there is no property, or if the state is not reachable.
@@ -107,11 +107,11 @@ func (p *picture) value(state []int32) *valueRange {
 	if p.values == nil {
 		return nil
 	}
-	s, ok := p.m.space.Find(state)
+	number, ok := p.m.space.Find(state)
 	if !ok {
 		return nil
 	}
-	return &valueRange{result.JSONNumber(p.values.Lo[s]), result.JSONNumber(p.values.Hi[s]), p.values.Boolean}
+	return &valueRange{result.JSONNumber(p.values.Lo[number]), result.JSONNumber(p.values.Hi[number]), p.values.Boolean}
 }
 
 // situation describes a state, or the initial state for nil.
@@ -127,47 +127,47 @@ func (p *picture) situation(ctx context.Context, state []int32) (*situation, err
 	if err := p.m.valuation(state); err != nil {
 		return nil, err
 	}
-	s := &situation{
+	result := &situation{
 		Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(), Players: p.Players,
 		AllLabels: p.Labels, Structures: []string{}, Moves: []move{},
 	}
-	for i, r := range prog.Rewards {
-		s.Structures = append(s.Structures, cmp.Or(r.Name, strconv.Itoa(i+1)))
+	for i, reward := range prog.Rewards {
+		result.Structures = append(result.Structures, cmp.Or(reward.Name, strconv.Itoa(i+1)))
 	}
-	if s.pathStep, err = p.stepTo(state); err != nil {
+	if result.pathStep, err = p.stepTo(state); err != nil {
 		return nil, err
 	}
-	return s, p.moves(s)
+	return result, p.moves(result)
 }
 
 // moves adds the choices of the state to its description.
-func (p *picture) moves(s *situation) error {
-	choices, err := p.src.Expand(s.State)
+func (p *picture) moves(current *situation) error {
+	choices, err := p.src.Expand(current.State)
 	if err != nil {
 		return err
 	}
 	best := -1
 	if p.values != nil {
-		if i, ok := p.m.space.Find(s.State); ok && p.m.space.Merged() == 0 {
+		if i, ok := p.m.space.Find(current.State); ok && p.m.space.Merged() == 0 {
 			best = p.m.best(p.values, i)
 		}
 	}
 	for i := range choices.List {
-		v := move{Action: p.action(i), Commands: p.commands(&choices.List[i]), Best: i == best}
+		listed := move{Action: p.action(i), Commands: p.commands(&choices.List[i]), Best: i == best}
 		rewards, err := p.src.StepRewards(i, 0)
 		if err != nil {
 			return err
 		}
-		v.Rewards = numbers(rewards)
-		for _, t := range choices.List[i].Transitions {
-			s.ExitRate += result.JSONNumber(t.Weight)
-			if len(v.To) == MaxNodes {
+		listed.Rewards = numbers(rewards)
+		for _, transition := range choices.List[i].Transitions {
+			current.ExitRate += result.JSONNumber(transition.Weight)
+			if len(listed.To) == MaxNodes {
 				continue
 			}
-			state := append([]int32{}, t.Target...)
-			v.To = append(v.To, target{state, p.m.compiled.StateText(state), result.JSONNumber(t.Weight), p.value(state)})
+			state := append([]int32{}, transition.Target...)
+			listed.To = append(listed.To, target{state, p.m.compiled.StateText(state), result.JSONNumber(transition.Weight), p.value(state)})
 		}
-		s.Moves = append(s.Moves, v)
+		current.Moves = append(current.Moves, listed)
 	}
 	return nil
 }
@@ -228,16 +228,16 @@ func (p *picture) stepTo(state []int32) (pathStep, error) {
 func (p *picture) steps(path *simulate.Path) ([]pathStep, error) {
 	prog := p.m.compiled.Program()
 	out := []pathStep{}
-	for v := range path.Visits() {
-		w, err := p.stepTo(v.State)
+	for visit := range path.Visits() {
+		w, err := p.stepTo(visit.State)
 		if err != nil {
 			return nil, err
 		}
-		if v.Incoming != nil {
-			w.Action, w.Probability = simulate.ActionText(prog, v.Incoming), result.JSONNumber(v.Incoming.Probability)
+		if visit.Incoming != nil {
+			w.Action, w.Probability = simulate.ActionText(prog, visit.Incoming), result.JSONNumber(visit.Incoming.Probability)
 		}
-		if v.Outgoing != nil {
-			w.StepRewards, w.Sojourn = numbers(v.Outgoing.Rewards), result.JSONNumber(v.Outgoing.Time)
+		if visit.Outgoing != nil {
+			w.StepRewards, w.Sojourn = numbers(visit.Outgoing.Rewards), result.JSONNumber(visit.Outgoing.Time)
 		}
 		out = append(out, w)
 	}
@@ -326,28 +326,28 @@ func (c optimalChooser) Take(_, _ int) { c.path.steps++ }
 const maxSteps = 10_000
 
 // walk samples a path, as tilecheck simulate does.
-func (h *API) walk(ctx context.Context, q *walkQuestion, reply *reply) (any, error) {
-	if q.Steps < 1 || q.Steps > maxSteps {
-		return nil, badf("%d steps, want 1 to %d", q.Steps, maxSteps)
+func (h *API) walk(ctx context.Context, question *walkQuestion, reply *reply) (any, error) {
+	if question.Steps < 1 || question.Steps > maxSteps {
+		return nil, badf("%d steps, want 1 to %d", question.Steps, maxSteps)
 	}
 	out := struct {
 		Steps []pathStep `json:"steps"`
 		End   string     `json:"end"`
 	}{Steps: []pathStep{}}
-	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
-		if q.State != nil {
-			if err := m.valuation(q.State); err != nil {
+	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
+		if question.State != nil {
+			if err := loaded.valuation(question.State); err != nil {
 				return err
 			}
 		}
-		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, reply)
+		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
 		if err != nil {
 			return err
 		}
-		options := simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index}
-		var source simulate.Source = from{p.src, q.State}
-		if q.Optimal {
-			optimal, err := p.optimalPathOf(from{p.src, q.State}, q.Index)
+		options := simulate.PathOptions{Steps: question.Steps, Rewards: true, Seed: question.Seed, Index: question.Index}
+		var source simulate.Source = from{p.src, question.State}
+		if question.Optimal {
+			optimal, err := p.optimalPathOf(from{p.src, question.State}, question.Index)
 			if err != nil {
 				return err
 			}
@@ -382,27 +382,27 @@ type checkedPath struct {
 }
 
 // follow reads a path and checks each step, as tilecheck simulate --path does.
-func (h *API) follow(ctx context.Context, q *followQuestion, reply *reply) (any, error) {
+func (h *API) follow(ctx context.Context, question *followQuestion, reply *reply) (any, error) {
 	var out checkedPath
-	err := h.withFor(ctx, &q.source, &q.valued, func(m *model) error {
-		if q.Start != nil {
-			if err := m.valuation(q.Start); err != nil {
+	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
+		if question.Start != nil {
+			if err := loaded.valuation(question.Start); err != nil {
 				return err
 			}
 		}
-		record, err := simulate.ReadPath(ctx, cmp.Or(q.Name, "path"), []byte(q.Text), m.compiled.Program())
+		record, err := simulate.ReadPath(ctx, cmp.Or(question.Name, "path"), []byte(question.Text), loaded.compiled.Program())
 		if err != nil {
 			return err
 		}
 		if record.Steps() > maxSteps {
 			return badf("%d steps, want %d at most", record.Steps(), maxSteps)
 		}
-		p, err := h.pathsOf(ctx, &q.source, &q.valued, m, reply)
+		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
 		if err != nil {
 			return err
 		}
-		path := simulate.Walk(ctx, from{p.src, q.Start}, simulate.PathOptions{Record: record, Rewards: true})
-		if separator, ok := map[string]string{"csv": ",", "prism": " "}[q.Write]; ok {
+		path := simulate.Walk(ctx, from{p.src, question.Start}, simulate.PathOptions{Record: record, Rewards: true})
+		if separator, ok := map[string]string{"csv": ",", "prism": " "}[question.Write]; ok {
 			var text strings.Builder
 			err := simulate.WriteTable(&text, path, simulate.TableOptions{Separator: separator, Probs: true, Rewards: true})
 			out.Steps, out.Table = []pathStep{}, text.String()

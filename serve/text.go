@@ -29,17 +29,17 @@ type infoQuestion struct{}
 // info describes what the page can request.
 func (h *API) info(context.Context, *infoQuestion, *reply) (any, error) {
 	engines := []string{h.native.Name()}
-	for _, e := range h.Engines {
-		engines = append(engines, e.Name())
+	for _, engine := range h.Engines {
+		engines = append(engines, engine.Name())
 	}
 	var families []map[string]string
-	for _, e := range strategy.List() {
-		families = append(families, map[string]string{"name": e.Name, "options": e.Options, "about": e.About, "example": e.Example})
+	for _, family := range strategy.List() {
+		families = append(families, map[string]string{"name": family.Name, "options": family.Options, "about": family.About, "example": family.Example})
 	}
 	tables := []board{} // solved games
-	for _, t := range h.Tables {
-		if p := t.Problem(); Winning(p) {
-			tables = append(tables, board{Rows: p.Shape.Rows, Cols: p.Shape.Cols, Max: game.Value(p.MaxExp)})
+	for _, table := range h.Tables {
+		if problem := table.Problem(); Winning(problem) {
+			tables = append(tables, board{Rows: problem.Shape.Rows, Cols: problem.Shape.Cols, Max: game.Value(problem.MaxExp)})
 		}
 	}
 	return map[string]any{
@@ -66,11 +66,11 @@ type text struct {
 }
 
 // generate makes a model of the game, as tilecheck gen does, with the properties of the catalogue.
-func (h *API) generate(_ context.Context, q *generateQuestion, _ *reply) (any, error) {
-	cfg := modelgen.Config{Rows: q.Rows, Cols: q.Cols, Max: q.Max}
+func (h *API) generate(_ context.Context, question *generateQuestion, _ *reply) (any, error) {
+	cfg := modelgen.Config{Rows: question.Rows, Cols: question.Cols, Max: question.Max}
 	var errs [2]error
-	cfg.Policy, errs[0] = modelgen.ParsePolicy(cmp.Or(q.Policy, "none"))
-	cfg.Spawn, errs[1] = modelgen.ParseSpawn(cmp.Or(q.Spawn, "uniform"))
+	cfg.Policy, errs[0] = modelgen.ParsePolicy(cmp.Or(question.Policy, "none"))
+	cfg.Spawn, errs[1] = modelgen.ParseSpawn(cmp.Or(question.Spawn, "uniform"))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, badRequest{err}
 	}
@@ -82,12 +82,12 @@ func (h *API) generate(_ context.Context, q *generateQuestion, _ *reply) (any, e
 	if out.Model, err = printTree(model); err != nil {
 		return nil, err
 	}
-	for _, p := range properties.All() {
-		name := "\"" + strings.ReplaceAll(p.Name, "-", "_") + "\": "
-		if hasLabel(model, p.Name) { // a property cannot have the name of a label
+	for _, listed := range properties.All() {
+		name := "\"" + strings.ReplaceAll(listed.Name, "-", "_") + "\": "
+		if hasLabel(model, listed.Name) { // a property cannot have the name of a label
 			name = ""
 		}
-		out.Props += "// " + p.Meaning + "\n" + name + p.Text + ";\n\n"
+		out.Props += "// " + listed.Meaning + "\n" + name + listed.Text + ";\n\n"
 	}
 	return out, nil
 }
@@ -134,15 +134,15 @@ type diagnosis struct {
 
 // diagnose returns the problems of the texts, with the messages of the command line, and their
 // contents.
-func (h *API) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
-	d := diagnosis{Places: []result.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
-	found, failure := d, error(nil)
+func (h *API) diagnose(ctx context.Context, question *diagnoseQuestion, _ *reply) (any, error) {
+	answer := diagnosis{Places: []result.Place{}, Properties: []propertyEntry{}, Constants: []constant{}, Outline: []outlineEntry{}}
+	total, failure := answer, error(nil)
 	// After a timeout the goroutine may still write to found, which is then not used.
 	err := ending.Await(ctx, func() {
-		job := h.job(&q.source)
+		job := h.job(&question.source)
 		texts, _ := checkTexts(&job) // the plan reports the error
-		found.addTexts(texts, &q.source)
-		failure = h.diagnoseTexts(ctx, &found, &q.source)
+		total.addTexts(texts, &question.source)
+		failure = h.diagnoseTexts(ctx, &total, &question.source)
 	})
 	if err != nil {
 		return nil, err
@@ -150,20 +150,20 @@ func (h *API) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any,
 	if failure != nil {
 		return nil, failure
 	}
-	d = found
-	plan, err := runner.NewPlan(ctx, h.job(&q.source))
-	e, ok := errors.AsType[*runner.PlanError](err)
-	undefined := ok && e.Step == result.Constants && (q.Props == "" || d.lacksValues()) // not an error in the text
-	if err != nil && !undefined && len(d.Places) == 0 {
-		d.Message = err.Error()
+	answer = total
+	plan, err := runner.NewPlan(ctx, h.job(&question.source))
+	planErr, ok := errors.AsType[*runner.PlanError](err)
+	undefined := ok && planErr.Step == result.Constants && (question.Props == "" || answer.lacksValues()) // not an error in the text
+	if err != nil && !undefined && len(answer.Places) == 0 {
+		answer.Message = err.Error()
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if plan != nil {
-		d.addPlan(plan)
+		answer.addPlan(plan)
 	}
-	return d, nil
+	return answer, nil
 }
 
 // lacksValues reports whether a constant has no value, or one that it cannot have.
@@ -172,26 +172,26 @@ func (d *diagnosis) lacksValues() bool {
 }
 
 // diagnoseTexts adds the problems of the texts. JANI models are checked by the plan.
-func (h *API) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) error {
-	if jani.Is([]byte(s.Model)) {
+func (h *API) diagnoseTexts(ctx context.Context, answer *diagnosis, input *source) error {
+	if jani.Is([]byte(input.Model)) {
 		return nil
 	}
-	return h.withTexts(ctx, s, func(files *editor.Files, model, props string) error {
+	return h.withTexts(ctx, input, func(files *editor.Files, model, props string) error {
 		names := []string{model}
-		if s.Props != "" {
+		if input.Props != "" {
 			names = append(names, props)
 		}
 		for _, name := range names {
-			found, err := files.Diagnostics(ctx, name)
+			diagnostics, err := files.Diagnostics(ctx, name)
 			if err != nil {
 				return err
 			}
-			for _, x := range found {
+			for _, x := range diagnostics {
 				place := result.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
 				if x.Severity == editor.Error {
-					d.Places = append(d.Places, place)
+					answer.Places = append(answer.Places, place)
 				} else {
-					d.Advice = append(d.Advice, place)
+					answer.Advice = append(answer.Advice, place)
 				}
 			}
 			fixes, err := files.Fixes(ctx, name, editor.Range{To: len(files.Text(name))})
@@ -199,10 +199,10 @@ func (h *API) diagnoseTexts(ctx context.Context, d *diagnosis, s *source) error 
 				return err
 			}
 			for _, x := range fixes[:min(len(fixes), maxFixes)] {
-				d.Fixes = append(d.Fixes, fixOf(files, name, props, x))
+				answer.Fixes = append(answer.Fixes, fixOf(files, name, props, x))
 			}
 		}
-		d.Outline = outlineOf(files, model)
+		answer.Outline = outlineOf(files, model)
 		return nil
 	})
 }
@@ -230,11 +230,11 @@ type textEdit struct {
 
 func fixOf(files *editor.Files, name, props string, x editor.Fix) fix {
 	out := fix{Title: x.Title, File: name, Line: int(x.Of.Pos.Line), Of: x.Of.Message, Edits: []textEdit{}}
-	for _, e := range x.Edits {
-		text := files.Text(e.File)
-		out.Edits = append(out.Edits, textEdit{e.File == props, editor.UTF16(text[:e.From]), editor.UTF16(text[:e.To]), e.Text})
+	for _, edit := range x.Edits {
+		text := files.Text(edit.File)
+		out.Edits = append(out.Edits, textEdit{edit.File == props, editor.UTF16(text[:edit.From]), editor.UTF16(text[:edit.To]), edit.Text})
 	}
-	slices.SortStableFunc(out.Edits, func(a, b textEdit) int { return b.From - a.From })
+	slices.SortStableFunc(out.Edits, func(first, second textEdit) int { return second.From - first.From })
 	return out
 }
 
@@ -242,70 +242,70 @@ func fixOf(files *editor.Files, name, props string, x editor.Fix) fix {
 func (d *diagnosis) addPlan(plan *runner.Plan) {
 	d.Warnings = plan.Warnings
 	if len(d.Properties) == 0 { // those of a JANI model
-		for i, t := range plan.Tasks {
-			d.Properties = append(d.Properties, propertyEntry{Index: i, Name: t.Name, Text: t.Text, Line: int(t.Pos.Line)})
+		for i, task := range plan.Tasks {
+			d.Properties = append(d.Properties, propertyEntry{Index: i, Name: task.Name, Text: task.Text, Line: int(task.Pos.Line)})
 		}
 	}
-	for i, t := range plan.Tasks {
-		if t.Rejected != nil && i < len(d.Properties) {
-			d.Properties[i].Error = t.Rejected.Msg
+	for i, task := range plan.Tasks {
+		if task.Rejected != nil && i < len(d.Properties) {
+			d.Properties[i].Error = task.Rejected.Msg
 		}
 	}
 }
 
 // addTexts adds the contents of the texts, and removes the values of constants that the texts
 // define from the source.
-func (d *diagnosis) addTexts(t *checkedTexts, s *source) {
-	if t == nil {
+func (d *diagnosis) addTexts(texts *checkedTexts, input *source) {
+	if texts == nil {
 		return
 	}
-	d.Type, d.Labels = t.model.ModelType().String(), t.model.Labels()
-	d.Constants = constantsOf(t, s)
-	d.Digest = digestOf(t, s)
-	s.without(d.Constants)
-	if t.parsed == nil {
+	d.Type, d.Labels = texts.model.ModelType().String(), texts.model.Labels()
+	d.Constants = constantsOf(texts, input)
+	d.Digest = digestOf(texts, input)
+	input.without(d.Constants)
+	if texts.parsed == nil {
 		return
 	}
 	lacking := map[string]bool{}
-	for _, c := range d.Constants {
-		lacking[c.Name] = c.Value == "" && c.Count == 0
+	for _, constant := range d.Constants {
+		lacking[constant.Name] = constant.Value == "" && constant.Count == 0
 	}
-	for _, x := range t.parsed.Items {
-		p, ok := x.(*syntax.Property)
+	for _, item := range texts.parsed.Items {
+		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
-		e := entryOf(p, s.Props)
-		e.Index = len(d.Properties)
-		for _, name := range t.model.Undefined() {
+		added := entryOf(property, input.Props)
+		added.Index = len(d.Properties)
+		for _, name := range texts.model.Undefined() {
 			if lacking[name] {
-				e.Needs = append(e.Needs, name)
+				added.Needs = append(added.Needs, name)
 			}
 		}
-		if t.props != nil {
-			for _, name := range t.props.Needs(e.Index) {
-				if lacking[name] && !slices.Contains(e.Needs, name) {
-					e.Needs = append(e.Needs, name)
+		if texts.props != nil {
+			for _, name := range texts.props.Needs(added.Index) {
+				if lacking[name] && !slices.Contains(added.Needs, name) {
+					added.Needs = append(added.Needs, name)
 				}
 			}
 		}
-		d.Properties = append(d.Properties, e)
+		d.Properties = append(d.Properties, added)
 	}
 }
 
 // digestOf returns a digest of the model and of everything in the properties that other properties can refer to. Results of the same
 // property and constants can be compared if their texts have the same digest. It is empty if the properties have errors.
-func digestOf(t *checkedTexts, s *source) string {
-	if t.parsed != nil && t.props == nil {
+func digestOf(texts *checkedTexts, input *source) string {
+	if texts.parsed != nil && texts.props == nil {
 		return ""
 	}
 	sum := sha256.New()
 	add := func(text string) { fmt.Fprintf(sum, "%d:%s", len(text), text) }
-	add(s.Model)
-	if t.parsed != nil {
-		for _, x := range t.parsed.Items {
-			if p, ok := x.(*syntax.Property); !ok || p.Name != nil {
-				add(s.Props[x.Pos().Offset:x.End().Offset])
+	add(input.Model)
+	if texts.parsed != nil {
+		for _, item := range texts.parsed.Items {
+			if property, ok := item.(*syntax.Property); !ok || property.Name != nil {
+				add(input.Props[item.Pos().Offset:item.End().Offset])
 			}
 		}
 	}
@@ -313,26 +313,26 @@ func digestOf(t *checkedTexts, s *source) string {
 }
 
 // entryOf describes a property of a text.
-func entryOf(p *syntax.Property, text string) propertyEntry {
-	from, to := int(p.Pos().Offset), int(p.End().Offset)
-	rest := strings.TrimLeft(text[to:], " \t\r\n")
-	if strings.HasPrefix(rest, ";") {
-		to = len(text) - len(rest) + 1
+func entryOf(property *syntax.Property, text string) propertyEntry {
+	start, end := int(property.Pos().Offset), int(property.End().Offset)
+	following := strings.TrimLeft(text[end:], " \t\r\n")
+	if strings.HasPrefix(following, ";") {
+		end = len(text) - len(following) + 1
 	}
-	doc := from
-	for range len(p.Doc) { // one comment a line; one behind something else is about that
+	doc := start
+	for range len(property.Doc) { // one comment a line; one behind something else is about that
 		line := strings.LastIndex(strings.TrimRight(text[:doc], " \t\n"), "\n") + 1
 		if !strings.HasPrefix(strings.TrimSpace(text[line:doc]), "//") {
 			break
 		}
 		doc = line
 	}
-	e := propertyEntry{Text: syntax.ExprString(p.X), Line: int(p.Pos().Line)}
-	e.DocFrom, e.From, e.To = editor.UTF16([]byte(text[:doc])), editor.UTF16([]byte(text[:from])), editor.UTF16([]byte(text[:to]))
-	if p.Name != nil {
-		e.Name = p.Name.Name
+	result := propertyEntry{Text: syntax.ExprString(property.X), Line: int(property.Pos().Line)}
+	result.DocFrom, result.From, result.To = editor.UTF16([]byte(text[:doc])), editor.UTF16([]byte(text[:start])), editor.UTF16([]byte(text[:end]))
+	if property.Name != nil {
+		result.Name = property.Name.Name
 	}
-	return e
+	return result
 }
 
 type examplesQuestion struct{}
@@ -342,33 +342,33 @@ var exampleFiles embed.FS
 
 // examples returns example models.
 func (h *API) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
-	all := []text{}
-	for _, x := range []struct{ name, about string }{
+	texts := []text{}
+	for _, builtin := range []struct{ name, about string }{
 		{"die", "A fair die from a fair coin (Knuth and Yao)"},
 		{"channel", "A lossy channel with open constants (DTMC)"},
 		{"robot", "A robot that chooses between a short and a safe way (MDP)"},
 		{"queue", "A queue with one server (CTMC)"},
 		{"race", "Two players and a token (SMG)"},
 	} {
-		model, err := exampleFiles.ReadFile("examples/" + x.name + ".prism")
+		model, err := exampleFiles.ReadFile("examples/" + builtin.name + ".prism")
 		if err != nil {
 			return nil, err
 		}
-		props, err := exampleFiles.ReadFile("examples/" + x.name + ".props")
+		props, err := exampleFiles.ReadFile("examples/" + builtin.name + ".props")
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, text{Name: x.name + ".prism", About: x.about, Model: string(model), Props: string(props)})
+		texts = append(texts, text{Name: builtin.name + ".prism", About: builtin.about, Model: string(model), Props: string(props)})
 	}
-	for _, g := range []generateQuestion{{Rows: 2, Cols: 2, Max: 16}, {Rows: 2, Cols: 3, Max: 32}} {
-		made, err := h.generate(ctx, &g, out)
+	for _, example := range []generateQuestion{{Rows: 2, Cols: 2, Max: 16}, {Rows: 2, Cols: 3, Max: 32}} {
+		generated, err := h.generate(ctx, &example, out)
 		if err != nil {
 			return nil, err
 		}
-		t := made.(text)
-		t.About = fmt.Sprintf("The game 2048 on %dx%d to %d (MDP)", g.Rows, g.Cols, g.Max)
-		t.Name = fmt.Sprintf("2048-%dx%d.prism", g.Rows, g.Cols)
-		all = append(all, t)
+		generatedText := generated.(text)
+		generatedText.About = fmt.Sprintf("The game 2048 on %dx%d to %d (MDP)", example.Rows, example.Cols, example.Max)
+		generatedText.Name = fmt.Sprintf("2048-%dx%d.prism", example.Rows, example.Cols)
+		texts = append(texts, generatedText)
 	}
-	return map[string]any{"examples": all}, nil
+	return map[string]any{"examples": texts}, nil
 }

@@ -48,33 +48,33 @@ func (r *run) verdict(i int, v *result.Verdict) verdict {
 		out.Full = digitsOf(v, maxDigits)
 	}
 	if i < len(r.instances) {
-		x := &r.instances[i]
-		out.Index = x.index
-		out.judge(r, x, v)
+		checked := &r.instances[i]
+		out.Index = checked.index
+		out.judge(r, checked, v)
 	}
 	return out
 }
 
 // digitsOf writes the number of a verdict with at most limit significant digits.
-func digitsOf(v *result.Verdict, limit int) *digits {
-	x := v.Value
-	if x.Rat != nil {
-		return &digits{Value: number.Exact(x.Rat)}
+func digitsOf(verdict *result.Verdict, limit int) *digits {
+	value := verdict.Value
+	if value.Rat != nil {
+		return &digits{Value: number.Exact(value.Rat)}
 	}
-	lo, hi, half := x.Num, x.Num, 0.0
+	lo, hi, half := value.Num, value.Num, 0.0
 	switch {
-	case v.Bound != nil:
-		lo, hi = v.Bound.Lo, v.Bound.Hi
+	case verdict.Bound != nil:
+		lo, hi = verdict.Bound.Lo, verdict.Bound.Hi
 		half = (hi - lo) / 2
-	case v.HalfWidth != nil:
-		half = *v.HalfWidth
-		lo, hi = x.Num-half, x.Num+half
+	case verdict.HalfWidth != nil:
+		half = *verdict.HalfWidth
+		lo, hi = value.Num-half, value.Num+half
 	}
 	if math.IsInf(half, 0) || math.IsNaN(half) || half == 0 {
-		return &digits{Value: number.Text(x.Num)}
+		return &digits{Value: number.Text(value.Num)}
 	}
-	s := number.ScaleWithin(x.Num, half, limit)
-	out := &digits{Value: s.Format(x.Num, 0), Interval: s.Interval(lo, hi)}
+	scale := number.ScaleWithin(value.Num, half, limit)
+	out := &digits{Value: scale.Format(value.Num, 0), Interval: scale.Interval(lo, hi)}
 	shown, err := strconv.ParseFloat(out.Value, 64)
 	if err != nil {
 		return out
@@ -86,26 +86,26 @@ func digitsOf(v *result.Verdict, limit int) *digits {
 }
 
 // judge compares a verdict with the annotations of its property.
-func (d *verdict) judge(r *run, x *instance, v *result.Verdict) {
-	source, p := r.plan.Job.Properties, x.task.Property
-	if p == nil || x.task.Source == nil || x.task.Rejected != nil {
+func (d *verdict) judge(current *run, checked *instance, v *result.Verdict) {
+	source, property := current.plan.Job.Properties, checked.task.Property
+	if property == nil || checked.task.Source == nil || checked.task.Rejected != nil {
 		return
 	}
-	rules := expect.Rules{Exact: r.plan.Job.Numeric.Accuracy == result.Exact, Relative: expect.DefaultRelative}
-	program, err := r.plan.Model.Instantiate(x.model.Map())
+	rules := expect.Rules{Exact: current.plan.Job.Numeric.Accuracy == result.Exact, Relative: expect.DefaultRelative}
+	program, err := current.plan.Model.Instantiate(checked.model.Map())
 	if err != nil {
 		return // the verdict says it
 	}
-	rules.Constants = x.task.Source.Props.Values(program, x.property.Map())
+	rules.Constants = checked.task.Source.Props.Values(program, checked.property.Map())
 	var chosen expect.Chosen
-	if chosen.Terms, err = expect.SelectTerms(expect.ParseTerms(source, p), rules); err == nil {
-		chosen.Result, err = expect.Select(expect.Parse(source, p), rules)
+	if chosen.Terms, err = expect.SelectTerms(expect.ParseTerms(source, property), rules); err == nil {
+		chosen.Result, err = expect.Select(expect.Parse(source, property), rules)
 	}
 	if err != nil || !chosen.Expects() || !chosen.Terms.Wants(d.Engine) {
 		return
 	}
-	if t := chosen.Terms; t != nil && t.Statistical != nil {
-		rules.Level = t.Statistical.Level(0)
+	if term := chosen.Terms; term != nil && term.Statistical != nil {
+		rules.Level = term.Statistical.Level(0)
 	}
 	j := chosen.Judge(*v, rules)
 	d.Expected, d.Outcome, d.Reason = chosen.String(), j.Outcome.String(), j.Reason

@@ -31,39 +31,41 @@ type explanation struct {
 const maxWhyPaths = 20
 
 // why explains the answer to a property by paths, as check --witness does.
-func (h *API) why(ctx context.Context, q *whyQuestion, out *reply) (any, error) {
-	c := checkQuestion{source: q.source, Select: []int{q.Property}}
-	runs, err := h.runs(ctx, &c, out)
+func (h *API) why(ctx context.Context, question *whyQuestion, out *reply) (any, error) {
+	check := checkQuestion{source: question.source, Select: []int{question.Property}}
+	runs, err := h.runs(ctx, &check, out)
 	if err != nil {
 		return nil, err
 	}
 	if len(runs) != 1 || len(runs[0].instances) != 1 {
 		return nil, badf("paths explain one result, want one value for each constant")
 	}
-	plan := runs[0].plan.WithOutputs(func(o *runner.Outputs) { o.Witness = &runner.Witness{Paths: maxWhyPaths} })
-	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.MaxStates = min(s.Numeric.MaxStates, maxExactStates) })
+	plan := runs[0].plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Witness = &runner.Witness{Paths: maxWhyPaths} })
+	plan = plan.WithSettings(func(settings *runner.Settings) {
+		settings.Numeric.MaxStates = min(settings.Numeric.MaxStates, maxExactStates)
+	})
 	verdicts, err := h.native.Check(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	v := &verdicts[0]
-	if v.Err != nil {
-		return nil, v.Err
+	verdict := &verdicts[0]
+	if verdict.Err != nil {
+		return nil, verdict.Err
 	}
-	if len(v.Witnesses) == 0 {
-		return nil, fmt.Errorf("no path explains this property: %v", append([]string{}, v.Warnings...))
+	if len(verdict.Witnesses) == 0 {
+		return nil, fmt.Errorf("no path explains this property: %v", append([]string{}, verdict.Warnings...))
 	}
-	var why *explanation
-	err = h.with(ctx, &q.source, func(m *model) error {
-		why, err = explain(m.compiled.Program(), &v.Witnesses[0])
+	var answer *explanation
+	err = h.with(ctx, &question.source, func(loaded *model) error {
+		answer, err = explain(loaded.compiled.Program(), &verdict.Witnesses[0])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	v.Witnesses = nil // the explanation has them
-	why.Verdict = runs[0].verdict(0, v)
-	return why, nil
+	verdict.Witnesses = nil // the explanation has them
+	answer.Verdict = runs[0].verdict(0, verdict)
+	return answer, nil
 }
 
 // explain converts a witness for the page, with states instead of valuations.
@@ -71,14 +73,14 @@ func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
 	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Probability: w.Sum, Paths: []likelyPath{}}
 	for _, p := range w.Paths {
 		path := likelyPath{Probability: p.Probability, Fraction: p.Fraction}
-		for i, s := range p.Steps[:min(len(p.Steps), MaxNodes)] {
-			state, err := stateOf(prog, s.State)
+		for i, step := range p.Steps[:min(len(p.Steps), MaxNodes)] {
+			state, err := stateOf(prog, step.State)
 			if err != nil {
 				return nil, err
 			}
 			path.States = append(path.States, state)
 			if i > 0 {
-				path.Actions = append(path.Actions, s.Action)
+				path.Actions = append(path.Actions, step.Action)
 			}
 		}
 		out.Paths = append(out.Paths, path)
@@ -90,20 +92,20 @@ func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
 func stateOf(prog *sema.Program, values result.Valuation) ([]int32, error) {
 	state := make([]int32, len(prog.Vars))
 	texts := map[string]string{}
-	for _, c := range values {
-		texts[c.Name] = c.Value
+	for _, constant := range values {
+		texts[constant.Name] = constant.Value
 	}
-	for i, v := range prog.Vars {
-		switch text := texts[v.Name]; text {
+	for i, variable := range prog.Vars {
+		switch text := texts[variable.Name]; text {
 		case "true":
 			state[i] = 1
 		case "false":
 		default:
-			x, err := strconv.ParseInt(text, 10, 32)
+			number, err := strconv.ParseInt(text, 10, 32)
 			if err != nil {
-				return nil, fmt.Errorf("the value of %s on the path: %w", v.Name, err)
+				return nil, fmt.Errorf("the value of %s on the path: %w", variable.Name, err)
 			}
-			state[i] = int32(x)
+			state[i] = int32(number)
 		}
 	}
 	return state, nil

@@ -21,37 +21,37 @@ func (t *texts) bytes() int64 {
 	return n
 }
 
-// withTexts calls f with the texts of a source. Another user with other texts under the same names
+// withTexts calls do with the texts of a source. Another user with other texts under the same names
 // gets correct answers, only slower.
-func (h *API) withTexts(ctx context.Context, s *source, f func(files *editor.Files, model, props string) error) error {
-	job := h.job(s)
+func (h *API) withTexts(ctx context.Context, input *source, do func(files *editor.Files, model, props string) error) error {
+	job := h.job(input)
 	opts := editor.Options{Consts: job.Consts}
 	var files *editor.Files
-	err := h.texts.use(ctx, job.File+"\x00"+job.PropsFile+"\x00"+s.Const, func() (*texts, error) {
+	err := h.texts.use(ctx, job.File+"\x00"+job.PropsFile+"\x00"+input.Const, func() (*texts, error) {
 		return &texts{editor.New(opts)}, nil
-	}, func(t *texts) error {
-		t.files = replaced(t.files, job.File, job.Model)
-		t.files = replaced(t.files, job.PropsFile, job.Properties)
-		files = t.files
+	}, func(own *texts) error {
+		own.files = replaced(own.files, job.File, job.Model)
+		own.files = replaced(own.files, job.PropsFile, job.Properties)
+		files = own.files
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return f(files, job.File, job.PropsFile)
+	return do(files, job.File, job.PropsFile)
 }
 
 // replaced returns the set with a new text. An empty properties file is removed.
-func replaced(f *editor.Files, name string, text []byte) *editor.Files {
-	switch old := f.Text(name); {
-	case len(text) == 0 && f.IsProperties(name):
-		return f.Without(name)
+func replaced(files *editor.Files, name string, text []byte) *editor.Files {
+	switch old := files.Text(name); {
+	case len(text) == 0 && files.IsProperties(name):
+		return files.Without(name)
 	case len(text) == 0 && old == nil && syntax.IsProperties(name, nil):
-		return f
+		return files
 	case old != nil && string(old) == string(text):
-		return f
+		return files
 	}
-	return f.With(name, text)
+	return files.With(name, text)
 }
 
 // placeQuestion is a request about a place in the model or its properties. Offsets count units of
@@ -73,15 +73,15 @@ func (q *placeQuestion) place(files *editor.Files, model, props string) (name st
 }
 
 // offset returns the number of bytes before the given number of UTF-16 units.
-func offset(text []byte, units int) (at int) {
-	for ; units > 0 && at < len(text); units-- {
-		r, size := utf8.DecodeRune(text[at:])
-		at += size
-		if r > 0xffff {
+func offset(text []byte, units int) (start int) {
+	for ; units > 0 && start < len(text); units-- {
+		character, size := utf8.DecodeRune(text[start:])
+		start += size
+		if character > 0xffff {
 			units--
 		}
 	}
-	return at
+	return start
 }
 
 // completion is a word that can be inserted.
@@ -96,21 +96,21 @@ const maxWords = 500
 
 // complete returns the words that can be inserted at a place, and the start of the word that they
 // replace.
-func (h *API) complete(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) complete(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		From  int          `json:"from"`
 		Words []completion `json:"words"`
 	}{Words: []completion{}}
-	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, at := q.place(files, model, props)
-		from, found := files.Complete(name, at)
-		out.From = q.At - editor.UTF16(files.Text(name)[from:at])
-		for _, c := range found[:min(len(found), maxWords)] {
-			kind := c.Kind.String()
-			if c.Kind == editor.NoKind {
+	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
+		name, offset := question.place(files, model, props)
+		start, words := files.Complete(name, offset)
+		out.From = question.At - editor.UTF16(files.Text(name)[start:offset])
+		for _, word := range words[:min(len(words), maxWords)] {
+			kind := word.Kind.String()
+			if word.Kind == editor.NoKind {
 				kind = "keyword"
 			}
-			out.Words = append(out.Words, completion{c.Text, kind, c.Detail})
+			out.Words = append(out.Words, completion{word.Text, kind, word.Detail})
 		}
 		return nil
 	})
@@ -118,26 +118,26 @@ func (h *API) complete(ctx context.Context, q *placeQuestion, _ *reply) (any, er
 }
 
 // hover describes a name in Markdown.
-func (h *API) hover(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) hover(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text string `json:"text"` // empty where there is no name
 	}{}
-	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, at := q.place(files, model, props)
-		out.Text, _, _ = files.Hover(ctx, name, at)
+	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
+		name, offset := question.place(files, model, props)
+		out.Text, _, _ = files.Hover(ctx, name, offset)
 		return ctx.Err()
 	})
 	return out, err
 }
 
 // layout returns the formatted text, as tilecheck fmt does, or its first error.
-func (h *API) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) layout(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Text  string `json:"text"`
 		Wrong string `json:"wrong,omitempty"`
 	}{}
-	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, _ := q.place(files, model, props)
+	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
+		name, _ := question.place(files, model, props)
 		text, err := files.Format(name)
 		if list, ok := errors.AsType[syntax.ErrorList](err); ok { // a text that does not parse is a valid request
 			out.Wrong, err = list[0].Error(), nil
@@ -150,21 +150,21 @@ func (h *API) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, erro
 
 // colours returns the coloured parts of a text between two places. Each part has three numbers:
 // its distance from the end of the previous part, its length, and its colour.
-func (h *API) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
+func (h *API) colours(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Parts []int `json:"parts"`
 	}{Parts: []int{}}
-	err := h.withTexts(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, end := q.place(files, model, props)
+	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
+		name, end := question.place(files, model, props)
 		text := files.Text(name)
-		r := editor.Range{From: end, To: len(text)}
-		if q.To > 0 {
-			r.To = offset(text, q.To)
+		span := editor.Range{From: end, To: len(text)}
+		if question.To > 0 {
+			span.To = offset(text, question.To)
 		}
-		for _, t := range files.TokensIn(name, r) {
-			if c := colourOf(t); c >= 0 && t.From >= end {
-				out.Parts = append(out.Parts, editor.UTF16(text[end:t.From]), editor.UTF16(text[t.From:t.To]), c)
-				end = t.To
+		for _, token := range files.TokensIn(name, span) {
+			if colour := colourOf(token); colour >= 0 && token.From >= end {
+				out.Parts = append(out.Parts, editor.UTF16(text[end:token.From]), editor.UTF16(text[token.From:token.To]), colour)
+				end = token.To
 			}
 		}
 		return nil
@@ -173,8 +173,8 @@ func (h *API) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, err
 }
 
 // colourOf returns the number of a colour on the page; -1 for a part without one.
-func colourOf(t editor.Token) int {
-	switch t.Kind {
+func colourOf(token editor.Token) int {
+	switch token.Kind {
 	case editor.Constant:
 		return 3
 	case editor.Formula:
@@ -188,7 +188,7 @@ func colourOf(t editor.Token) int {
 	case editor.Function:
 		return 1
 	}
-	switch t.Class {
+	switch token.Class {
 	case syntax.Comment:
 		return 0
 	case syntax.Keyword:

@@ -63,8 +63,8 @@ func logUpperTail(k, n int64, p float64) float64 {
 		ratio := float64(n-j) / float64(j+1) * odds
 		term *= ratio
 		sum += term
-		if rest := term * ratio / (1 - ratio); rest < 1e-15*sum {
-			sum += rest
+		if remainder := term * ratio / (1 - ratio); remainder < 1e-15*sum {
+			sum += remainder
 			break
 		}
 	}

@@ -28,7 +28,7 @@ type Sample struct {
 	Sequential bool // by looking at the samples, see [Plan.Sequential]
 }
 
-// Compare decides whether independent samples a and b are compatible with one
+// Compare decides whether independent samples are compatible with one
 // probability. If both sizes were fixed beforehand it uses Fisher's exact test,
 // two-sided by doubling the smaller tail. Otherwise samples are compatible if
 // their intervals for confidence (1+confidence)/2 each overlap, which tells
@@ -39,45 +39,45 @@ type Sample struct {
 // The error has the code BadValue.
 //
 // Source: Fisher 1935; Bonferroni's inequality.
-func Compare(a, b Sample, confidence float64) (Comparison, error) {
-	c := Comparison{Confidence: confidence, PValue: math.NaN()}
+func Compare(first, second Sample, confidence float64) (Comparison, error) {
+	result := Comparison{Confidence: confidence, PValue: math.NaN()}
 	if err := checkConfidence(confidence); err != nil {
 		return Comparison{}, err
 	}
-	each := Confidence(Alpha(confidence) / 2)
+	sampleConfidence := Confidence(Alpha(confidence) / 2)
 	var errA, errB error
-	c.A, errA = BernoulliInterval(a.Bernoulli, each, a.Sequential)
-	c.B, errB = BernoulliInterval(b.Bernoulli, each, b.Sequential)
+	result.A, errA = BernoulliInterval(first.Bernoulli, sampleConfidence, first.Sequential)
+	result.B, errB = BernoulliInterval(second.Bernoulli, sampleConfidence, second.Sequential)
 	if err := cmp.Or(errA, errB); err != nil {
 		return Comparison{}, err
 	}
-	if a.Sequential || b.Sequential {
-		c.Compatible = c.A.overlaps(c.B)
-		return c, nil
+	if first.Sequential || second.Sequential {
+		result.Compatible = result.A.overlaps(result.B)
+		return result, nil
 	}
-	c.PValue = fisher(a.Bernoulli, b.Bernoulli)
-	c.Compatible = c.PValue > Alpha(confidence)
-	return c, nil
+	result.PValue = fisher(first.Bernoulli, second.Bernoulli)
+	result.Compatible = result.PValue > Alpha(confidence)
+	return result, nil
 }
 
 // fisher returns the doubled tail of the conditional distribution of a.K given
 // the total of successes, which is hypergeometric.
-func fisher(a, b Bernoulli) float64 {
-	if a.N == 0 || b.N == 0 {
+func fisher(a, second Bernoulli) float64 {
+	if a.N == 0 || second.N == 0 {
 		return 1
 	}
-	if a.Mean() < b.Mean() {
-		a, b = b, a
+	if a.Mean() < second.Mean() {
+		a, second = second, a
 	}
-	total, n := a.K+b.K, a.N+b.N
+	total, n := a.K+second.K, a.N+second.N
 	if total == 0 || total == n {
 		return 1
 	}
 	p := float64(total) / float64(n)
-	first := logBinomial(a.K, a.N, p) + logBinomial(b.K, b.N, p) - logBinomial(total, n, p)
+	first := logBinomial(a.K, a.N, p) + logBinomial(second.K, second.N, p) - logBinomial(total, n, p)
 	sum, term := 1.0, 1.0
-	for x, y := a.K, b.K; x < a.N && y > 0 && term > 1e-17*sum; x, y = x+1, y-1 {
-		term *= float64(a.N-x) / float64(x+1) * (float64(y) / float64(b.N-y+1))
+	for x, y := a.K, second.K; x < a.N && y > 0 && term > 1e-17*sum; x, y = x+1, y-1 {
+		term *= float64(a.N-x) / float64(x+1) * (float64(y) / float64(second.N-y+1))
 		sum += term
 	}
 	return min(1, 2*math.Exp(first)*sum)
@@ -85,16 +85,16 @@ func fisher(a, b Bernoulli) float64 {
 
 // ZScore returns the difference of the means of two samples in standard deviations, which are estimated as if both had one probability: about a
 // standard normal number if they have. It is 0 if all or none of the samples are successes.
-func ZScore(a, b Bernoulli) float64 {
-	if a.N == 0 || b.N == 0 {
+func ZScore(first, second Bernoulli) float64 {
+	if first.N == 0 || second.N == 0 {
 		return 0
 	}
-	n, m := float64(a.N), float64(b.N)
-	p := float64(a.K+b.K) / (n + m)
+	n, m := float64(first.N), float64(second.N)
+	p := float64(first.K+second.K) / (n + m)
 	if p == 0 || p == 1 {
 		return 0
 	}
-	return (a.Mean() - b.Mean()) / math.Sqrt(p*(1-p)*(1/n+1/m))
+	return (first.Mean() - second.Mean()) / math.Sqrt(p*(1-p)*(1/n+1/m))
 }
 
 // Published returns the sample behind a printed estimate: mean is the fraction

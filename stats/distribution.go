@@ -68,12 +68,12 @@ func (s *sortedSamples) check() error {
 	if len(s.values) == 0 {
 		return errorf(BadValue, "no samples: want at least one for quantiles")
 	}
-	least, greatest := s.values[0], s.values[len(s.values)-1]
+	smallest, greatest := s.values[0], s.values[len(s.values)-1]
 	switch {
-	case math.IsNaN(least) || math.IsInf(least, 0) || math.IsInf(greatest, 0):
+	case math.IsNaN(smallest) || math.IsInf(smallest, 0) || math.IsInf(greatest, 0):
 		return errorf(NotFinite, "a sampled reward is infinite or not a number")
-	case least < s.support.Lo || greatest > s.support.Hi:
-		return errorf(BadValue, "sampled rewards in [%v,%v]: want all in the stated bounds [%v,%v]", least, greatest, s.support.Lo, s.support.Hi)
+	case smallest < s.support.Lo || greatest > s.support.Hi:
+		return errorf(BadValue, "sampled rewards in [%v,%v]: want all in the stated bounds [%v,%v]", smallest, greatest, s.support.Lo, s.support.Hi)
 	}
 	return nil
 }
@@ -99,17 +99,17 @@ func (s *sortedSamples) quantile(level float64) float64 {
 
 // tail returns the mean of quantile(q+shift) over the q between level and 1.
 func (s *sortedSamples) tail(level, shift float64) float64 {
-	from, to := level+shift, 1+shift
+	start, end := level+shift, 1+shift
 	sum := 0.0
-	if from < 0 {
-		sum -= from * s.support.Lo
+	if start < 0 {
+		sum -= start * s.support.Lo
 	}
-	if to > 1 {
-		sum += (to - max(from, 1)) * s.support.Hi
+	if end > 1 {
+		sum += (end - max(start, 1)) * s.support.Hi
 	}
-	n := float64(len(s.values))
+	count := float64(len(s.values))
 	for i, value := range s.values { // it is the quantile from i/n to (i+1)/n
-		sum += value * max(0, min(to, (float64(i)+1)/n)-max(from, float64(i)/n))
+		sum += value * max(0, min(end, (float64(i)+1)/count)-max(start, float64(i)/count))
 	}
 	return sum / (1 - level)
 }

@@ -55,11 +55,11 @@ type Bounds struct{ Lo, Hi float64 }
 // BadValue.
 //
 // Source: Clopper and Pearson 1934; Robbins 1970.
-func BernoulliInterval(b Bernoulli, confidence float64, sequential bool) (Interval, error) {
+func BernoulliInterval(sample Bernoulli, confidence float64, sequential bool) (Interval, error) {
 	if err := checkConfidence(confidence); err != nil {
 		return Interval{}, err
 	}
-	if err := b.check(); err != nil {
+	if err := sample.check(); err != nil {
 		return Interval{}, err
 	}
 	i := Interval{Confidence: confidence, Method: ClopperPearson}
@@ -69,9 +69,9 @@ func BernoulliInterval(b Bernoulli, confidence float64, sequential bool) (Interv
 	}
 	alpha := Alpha(confidence)
 	// By symmetry the upper limit is that of the failures, turned around.
-	i.Lo, i.Hi = lower(b.K, b.N, alpha), 1-lower(b.N-b.K, b.N, alpha)
-	if b.N > 0 { // against rounding in 1-lower
-		i.Hi = max(i.Hi, b.Mean())
+	i.Lo, i.Hi = lower(sample.K, sample.N, alpha), 1-lower(sample.N-sample.K, sample.N, alpha)
+	if sample.N > 0 { // against rounding in 1-lower
+		i.Hi = max(i.Hi, sample.Mean())
 	}
 	return i, nil
 }
@@ -139,23 +139,23 @@ func bisectLower(k, n int64, excluded func(p float64) bool) float64 {
 //
 // Source: Maurer and Pontil 2009, theorem 4; Howard, Ramdas, McAuliffe and
 // Sekhon 2021, theorem 4, with the discrete mixture of their section 3.
-func RewardInterval(m Moments, bounds *Bounds, confidence float64, sequential bool) (Interval, error) {
+func RewardInterval(moments Moments, bounds *Bounds, confidence float64, sequential bool) (Interval, error) {
 	if err := checkConfidence(confidence); err != nil {
 		return Interval{}, err
 	}
-	if err := m.check(); err != nil {
+	if err := moments.check(); err != nil {
 		return Interval{}, err
 	}
 	alpha := Alpha(confidence)
 	if bounds == nil {
-		return nominalInterval(m, confidence, alpha), nil
+		return nominalInterval(moments, confidence, alpha), nil
 	}
 	scale := bounds.Hi - bounds.Lo
 	if !(scale >= 0) || math.IsInf(scale, 1) {
 		return Interval{}, errorf(BadValue, "reward bounds [%v,%v]: want a finite interval", bounds.Lo, bounds.Hi)
 	}
-	if m.N > 0 && (m.Min < bounds.Lo || m.Max > bounds.Hi) {
-		return Interval{}, errorf(BadValue, "sampled rewards in [%v,%v]: want all in the stated bounds [%v,%v]", m.Min, m.Max, bounds.Lo, bounds.Hi)
+	if moments.N > 0 && (moments.Min < bounds.Lo || moments.Max > bounds.Hi) {
+		return Interval{}, errorf(BadValue, "sampled rewards in [%v,%v]: want all in the stated bounds [%v,%v]", moments.Min, moments.Max, bounds.Lo, bounds.Hi)
 	}
 	i := Interval{Confidence: confidence, Method: EmpiricalBernstein}
 	deviation := empiricalBernstein
@@ -163,9 +163,9 @@ func RewardInterval(m Moments, bounds *Bounds, confidence float64, sequential bo
 		i.Method, deviation = EmpiricalBernsteinSequence, empiricalBernsteinSequence
 	}
 	i.Lo, i.Hi = bounds.Lo, bounds.Hi
-	if m.N >= 2 && scale > 0 {
-		w := scale * deviation(m.N, m.M2/scale/scale, alpha) * (1 + tailSlack)
-		mean := min(max(m.Mean(), m.Min), m.Max) // against rounding
+	if moments.N >= 2 && scale > 0 {
+		w := scale * deviation(moments.N, moments.M2/scale/scale, alpha) * (1 + tailSlack)
+		mean := min(max(moments.Mean(), moments.Min), moments.Max) // against rounding
 		i.Lo, i.Hi = max(i.Lo, mean-w), min(i.Hi, mean+w)
 	}
 	return i, nil

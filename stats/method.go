@@ -37,9 +37,9 @@ func ParseMethod(name string) (Method, error) {
 	if name == "" {
 		return Auto, nil
 	}
-	for m := Auto; m <= SPRT; m++ {
-		if strings.EqualFold(name, m.String()) {
-			return m, nil
+	for method := Auto; method <= SPRT; method++ {
+		if strings.EqualFold(name, method.String()) {
+			return method, nil
 		}
 	}
 	return Auto, errorf(BadValue, "unknown simulation method %q: want ci, aci, apmc or sprt", name)

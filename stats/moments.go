@@ -35,26 +35,26 @@ func (m *Moments) Add(x float64) {
 	m.sum(x)
 	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
 	n := float64(m.N)
-	d := n*x - (m.Sum + m.Low)
-	m.M2 += d * d / (n * (n - 1))
+	deviation := n*x - (m.Sum + m.Low)
+	m.M2 += deviation * deviation / (n * (n - 1))
 }
 
 // Merge adds the samples of o.
-func (m *Moments) Merge(o Moments) {
+func (m *Moments) Merge(other Moments) {
 	switch {
-	case o.N == 0:
+	case other.N == 0:
 		return
 	case m.N == 0:
-		*m = o
+		*m = other
 		return
 	}
-	a, b := float64(m.N), float64(o.N)
-	d := o.Mean() - m.Mean()
-	m.M2 += o.M2 + d*d*(a*b/(a+b))
-	m.N += o.N
-	m.sum(o.Sum)
-	m.Low += o.Low
-	m.Min, m.Max = min(m.Min, o.Min), max(m.Max, o.Max)
+	a, b := float64(m.N), float64(other.N)
+	difference := other.Mean() - m.Mean()
+	m.M2 += other.M2 + difference*difference*(a*b/(a+b))
+	m.N += other.N
+	m.sum(other.Sum)
+	m.Low += other.Low
+	m.Min, m.Max = min(m.Min, other.Min), max(m.Max, other.Max)
 }
 
 // sum adds x to Sum and what was rounded away to Low.

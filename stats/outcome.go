@@ -51,33 +51,33 @@ func (o Outcome) RelativeError() float64 {
 // Outcome evaluates the samples. The error is an [*Error]; when its code is
 // NotDone, Truncated or ZeroVariance the outcome is still filled in, with the
 // width or the confidence that the samples seen do support, and decides nothing.
-func (p *Plan) Outcome(s Statistics) (Outcome, error) {
-	if err := cmp.Or(p.checkKind(s), s.check()); err != nil {
+func (p *Plan) Outcome(statistics Statistics) (Outcome, error) {
+	if err := cmp.Or(p.checkKind(statistics), statistics.check()); err != nil {
 		return Outcome{}, err
 	}
-	n := s.Count()
-	err := p.incomplete(n, s)
-	if n == 0 {
+	samples := statistics.Count()
+	err := p.incomplete(samples, statistics)
+	if samples == 0 {
 		return Outcome{}, err
 	}
-	o := Outcome{Method: p.method, N: n, Mean: s.Mean(), Width: p.width, Confidence: p.confidence}
-	p.compute(&o, s.Variance(), err == nil)
-	o.Decision = p.decide(o, s, err == nil)
-	o.Interval = p.interval(o)
-	return o, err
+	result := Outcome{Method: p.method, N: samples, Mean: statistics.Mean(), Width: p.width, Confidence: p.confidence}
+	p.compute(&result, statistics.Variance(), err == nil)
+	result.Decision = p.decide(result, statistics, err == nil)
+	result.Interval = p.interval(result)
+	return result, err
 }
 
 // incomplete returns why the samples do not satisfy the plan, or nil if they do.
-func (p *Plan) incomplete(n int64, s Statistics) error {
+func (p *Plan) incomplete(samples int64, statistics Statistics) error {
 	switch {
-	case p.satisfied(n, s.Variance(), s):
+	case p.satisfied(samples, statistics.Variance(), statistics):
 		return nil
-	case p.equalRewards(n, s.Variance()):
-		return errorf(ZeroVariance, "SPRT cannot decide: all %d sampled rewards are equal to %v", n, s.Mean())
-	case p.max > 0 && n >= p.max:
+	case p.equalRewards(samples, statistics.Variance()):
+		return errorf(ZeroVariance, "SPRT cannot decide: all %d sampled rewards are equal to %v", samples, statistics.Mean())
+	case p.max > 0 && samples >= p.max:
 		return errorf(Truncated, "sampling stopped at the limit of %d samples before the %v method was done", p.max, p.method)
 	}
-	return errorf(NotDone, "sampling ended after %d samples, before the %v method was done", n, p.method)
+	return errorf(NotDone, "sampling ended after %d samples, before the %v method was done", samples, p.method)
 }
 
 // compute fills in the parameter that depends on the samples. A plan that is
@@ -104,45 +104,45 @@ func (p *Plan) compute(o *Outcome, variance float64, complete bool) {
 }
 
 // nominalWidth returns the half-width of the CI or ACI interval.
-func (p *Plan) nominalWidth(n int64, variance float64) float64 {
-	if n < 2 {
+func (p *Plan) nominalWidth(samples int64, variance float64) float64 {
+	if samples < 2 {
 		return math.Inf(1)
 	}
-	q := math.Sqrt(p.squaredZ)
+	quantile := math.Sqrt(p.squaredZ)
 	if p.method == CI {
-		q = prismStudentQuantile(p.alpha, n-1)
+		quantile = prismStudentQuantile(p.alpha, samples-1)
 	}
-	return q * math.Sqrt(variance/float64(n))
+	return quantile * math.Sqrt(variance/float64(samples))
 }
 
 // tail returns the error probability of the CI or ACI interval of the given
 // width, correctly; see [PRISMConfidence] for what PRISM prints under CI.
-func (p *Plan) tail(n int64, variance float64) float64 {
-	x := p.width * math.Sqrt(float64(n)/variance)
+func (p *Plan) tail(samples int64, variance float64) float64 {
+	x := p.width * math.Sqrt(float64(samples)/variance)
 	switch {
-	case n < 2:
+	case samples < 2:
 		return 1
 	case p.method == ACI:
 		return normalTail(x)
 	}
-	return studentTail(float64(n-1), x)
+	return studentTail(float64(samples-1), x)
 }
 
 // decide returns the answer to the bound of the property: by PRISM's rule the mean must be at least the half-width away from the threshold,
 // or by the test of SPRT.
-func (p *Plan) decide(o Outcome, s Statistics, complete bool) Decision {
+func (p *Plan) decide(result Outcome, statistics Statistics, complete bool) Decision {
 	if p.property.Bound == nil {
 		return NoDecision
 	}
-	t := p.property.Bound.Threshold
+	threshold := p.property.Bound.Threshold
 	switch {
 	case !complete:
 		return Undecided
 	case p.method == SPRT:
-		return p.test(o.N, s)
-	case o.Mean >= t+o.Width:
+		return p.test(result.N, statistics)
+	case result.Mean >= threshold+result.Width:
 		return holdsIf(p.property.Bound.AtLeast)
-	case o.Mean <= t-o.Width:
+	case result.Mean <= threshold-result.Width:
 		return holdsIf(!p.property.Bound.AtLeast)
 	}
 	return Undecided
@@ -157,9 +157,9 @@ func holdsIf(b bool) Decision {
 }
 
 // interval returns the interval of an outcome, for probabilities cut to [0,1]; none for SPRT.
-func (p *Plan) interval(o Outcome) Interval {
+func (p *Plan) interval(result Outcome) Interval {
 	i := Interval{
-		Lo: o.Mean - o.Width, Hi: o.Mean + o.Width, Confidence: o.Confidence,
+		Lo: result.Mean - result.Width, Hi: result.Mean + result.Width, Confidence: result.Confidence,
 		Method: [...]IntervalMethod{CI: StudentT, ACI: NormalApproximation, APMC: Hoeffding, SPRT: NoInterval}[p.method],
 	}
 	if i.Method == NoInterval {
@@ -176,16 +176,16 @@ func (p *Plan) interval(o Outcome) Interval {
 // stopping. bounds are used for rewards only and nil if unknown;
 // then [Interval.Sound] is false. If sampling ended before a plan that is not
 // Sequential was done, the reason must have nothing to do with the samples.
-func (p *Plan) SoundInterval(s Statistics, bounds *Bounds) (Interval, error) {
-	if err := p.checkKind(s); err != nil {
+func (p *Plan) SoundInterval(statistics Statistics, bounds *Bounds) (Interval, error) {
+	if err := p.checkKind(statistics); err != nil {
 		return Interval{}, err
 	}
-	return s.soundInterval(bounds, p.confidence, p.Sequential())
+	return statistics.soundInterval(bounds, p.confidence, p.Sequential())
 }
 
 // checkKind returns an error if the statistics are of rewards and the property is of probabilities, or the reverse.
-func (p *Plan) checkKind(s Statistics) error {
-	if s.reward() != p.property.Reward {
+func (p *Plan) checkKind(statistics Statistics) error {
+	if statistics.reward() != p.property.Reward {
 		return errorf(BadValue, "found statistics of the wrong kind: want *Moments for rewards and Bernoulli for probabilities")
 	}
 	return nil
@@ -200,12 +200,12 @@ func (p *Plan) checkKind(s Statistics) error {
 // [Plan.Outcome] has the correct value. With one sample PRISM prints 1.
 //
 // Source: PRISM, simulator.method.CIconfidence.
-func PRISMConfidence(width float64, s Statistics) float64 {
-	n := float64(s.Count())
+func PRISMConfidence(width float64, statistics Statistics) float64 {
+	n := float64(statistics.Count())
 	if n <= 1 {
 		return 1
 	}
-	x := width * math.Sqrt(n/s.Variance())
+	x := width * math.Sqrt(n/statistics.Variance())
 	switch {
 	case math.IsInf(x, 1):
 		return 1

@@ -104,7 +104,7 @@ func (p Params) checkRanges() error {
 			return err
 		}
 	}
-	for _, f := range []struct {
+	for _, field := range []struct {
 		name  string
 		value float64
 	}{
@@ -115,8 +115,8 @@ func (p Params) checkRanges() error {
 		{"number of samples for zero variance", float64(p.ZeroVarianceSamples)},
 		{"maximum number of samples", float64(p.MaxSamples)},
 	} {
-		if !(f.value >= 0) || math.IsInf(f.value, 1) {
-			return errorf(BadValue, "%s %v: want a positive number", f.name, f.value)
+		if !(field.value >= 0) || math.IsInf(field.value, 1) {
+			return errorf(BadValue, "%s %v: want a positive number", field.name, field.value)
 		}
 	}
 	return nil
@@ -127,12 +127,12 @@ func (p Property) check() error {
 	if p.Bound == nil {
 		return nil
 	}
-	t := p.Bound.Threshold
+	threshold := p.Bound.Threshold
 	switch {
-	case p.Reward && (math.IsNaN(t) || math.IsInf(t, 0)):
-		return errorf(BadValue, "bound %v: want a finite reward", t)
-	case !p.Reward && !(t >= 0 && t <= 1):
-		return errorf(BadValue, "bound %v: want a probability", t)
+	case p.Reward && (math.IsNaN(threshold) || math.IsInf(threshold, 0)):
+		return errorf(BadValue, "bound %v: want a finite reward", threshold)
+	case !p.Reward && !(threshold >= 0 && threshold <= 1):
+		return errorf(BadValue, "bound %v: want a probability", threshold)
 	}
 	return nil
 }

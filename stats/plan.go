@@ -66,7 +66,7 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 	if err := params.check(property); err != nil {
 		return nil, err
 	}
-	p := &Plan{
+	plan := &Plan{
 		method:     params.Method,
 		property:   property,
 		width:      params.width(),
@@ -75,22 +75,22 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 		max:        params.MaxSamples,
 		warnings:   params.doubts(property),
 	}
-	p.alpha = Alpha(p.confidence)
-	if err := p.complete(); err != nil {
+	plan.alpha = Alpha(plan.confidence)
+	if err := plan.complete(); err != nil {
 		return nil, err
 	}
-	p.maxReward = params.MaxReward
-	p.valid = params.Valid && p.method == CI && p.free == freeSamples && property.Bound == nil && (!property.Reward || p.maxReward > 0)
-	if p.max > 0 && p.samples > p.max {
-		return nil, errorf(BadValue, "%v needs %d samples: want at most %d", p.method, p.samples, p.max)
+	plan.maxReward = params.MaxReward
+	plan.valid = params.Valid && plan.method == CI && plan.free == freeSamples && property.Bound == nil && (!property.Reward || plan.maxReward > 0)
+	if plan.max > 0 && plan.samples > plan.max {
+		return nil, errorf(BadValue, "%v needs %d samples: want at most %d", plan.method, plan.samples, plan.max)
 	}
-	p.zeroVariance = float64(params.ZeroVarianceSamples)
-	if p.zeroVariance == 0 && property.Reward {
-		p.zeroVariance = orDefault(params.MaxReward, DefaultMaxReward) / p.width
-	} else if p.zeroVariance == 0 {
-		p.zeroVariance = 1 / p.width
+	plan.zeroVariance = float64(params.ZeroVarianceSamples)
+	if plan.zeroVariance == 0 && property.Reward {
+		plan.zeroVariance = orDefault(params.MaxReward, DefaultMaxReward) / plan.width
+	} else if plan.zeroVariance == 0 {
+		plan.zeroVariance = 1 / plan.width
 	}
-	return p, nil
+	return plan, nil
 }
 
 // MostValidSamples returns about how many samples a valid interval of that half-width takes for a probability of 1/2: n
@@ -139,8 +139,8 @@ func (p *Plan) complete() error {
 	if p.method == APMC {
 		return p.apmc()
 	}
-	z := normalQuantile(p.alpha)
-	p.squaredZ = z * z
+	quantile := normalQuantile(p.alpha)
+	p.squaredZ = quantile * quantile
 	return nil
 }
 
@@ -155,14 +155,14 @@ func (p *Plan) apmc() error {
 	case freeWidth:
 		p.width = hoeffding(p.samples, p.alpha)
 	case freeSamples:
-		n := math.Ceil(0.5 * math.Log(2/p.alpha) / (p.width * p.width))
-		if !(n < 1<<53) {
-			return errorf(Overflow, "APMC with approximation %v needs %v samples: want fewer than 2^53", p.width, n)
+		samples := math.Ceil(0.5 * math.Log(2/p.alpha) / (p.width * p.width))
+		if !(samples < 1<<53) {
+			return errorf(Overflow, "APMC with approximation %v needs %v samples: want fewer than 2^53", p.width, samples)
 		}
-		p.samples = int64(n)
+		p.samples = int64(samples)
 	case freeConfidence:
-		if e := float64(p.samples) * p.width * p.width; e < math.Ln2/2 {
-			return errorf(TooFew, "%d samples with approximation %v: want samples·approximation² >= ln(2)/2 = 0.3466 for APMC, found %.4g", p.samples, p.width, e)
+		if exponent := float64(p.samples) * p.width * p.width; exponent < math.Ln2/2 {
+			return errorf(TooFew, "%d samples with approximation %v: want samples·approximation² >= ln(2)/2 = 0.3466 for APMC, found %.4g", p.samples, p.width, exponent)
 		}
 	}
 	return nil
@@ -185,21 +185,21 @@ func hoeffdingConfidence(n int64, width float64) float64 {
 //
 // Source: Wald 1945; Younes and Simmons 2002; PRISM, simulator.method.SPRTMethod.
 func (p *Plan) hypothesise() error {
-	t := p.property.Bound.Threshold
-	if t-p.width <= 0 {
-		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 0", p.width, t)
+	threshold := p.property.Bound.Threshold
+	if threshold-p.width <= 0 {
+		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 0", p.width, threshold)
 	}
-	if t+p.width > 1 && !p.property.Reward {
-		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 1", p.width, t)
+	if threshold+p.width > 1 && !p.property.Reward {
+		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 1", p.width, threshold)
 	}
-	h := hypotheses{p0: t - p.width, p1: t + p.width}
+	result := hypotheses{p0: threshold - p.width, p1: threshold + p.width}
 	if p.property.Bound.AtLeast {
-		h.p0, h.p1 = h.p1, h.p0
+		result.p0, result.p1 = result.p1, result.p0
 	}
-	h.success, h.failure = math.Log(h.p1/h.p0), math.Log((1-h.p1)/(1-h.p0))
-	h.acceptH0 = math.Log(p.alpha / (1 - p.alpha))
-	h.acceptH1 = math.Log((1 - p.alpha) / p.alpha)
-	p.sprt = h
+	result.success, result.failure = math.Log(result.p1/result.p0), math.Log((1-result.p1)/(1-result.p0))
+	result.acceptH0 = math.Log(p.alpha / (1 - p.alpha))
+	result.acceptH1 = math.Log((1 - p.alpha) / p.alpha)
+	p.sprt = result
 	return nil
 }
 
@@ -230,26 +230,26 @@ func (p *Plan) Likely() int64 {
 
 // Forecast returns about how many samples will satisfy a plan that these do not, if
 // the others are like them. It is more than there are.
-func (p *Plan) Forecast(s Statistics) int64 {
-	n, v := s.Count(), s.Variance()
-	wanted := 2 * float64(n)
+func (p *Plan) Forecast(statistics Statistics) int64 {
+	samples, variance := statistics.Count(), statistics.Variance()
+	needed := 2 * float64(samples)
 	switch ratio, ok := 0.0, false; {
 	case p.method == SPRT:
-		if ratio, ok = s.logRatio(p.sprt); ok && ratio < 0 {
-			wanted = float64(n) * p.sprt.acceptH0 / ratio
+		if ratio, ok = statistics.logRatio(p.sprt); ok && ratio < 0 {
+			needed = float64(samples) * p.sprt.acceptH0 / ratio
 		} else if ok && ratio > 0 {
-			wanted = float64(n) * p.sprt.acceptH1 / ratio
+			needed = float64(samples) * p.sprt.acceptH1 / ratio
 		}
-	case n < 2:
-	case v <= 0:
-		wanted = p.zeroVariance
+	case samples < 2:
+	case variance <= 0:
+		needed = p.zeroVariance
 	default:
-		wanted = 1.01 * v * p.squaredZ / (p.width * p.width)
+		needed = 1.01 * variance * p.squaredZ / (p.width * p.width)
 		if p.valid {
-			wanted *= MostValidSamples(p.width, p.confidence) / MostSamples(p.width, p.confidence)
+			needed *= MostValidSamples(p.width, p.confidence) / MostSamples(p.width, p.confidence)
 		}
 	}
-	return max(n+1, int64(min(math.Ceil(wanted), 1<<53)))
+	return max(samples+1, int64(min(math.Ceil(needed), 1<<53)))
 }
 
 // Confidence returns the confidence that was asked for; the default if none was,
@@ -258,13 +258,13 @@ func (p *Plan) Confidence() float64 { return p.confidence }
 
 // String returns the parameters, with "unknown" for parameters that are computed afterwards.
 func (p *Plan) String() string {
-	w, c, n := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
+	w, confidence, samples := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
 	if p.method == APMC && p.free == freeConfidence {
-		c = fmt.Sprint(hoeffdingConfidence(p.samples, p.width))
+		confidence = fmt.Sprint(hoeffdingConfidence(p.samples, p.width))
 	} else if p.method != APMC {
-		*[...]*string{freeWidth: &w, freeSamples: &n, freeConfidence: &c}[p.free] = "unknown"
+		*[...]*string{freeWidth: &w, freeSamples: &samples, freeConfidence: &confidence}[p.free] = "unknown"
 	}
-	return fmt.Sprintf("%v: width=%s, confidence=%s, samples=%s", p.method, w, c, n)
+	return fmt.Sprintf("%v: width=%s, confidence=%s, samples=%s", p.method, w, confidence, samples)
 }
 
 // Done reports whether to stop. It has to be asked after every sample in the
@@ -275,37 +275,37 @@ func (p *Plan) String() string {
 // Done is also true when going on is pointless: at Params.MaxSamples, after a
 // sample that is not finite, or for SPRT on rewards that are all equal.
 // [Plan.Outcome] then returns an error.
-func (p *Plan) Done(s Statistics) bool {
-	n, v := s.Count(), s.Variance()
-	return p.satisfied(n, v, s) || p.max > 0 && n >= p.max || p.stuck(n, v)
+func (p *Plan) Done(statistics Statistics) bool {
+	n, v := statistics.Count(), statistics.Variance()
+	return p.satisfied(n, v, statistics) || p.max > 0 && n >= p.max || p.stuck(n, v)
 }
 
 // satisfied is PRISM's stopping condition.
-func (p *Plan) satisfied(n int64, variance float64, s Statistics) bool {
+func (p *Plan) satisfied(samples int64, variance float64, statistics Statistics) bool {
 	switch {
 	case !p.Sequential():
-		return n >= p.samples
+		return samples >= p.samples
 	case p.method == SPRT:
-		return p.test(n, s) != Undecided
-	case n < 2:
+		return p.test(samples, statistics) != Undecided
+	case samples < 2:
 		return false
 	case p.valid:
-		return p.narrow(n, variance, s)
+		return p.narrow(samples, variance, statistics)
 	case variance <= 0:
-		return float64(n) >= p.zeroVariance
+		return float64(samples) >= p.zeroVariance
 	}
-	enough := func(n int64, squaredQuantile float64) bool {
-		return float64(n) >= variance*squaredQuantile/(p.width*p.width)
+	enough := func(samples int64, squaredQuantile float64) bool {
+		return float64(samples) >= variance*squaredQuantile/(p.width*p.width)
 	}
 	if p.method == ACI {
-		return enough(n+1, p.squaredZ)
+		return enough(samples+1, p.squaredZ)
 	}
 	// Student's quantile is never below the normal one, which is cheaper.
-	if !enough(n, p.squaredZ) {
+	if !enough(samples, p.squaredZ) {
 		return false
 	}
-	q := prismStudentQuantile(p.alpha, n-1)
-	return enough(n, q*q)
+	quantile := prismStudentQuantile(p.alpha, samples-1)
+	return enough(samples, quantile*quantile)
 }
 
 // Valid reports whether sampling goes on until the valid interval is narrow enough.
@@ -313,12 +313,12 @@ func (p *Plan) Valid() bool { return p.valid }
 
 // narrow reports whether the valid interval has the half-width that is wanted. It is computed at some 128 to 256 numbers of
 // samples up to each power of two: a confidence sequence holds at all of them at once.
-func (p *Plan) narrow(n int64, variance float64, s Statistics) bool {
+func (p *Plan) narrow(n int64, variance float64, statistics Statistics) bool {
 	step := int64(1) << max(bits.Len64(uint64(n))-8, 0)
 	if n%step != 0 || float64(n)*p.width*p.width < variance { // the interval is not narrower than a standard deviation of the mean
 		return false
 	}
-	i, err := s.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
+	i, err := statistics.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
 	return err != nil || i.Hi-i.Lo <= 2*p.width
 }
 
@@ -335,11 +335,11 @@ func (p *Plan) equalRewards(n int64, variance float64) bool {
 }
 
 // test is the sequential probability ratio test.
-func (p *Plan) test(n int64, s Statistics) Decision {
-	if n < 2 {
+func (p *Plan) test(samples int64, statistics Statistics) Decision {
+	if samples < 2 {
 		return Undecided
 	}
-	ratio, ok := s.logRatio(p.sprt)
+	ratio, ok := statistics.logRatio(p.sprt)
 	switch {
 	case !ok:
 		return Undecided

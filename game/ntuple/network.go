@@ -162,7 +162,7 @@ func (n *Network) Weights() int {
 // Note returns what the file says about the training, one line.
 func (n *Network) Note() string { return n.note }
 
-// Value returns the expected score from b on, a board after a move and before the new tile.
+// Value returns the expected further score from a board after a move, before the new tile.
 func (n *Network) Value(board game.Board) float64 {
 	board = n.known(board)
 	sum := 0.0

@@ -109,7 +109,7 @@ func (c *census) countTransitions(board game.Board) error {
 	return nil
 }
 
-// spawns returns the boards that result from adding one new tile to b, without duplicates.
+// spawns returns the boards that result from adding one new tile to a board, without duplicates.
 func (c *census) spawns(board game.Board) []game.Board {
 	var out []game.Board
 	for n := range c.rules.Empties(board) {

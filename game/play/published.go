@@ -288,8 +288,8 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 	return compatible, weakness, cmp.Or(errZero, errAll, errOurs)
 }
 
-// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes, and
-// for a percentage or a share such as 0.138 all counts that round to it. If no count does, it returns the nearest and a remark.
+// publishedCounts returns the counts that a printed share of total games can stand for: k of m games for the text k/m, k for a plain number, 0 or 1
+// for No and Yes, and for a percentage or a share such as 0.138 all counts that round to it. If no count does, it returns the nearest and a remark.
 func publishedCounts(text string, total int64) (counts []stats.Bernoulli, remark string, err error) {
 	if wins, games, ok := strings.Cut(text, "/"); ok {
 		fraction := stats.Bernoulli{}
@@ -435,8 +435,8 @@ func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours 
 	return nil
 }
 
-// rankLimit returns the smallest k such that, with probability at most p, at least k of n games beat the best of m others from the same
-// distribution. It returns n+1 if there is no such k.
+// rankLimit returns the smallest k such that, with a probability of at most maxProbability, at least k of our games beat the best of theirs. ours and
+// theirs are the numbers of games, all from the same distribution. It returns ours+1 if there is no such k.
 func rankLimit(ours, theirs int64, maxProbability float64) int64 {
 	rank, probability := int64(0), 1.0
 	for probability > maxProbability && rank <= ours {

@@ -40,7 +40,7 @@ const dirLetters = "LRUD"
 // Recorder writes games to a record.
 type Recorder struct{ w *bufio.Writer }
 
-// NewRecorder returns a Recorder for games of m after writing the header to w.
+// NewRecorder returns a Recorder for games of a match, after writing the header to w.
 func NewRecorder(w io.Writer, match Match, strategy string) (*Recorder, error) {
 	goal, end := matchWords(match)
 	r := &Recorder{bufio.NewWriter(w)}

@@ -85,7 +85,7 @@ func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, 
 	return palette, indices, true
 }
 
-// appendNibbles encodes n numbers below 16, two a byte, the first in the low half.
+// appendNibbles encodes count numbers below 16, two a byte, the first in the low half.
 func appendNibbles(dst []byte, count int, number func(i int) byte) []byte {
 	for i := 0; i < count; i += 2 {
 		pair := number(i)

@@ -106,7 +106,7 @@ func newOrbit(shape game.Shape) *orbit {
 	return result
 }
 
-// allImages writes the images of x to the first o.images elements of an array. The first is x.
+// allImages writes the images of a board to the first o.images elements of an array. The first image is the board itself.
 func (o *orbit) allImages(board uint64, images *[8]uint64) {
 	if o.images <= 4 {
 		o.allImagesOblong(board, images)

@@ -45,7 +45,7 @@ func (p *boardEvaluation) floor() int64 {
 	return math.MinInt64
 }
 
-// replaceLost returns best, the value of the best move on b, or the value of the lost board b if best is still the floor.
+// replaceLost returns best, the value of the best move on a board, or the value of the lost board if best is still the floor.
 func (p *boardEvaluation) replaceLost(board game.Board, best int64) int64 {
 	if best == math.MinInt64 {
 		return p.valueOfLost(board)

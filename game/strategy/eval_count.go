@@ -38,7 +38,7 @@ func newCountEvaluation(rules *game.Rules) evaluation {
 	return &plain
 }
 
-// valueOf returns the value of b with one more 2.
+// valueOf returns the value of a board with one more 2.
 func (c *countEvaluation) valueOf(board game.Board) int64 {
 	return c.blankFactors[c.rules.Empties(board)-1] * (tileSum(board) + 2)
 }

@@ -33,12 +33,12 @@ func (s *lineSum) value(board game.Board) int64 {
 	return sum
 }
 
-// row returns row i of b as packed cells, the leftmost first.
+// row returns row i of a board as packed cells, the leftmost first.
 func (s *lineSum) row(board game.Board, i int) uint64 {
 	return uint64(board) >> (4 * i * s.shape.Cols) & (1<<(4*s.shape.Cols) - 1)
 }
 
-// col returns column j of b as packed cells, the uppermost first.
+// col returns column j of a board as packed cells, the uppermost first.
 func (s *lineSum) col(board game.Board, j int) uint64 {
 	var line uint64
 	for i := range s.shape.Rows {

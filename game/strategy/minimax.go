@@ -18,8 +18,8 @@ type minimax struct {
 	against    solve.Against
 }
 
-// after returns the value of b, a board after a move, with rounds more rounds. If the value is at most alpha, it may return any number from the
-// value to alpha.
+// after returns the value of a board after a move, from a search of the given number of further rounds. If the value is at most alpha, it may return
+// any number from the value to alpha.
 func (s *minimax) after(board game.Board, rounds int, alpha int64) (int64, error) {
 	if rounds == 0 {
 		return s.evaluation.value(board), nil

@@ -34,7 +34,7 @@ func (mc monteCarlo) Chooser() Chooser {
 	}}
 }
 
-// reachesTooManyBoards reports, by a quick estimate, that random games from b reach more boards than maxWords allows. On 3x3 they reach 25
+// reachesTooManyBoards reports, by a quick estimate, that random games from a board reach more boards than maxWords allows. On 3x3 they reach 25
 // million boards up to symmetry from the first tiles, and each distribution has at least seven words.
 //
 // Source: the author's own counts, in TestClassesAgainstTheAuthor of package play.

@@ -56,7 +56,7 @@ func (t *searchTable) find(board game.Board) *tableSlot {
 	}
 }
 
-// get returns the slot of b, nil if there is none.
+// get returns the slot of a board; nil if there is none.
 func (t *searchTable) get(board game.Board) *tableSlot {
 	if s := t.find(board); s.searchNumber == t.searchNumber {
 		return s

@@ -48,12 +48,12 @@ func (a *Answer) Who() string { return a.who }
 
 // Read converts an engine's verdict. level is the required confidence of the interval of a sampled value. A verdict without a value gives the zero
 // Answer, except for the interval of an undecided simulation.
-func Read(who string, verdict *result.Verdict, question Question, level float64) Answer {
+func Read(engine string, verdict *result.Verdict, question Question, level float64) Answer {
 	hasNoValue := verdict.Err != nil || verdict.Value.Kind == result.NoValue || verdict.Value.Kind == result.Function
 	if hasNoValue && !isUndecidedSample(verdict, question) {
 		return Answer{}
 	}
-	answer := Answer{who: who, question: question, basis: basisOf(verdict), doubt: verdict.Doubt}
+	answer := Answer{who: engine, question: question, basis: basisOf(verdict), doubt: verdict.Doubt}
 	answer.readResolution(verdict.Resolution)
 	if verdict.Accuracy == result.Probable {
 		answer.readSampled(verdict, level)
@@ -197,8 +197,8 @@ func Interval(verdict *result.Verdict, question Question, level float64) (result
 // stretchInterval stretches an interval around its mean to a higher confidence. The width of each known method grows at most in proportion to
 // log(1/alpha). An end may have been cut off at the least or greatest possible reward, so the longer side determines the width.
 func stretchInterval(verdict *result.Verdict, level float64) (result.Interval, error) {
-	known := []string{stats.Hoeffding.String(), stats.EmpiricalBernstein.String(), stats.EmpiricalBernsteinSequence.String()}
-	if !slices.Contains(known, verdict.BoundMethod) || !(verdict.Confidence > 0) {
+	methods := []string{stats.Hoeffding.String(), stats.EmpiricalBernstein.String(), stats.EmpiricalBernsteinSequence.String()}
+	if !slices.Contains(methods, verdict.BoundMethod) || !(verdict.Confidence > 0) {
 		return result.Interval{}, fmt.Errorf("the interval holds with %v only, want %v", verdict.Confidence, level)
 	}
 	mean := verdict.Value.Num

@@ -75,27 +75,27 @@ type Outcome struct {
 }
 
 // Verdicts compares two verdicts about the same property of the same model.
-func Verdicts(who string, v *result.Verdict, whoElse string, w *result.Verdict, q Question, opt Options) Outcome {
+func Verdicts(engine string, verdict *result.Verdict, otherEngine string, otherVerdict *result.Verdict, question Question, opt Options) Outcome {
 	level := cmp.Or(opt.Level, DefaultLevel)
-	first, second := Read(who, v, q, level), Read(whoElse, w, q, level)
+	first, second := Read(engine, verdict, question, level), Read(otherEngine, otherVerdict, question, level)
 	switch {
 	case !first.Given():
-		return Outcome{Relation: Unknown, Reason: who + " has no value"}
+		return Outcome{Relation: Unknown, Reason: engine + " has no value"}
 	case !second.Given():
-		return Outcome{Relation: Unknown, Reason: whoElse + " has no value"}
+		return Outcome{Relation: Unknown, Reason: otherEngine + " has no value"}
 	}
 	return Compare(&first, &second, opt)
 }
 
 // Compare decides whether two answers can have the same true value, and whether all their possible values are close.
-func Compare(a, b *Answer, opt Options) Outcome {
-	c := &comparison{a: a, b: b, opt: opt}
+func Compare(first, second *Answer, opt Options) Outcome {
+	c := &comparison{a: first, b: second, opt: opt}
 	c.opt.Tolerance, c.opt.Precision = cmp.Or(opt.Tolerance, DefaultTolerance), cmp.Or(opt.Precision, DefaultPrecision)
-	c.Basis, c.Wide = Weaker(a.basis, b.basis), [2]bool{a.wide, b.wide}
+	c.Basis, c.Wide = Weaker(first.basis, second.basis), [2]bool{first.wide, second.wide}
 	c.compare()
 	c.applyDoubts()
 	if c.Basis == Statistical && c.Relation != Unknown {
-		c.Error = min(1, a.alpha+b.alpha)
+		c.Error = min(1, first.alpha+second.alpha)
 	}
 	return c.Outcome
 }
@@ -115,44 +115,44 @@ func (c *comparison) set(r Relation, why string) {
 
 // compare sets the relation of the two answers, without their doubts.
 func (c *comparison) compare() {
-	a, b := c.a, c.b
+	first, second := c.a, c.b
 	switch {
-	case a.undecided != "" || b.undecided != "":
-		undecided := a
-		if a.undecided == "" {
-			undecided = b
+	case first.undecided != "" || second.undecided != "":
+		undecided := first
+		if first.undecided == "" {
+			undecided = second
 		}
 		c.Relation, c.Reason = Unknown, undecided.who+": "+undecided.undecided
-	case bothInfeasible(a, b):
+	case bothInfeasible(first, second):
 		c.set(Same, "the objectives cannot be met together, which is not a number to one and false to the other")
-	case a.boolean != b.boolean, (a.curve == nil) != (b.curve == nil):
+	case first.boolean != second.boolean, (first.curve == nil) != (second.curve == nil):
 		c.set(Different, "answers of different kinds")
-	case a.curve != nil:
+	case first.curve != nil:
 		c.compareCurves()
-	case a.scheduler != b.scheduler:
+	case first.scheduler != second.scheduler:
 		c.compareSchedulers()
-	case a.optimum != b.optimum && a.optimum != 0 && b.optimum != 0:
-		c.set(Unknown, fmt.Sprintf("one is the %s and one the %s over all schedulers", a.optimum, b.optimum))
-	case a.boolean && a.holds != b.holds && (a.nominal || b.nominal):
+	case first.optimum != second.optimum && first.optimum != 0 && second.optimum != 0:
+		c.set(Unknown, fmt.Sprintf("one is the %s and one the %s over all schedulers", first.optimum, second.optimum))
+	case first.boolean && first.holds != second.holds && (first.nominal || second.nominal):
 		c.set(Unknown, "a sequential test may be wrong near its bound")
-	case a.boolean && a.holds != b.holds:
+	case first.boolean && first.holds != second.holds:
 		c.set(Different, "truth values differ")
-	case a.boolean: // the same truth value
-	case a.high != nil || b.high != nil:
+	case first.boolean: // the same truth value
+	case first.high != nil || second.high != nil:
 		c.compareRanges()
 	default:
-		c.compareNumbers(a, b)
+		c.compareNumbers(first, second)
 	}
 }
 
 // bothInfeasible reports whether both answers say that no scheduler satisfies all objectives. For this PRISM and the native engine return NaN, and
 // Storm returns false.
-func bothInfeasible(a, b *Answer) bool {
+func bothInfeasible(first, second *Answer) bool {
 	isNaN := func(answer *Answer) bool {
 		return answer.question.Multi && !answer.boolean && math.IsNaN(answer.number.Lo)
 	}
 	isFalse := func(answer *Answer) bool { return answer.boolean && !answer.holds }
-	return isNaN(a) && isFalse(b) || isNaN(b) && isFalse(a)
+	return isNaN(first) && isFalse(second) || isNaN(second) && isFalse(first)
 }
 
 // applyDoubts makes the relation at most Unknown if an engine doubts its own value.
@@ -200,16 +200,16 @@ func (c *comparison) compareSchedulers() {
 
 // compareRanges compares the values of several initial states. If one engine reports a single number, it must be in the range.
 func (c *comparison) compareRanges() {
-	a, b := c.a, c.b
-	if a.high != nil && b.high != nil {
-		if c.compareNumbers(a, b); c.Relation == Same {
-			c.compareNumbers(a.high, b.high)
+	first, second := c.a, c.b
+	if first.high != nil && second.high != nil {
+		if c.compareNumbers(first, second); c.Relation == Same {
+			c.compareNumbers(first.high, second.high)
 		}
 		return
 	}
-	valueRange, number := a, b
+	valueRange, number := first, second
 	if valueRange.high == nil {
-		valueRange, number = b, a
+		valueRange, number = second, first
 	}
 	slack := max(c.slack(valueRange, number), c.slack(valueRange.high, number))
 	isAbove := number.number.Lo > valueRange.high.number.Hi+slack
@@ -222,43 +222,43 @@ func (c *comparison) compareRanges() {
 }
 
 // compareNumbers compares two numbers, or two ends of ranges.
-func (c *comparison) compareNumbers(a, b *Answer) {
+func (c *comparison) compareNumbers(first, second *Answer) {
 	switch {
-	case math.IsNaN(a.number.Lo) || math.IsNaN(b.number.Lo):
-		if math.IsNaN(a.number.Lo) != math.IsNaN(b.number.Lo) {
+	case math.IsNaN(first.number.Lo) || math.IsNaN(second.number.Lo):
+		if math.IsNaN(first.number.Lo) != math.IsNaN(second.number.Lo) {
 			c.set(Different, "one is not a number")
 		}
-	case a.number.Exact != nil && b.number.Exact != nil:
-		if a.number.Exact.Cmp(b.number.Exact) != 0 {
+	case first.number.Exact != nil && second.number.Exact != nil:
+		if first.number.Exact.Cmp(second.number.Exact) != 0 {
 			c.set(Different, "fractions differ")
 		}
-	case a.number.Exact != nil && isInfinite(b), b.number.Exact != nil && isInfinite(a):
+	case first.number.Exact != nil && isInfinite(second), second.number.Exact != nil && isInfinite(first):
 		c.set(Different, "one is infinite")
-	case a.integer && b.integer && a.number.Lo == a.number.Hi && b.number.Lo == b.number.Hi:
-		if a.number.Lo != b.number.Lo {
+	case first.integer && second.integer && first.number.Lo == first.number.Hi && second.number.Lo == second.number.Hi:
+		if first.number.Lo != second.number.Lo {
 			c.set(Different, "whole numbers differ")
 		}
 	default:
-		c.compareIntervals(a, b)
+		c.compareIntervals(first, second)
 	}
 }
 
 // compareIntervals compares two intervals of possible values. They differ if the gap between them exceeds the rounding errors, and are the same if
 // all their values are close.
-func (c *comparison) compareIntervals(a, b *Answer) {
-	if gap := max(difference(a.number.Lo, b.number.Hi), difference(b.number.Lo, a.number.Hi)); gap > c.slack(a, b) {
+func (c *comparison) compareIntervals(first, second *Answer) {
+	if gap := max(difference(first.number.Lo, second.number.Hi), difference(second.number.Lo, first.number.Hi)); gap > c.slack(first, second) {
 		c.set(Different, c.differenceReason())
 		return
 	}
-	allowed := c.maxDifference(a, b)
-	if spread := max(difference(a.number.Hi, b.number.Lo), difference(b.number.Hi, a.number.Lo)); spread > allowed {
-		why := "the values"
-		if c.claimContainsProof(a, b) || c.claimContainsProof(b, a) {
-			why = "the interval that is claimed holds, since it contains what is proven, but the values"
+	allowed := c.maxDifference(first, second)
+	if spread := max(difference(first.number.Hi, second.number.Lo), difference(second.number.Hi, first.number.Lo)); spread > allowed {
+		reason := "the values"
+		if c.claimContainsProof(first, second) || c.claimContainsProof(second, first) {
+			reason = "the interval that is claimed holds, since it contains what is proven, but the values"
 		}
-		c.set(Unknown, fmt.Sprintf("%s may be %s apart, want at most %s", why, numberText(spread), numberText(allowed)))
+		c.set(Unknown, fmt.Sprintf("%s may be %s apart, want at most %s", reason, numberText(spread), numberText(allowed)))
 		c.Compatible = c.Basis == Statistical
-		c.Wide = [2]bool{a.basis == Statistical, b.basis == Statistical}
+		c.Wide = [2]bool{first.basis == Statistical, second.basis == Statistical}
 	}
 }
 
@@ -272,8 +272,8 @@ func (c *comparison) claimContainsProof(claim, proof *Answer) bool {
 }
 
 // isInfinite reports whether an answer is certainly infinite.
-func isInfinite(a *Answer) bool {
-	return a.number.Exact == nil && a.number.Lo == a.number.Hi && math.IsInf(a.number.Lo, 0)
+func isInfinite(answer *Answer) bool {
+	return answer.number.Exact == nil && answer.number.Lo == answer.number.Hi && math.IsInf(answer.number.Lo, 0)
 }
 
 // rounding is the rounding error that is granted to a number of size 1.
@@ -285,32 +285,32 @@ const rounding = 1e-12
 // claimed interval, and the tolerance for an estimate.
 //
 // Source: PRISM's test mode compares relatively, with 1e-5 (ResultTesting).
-func (c *comparison) slack(a, b *Answer) float64 {
+func (c *comparison) slack(first, second *Answer) float64 {
 	switch {
-	case a.basis == Estimated || b.basis == Estimated:
-		return max(c.opt.Tolerance*largestFinite(a, b), rounding)
-	case a.basis == Claimed || b.basis == Claimed:
-		return rounding * largestFinite(a, b)
+	case first.basis == Estimated || second.basis == Estimated:
+		return max(c.opt.Tolerance*largestFinite(first, second), rounding)
+	case first.basis == Claimed || second.basis == Claimed:
+		return rounding * largestFinite(first, second)
 	}
 	return 0
 }
 
 // maxDifference returns the greatest difference of numbers that count as the same. The tolerance is relative, with a small absolute tolerance for
 // numbers near 0.
-func (c *comparison) maxDifference(a, b *Answer) float64 {
+func (c *comparison) maxDifference(first, second *Answer) float64 {
 	switch c.Basis {
 	case Statistical:
-		return c.opt.Precision * max(1, math.Abs(a.number.Lo), math.Abs(b.number.Lo))
+		return c.opt.Precision * max(1, math.Abs(first.number.Lo), math.Abs(second.number.Lo))
 	case Estimated:
-		return max(c.opt.Tolerance*largestFinite(a, b), rounding/1000)
+		return max(c.opt.Tolerance*largestFinite(first, second), rounding/1000)
 	}
-	return c.opt.Tolerance * max(largestFinite(a, b), c.opt.Tolerance)
+	return c.opt.Tolerance * max(largestFinite(first, second), c.opt.Tolerance)
 }
 
 // largestFinite returns the largest finite absolute value of the bounds.
-func largestFinite(a, b *Answer) float64 {
+func largestFinite(first, second *Answer) float64 {
 	largest := 0.0
-	for _, bound := range []float64{a.number.Lo, a.number.Hi, b.number.Lo, b.number.Hi} {
+	for _, bound := range []float64{first.number.Lo, first.number.Hi, second.number.Lo, second.number.Hi} {
 		if !math.IsInf(bound, 0) {
 			largest = max(largest, math.Abs(bound))
 		}
@@ -350,18 +350,18 @@ type Tally struct {
 }
 
 // Add counts an outcome.
-func (t *Tally) Add(o Outcome) {
+func (t *Tally) Add(outcome Outcome) {
 	switch {
-	case o.Relation == Same:
+	case outcome.Relation == Same:
 		t.Same++
-	case o.Relation == Different:
+	case outcome.Relation == Different:
 		t.Different++
-	case o.Compatible:
+	case outcome.Compatible:
 		t.Compatible++
 	default:
 		t.Unknown++
-		if !slices.Contains(t.Reasons, o.Reason) {
-			t.Reasons = append(t.Reasons, o.Reason)
+		if !slices.Contains(t.Reasons, outcome.Reason) {
+			t.Reasons = append(t.Reasons, outcome.Reason)
 		}
 	}
 }
@@ -389,8 +389,8 @@ func (t *Tally) String() string {
 	}
 	if len(t.Reasons) > 0 {
 		text += "; not made: " + t.Reasons[0]
-		if more := len(t.Reasons) - 1; more > 0 {
-			text += fmt.Sprintf(" (and %d more reasons)", more)
+		if others := len(t.Reasons) - 1; others > 0 {
+			text += fmt.Sprintf(" (and %d more reasons)", others)
 		}
 	}
 	return text

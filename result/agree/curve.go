@@ -39,11 +39,11 @@ func distanceToPolyline(point []float64, corners [][]float64) float64 {
 }
 
 // distanceToSegment returns the distance of a point from the line segment between two points.
-func distanceToSegment(point, from, to []float64) float64 {
+func distanceToSegment(point, start, end []float64) float64 {
 	projection, squaredLength := 0.0, 0.0
 	for i := range point {
-		projection += (point[i] - from[i]) * (to[i] - from[i])
-		squaredLength += (to[i] - from[i]) * (to[i] - from[i])
+		projection += (point[i] - start[i]) * (end[i] - start[i])
+		squaredLength += (end[i] - start[i]) * (end[i] - start[i])
 	}
 	fraction := 0.0 // the nearest point of the segment, as a fraction of the way from its begin to its end
 	if squaredLength > 0 {
@@ -51,7 +51,7 @@ func distanceToSegment(point, from, to []float64) float64 {
 	}
 	squaredDistance := 0.0
 	for i := range point {
-		difference := point[i] - from[i] - fraction*(to[i]-from[i])
+		difference := point[i] - start[i] - fraction*(end[i]-start[i])
 		squaredDistance += difference * difference
 	}
 	return math.Sqrt(squaredDistance)

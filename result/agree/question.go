@@ -40,8 +40,8 @@ func Ask(property string, constants []result.Constant) Question {
 }
 
 // About returns the question of a parsed property. constants are used to evaluate its bound.
-func About(x syntax.Expr, constants []result.Constant) Question {
-	formula := logic.Read(syntax.Unparen(x))
+func About(expr syntax.Expr, constants []result.Constant) Question {
+	formula := logic.Read(syntax.Unparen(expr))
 	question := Question{Multi: formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic}
 	switch formula.Kind {
 	case logic.Probability:
@@ -59,18 +59,18 @@ func About(x syntax.Expr, constants []result.Constant) Question {
 }
 
 // evaluate evaluates a literal, a constant, or arithmetic over them; NaN for other expressions.
-func evaluate(x syntax.Expr, constants []result.Constant) float64 {
-	switch x := x.(type) {
+func evaluate(expr syntax.Expr, constants []result.Constant) float64 {
+	switch expr := expr.(type) {
 	case *syntax.IntLit:
-		return float64(x.Value)
+		return float64(expr.Value)
 	case *syntax.DoubleLit:
-		return parseNumber(x.Text)
+		return parseNumber(expr.Text)
 	case *syntax.Paren:
-		return evaluate(x.X, constants)
+		return evaluate(expr.X, constants)
 	case *syntax.Ident:
-		return parseNumber(result.Valuation(constants).Text(x.Name))
+		return parseNumber(result.Valuation(constants).Text(expr.Name))
 	case *syntax.Binary:
-		return applyOperator(x.Op, evaluate(x.X, constants), evaluate(x.Y, constants))
+		return applyOperator(expr.Op, evaluate(expr.X, constants), evaluate(expr.Y, constants))
 	}
 	return math.NaN()
 }

@@ -14,21 +14,21 @@ import (
 type apiHandler struct{ api *serve.API }
 
 // ServeHTTP implements http.Handler.
-func (h apiHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := wellFormed(r); err != nil {
+func (h apiHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if err := wellFormed(request); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	out := &lines{w: w}
-	h.api.Answer(r.Context(), strings.TrimPrefix(r.URL.Path, "/api/"), r.Body, out.send)
+	h.api.Answer(request.Context(), strings.TrimPrefix(request.URL.Path, "/api/"), request.Body, out.send)
 }
 
 // wellFormed refuses what other people's pages can send without being asked.
-func wellFormed(r *http.Request) error {
-	if r.Method != http.MethodPost {
-		return fmt.Errorf("method %s, want POST", r.Method)
+func wellFormed(request *http.Request) error {
+	if request.Method != http.MethodPost {
+		return fmt.Errorf("method %s, want POST", request.Method)
 	}
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
+	if kind, _, _ := strings.Cut(request.Header.Get("Content-Type"), ";"); kind != "application/json" {
 		return fmt.Errorf("content of type %q, want application/json", kind)
 	}
 	return nil
@@ -48,11 +48,11 @@ func (l *lines) send(line []byte, outcome serve.Outcome) error {
 		l.w.WriteHeader(statusOf(outcome))
 		l.sent = true
 	}
-	c := http.NewResponseController(l.w)
-	_ = c.SetWriteDeadline(time.Now().Add(readingTime(len(line)))) // only connections have deadlines
+	controller := http.NewResponseController(l.w)
+	_ = controller.SetWriteDeadline(time.Now().Add(readingTime(len(line)))) // only connections have deadlines
 	_, err := l.w.Write(line)
 	if err == nil {
-		err = c.Flush()
+		err = controller.Flush()
 	}
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
@@ -69,8 +69,8 @@ func readingTime(n int) time.Duration {
 	return least + time.Duration(n)*time.Second/rate
 }
 
-func statusOf(o serve.Outcome) int {
-	switch o {
+func statusOf(outcome serve.Outcome) int {
+	switch outcome {
 	case serve.Answered:
 		return http.StatusOK
 	case serve.NoQuestion:

@@ -32,7 +32,7 @@ const (
 )
 
 // Files returns the files of the playground by name.
-func Files(p Program) (map[string][]byte, error) {
+func Files(program Program) (map[string][]byte, error) {
 	files := pageFiles("worker")
 	graphviz, err := graphvizModule()
 	if err != nil {
@@ -42,7 +42,7 @@ func Files(p Program) (map[string][]byte, error) {
 	meta := []byte(`<meta http-equiv="Content-Security-Policy" content="` + Policy + `">`)
 	files["index.html"] = bytes.Replace(files["index.html"], []byte("<head>"), append([]byte("<head>\n"), meta...), 1)
 	files["NOTICE"] = draw.Notice()
-	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, p.Module, p.Exec
+	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, program.Module, program.Exec
 	if files[serviceWorkerFile], err = serviceWorker(files); err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func serviceWorker(files map[string][]byte) ([]byte, error) {
 }
 
 // Export writes the playground to a folder, which it creates if necessary.
-func Export(dir string, p Program, write func(name string, write func(io.Writer) error) error) error {
-	files, err := Files(p)
+func Export(dir string, program Program, write func(name string, write func(io.Writer) error) error) error {
+	files, err := Files(program)
 	if err != nil {
 		return err
 	}
@@ -95,14 +95,14 @@ const errNoSource = "this build of tilecheck has no static page in it: use a rel
 // Make returns the embedded playground. If there is none, it builds one with the Go toolchain from
 // the source of tilecheck in the working directory.
 func Make(ctx context.Context, temporary string) (Program, error) {
-	if p := built(); p.Module != nil {
-		return p, nil
+	if program := built(); program.Module != nil {
+		return program, nil
 	}
-	p, err := compile(ctx, temporary)
+	program, err := compile(ctx, temporary)
 	if err != nil {
-		return p, fmt.Errorf(errNoSource, err)
+		return program, fmt.Errorf(errNoSource, err)
 	}
-	return p, nil
+	return program, nil
 }
 
 // withoutInlining are packages that are compiled without inlining, which makes the playground 0.5 MB smaller. Most of them read and write texts and
@@ -143,12 +143,12 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	var p Program
-	if p.Exec, err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", execFile)); err != nil {
+	var program Program
+	if program.Exec, err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", execFile)); err != nil {
 		return Program{}, err
 	}
-	p.Module, err = compress(module)
-	return p, err
+	program.Module, err = compress(module)
+	return program, err
 }
 
 // output runs a tool and returns what it prints.
@@ -161,8 +161,8 @@ func output(ctx context.Context, tool *local.Tool, args ...string) (string, erro
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case exit.Code != 0:
-		said := strings.TrimSpace(stderr.String())
-		return "", errors.New("go " + args[0] + ": " + said[:min(len(said), 500)])
+		message := strings.TrimSpace(stderr.String())
+		return "", errors.New("go " + args[0] + ": " + message[:min(len(message), 500)])
 	}
 	return stdout.String(), nil
 }

@@ -43,7 +43,7 @@ func newGuard(next http.Handler, addr net.Addr, token string, limit int64) *guar
 }
 
 // ServeHTTP implements http.Handler.
-func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (g *guard) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	head := w.Header()
 	head.Set("Content-Security-Policy", Policy+"; frame-ancestors 'none'")
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -51,19 +51,19 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("X-Frame-Options", "DENY")
 	head.Set("Cross-Origin-Opener-Policy", "same-origin")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if !g.isOwnHost(r.Host) {
-		http.Error(w, "this server is not called "+sanitize(r.Host), http.StatusForbidden)
+	if !g.isOwnHost(request.Host) {
+		http.Error(w, "this server is not called "+sanitize(request.Host), http.StatusForbidden)
 		return
 	}
-	if !strings.HasPrefix(r.URL.Path, "/api/") {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !strings.HasPrefix(request.URL.Path, "/api/") {
+		if request.Method != http.MethodGet && request.Method != http.MethodHead {
 			http.Error(w, "want GET", http.StatusMethodNotAllowed)
 			return
 		}
-		g.next.ServeHTTP(w, r)
+		g.next.ServeHTTP(w, request)
 		return
 	}
-	g.api(w, r)
+	g.api(w, request)
 }
 
 // sanitize replaces unusual characters of a host name for an error message.
@@ -91,47 +91,47 @@ func (g *guard) isOwnHost(host string) bool {
 }
 
 // api checks a request to the API and passes it on.
-func (g *guard) api(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
+func (g *guard) api(w http.ResponseWriter, request *http.Request) {
+	if request.Method != http.MethodPost {
 		http.Error(w, "want POST", http.StatusMethodNotAllowed)
 		return
 	}
-	if err := g.cross.Check(r); err != nil {
+	if err := g.cross.Check(request); err != nil {
 		http.Error(w, "a request from another origin", http.StatusForbidden)
 		return
 	}
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	given, _ := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
 	if g.token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.token)) != 1 {
 		http.Error(w, "want the token that tilecheck serve printed", http.StatusUnauthorized)
 		return
 	}
-	body, status := g.body(w, r)
+	body, status := g.body(w, request)
 	if status != http.StatusOK {
 		http.Error(w, "the request could not be read: "+http.StatusText(status), status)
 		return
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	g.next.ServeHTTP(w, r)
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	g.next.ServeHTTP(w, request)
 }
 
 // body reads a request within bodyTime. Small requests do not wait for large ones that arrive
 // slowly.
-func (g *guard) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	c := http.NewResponseController(w)
-	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
+func (g *guard) body(w http.ResponseWriter, request *http.Request) ([]byte, int) {
+	controller := http.NewResponseController(w)
+	if err := controller.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
 		return nil, http.StatusInternalServerError
 	}
-	body, err := limited.Read(io.LimitReader(r.Body, smallBody), g.limit)
+	body, err := limited.Read(io.LimitReader(request.Body, smallBody), g.limit)
 	if err == nil && len(body) == smallBody {
 		select {
 		case g.bodies <- struct{}{}:
 			defer func() { <-g.bodies }()
-		case <-r.Context().Done():
+		case <-request.Context().Done():
 			return nil, http.StatusRequestTimeout
 		case <-time.After(bodyTime):
 			return nil, http.StatusServiceUnavailable
 		}
-		body, err = limited.Read(io.MultiReader(bytes.NewReader(body), r.Body), g.limit)
+		body, err = limited.Read(io.MultiReader(bytes.NewReader(body), request.Body), g.limit)
 	}
 	switch _, large := err.(limited.TooLarge); {
 	case large:
@@ -139,7 +139,7 @@ func (g *guard) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
 	case err != nil:
 		return nil, http.StatusBadRequest
 	}
-	if err := c.SetReadDeadline(time.Time{}); err != nil {
+	if err := controller.SetReadDeadline(time.Time{}); err != nil {
 		return nil, http.StatusInternalServerError
 	}
 	return body, http.StatusOK

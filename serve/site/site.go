@@ -34,7 +34,7 @@ const shutdownTimeout = 300 * time.Millisecond
 
 // Serve answers requests until the context ends, which is not an error. Requests that are still
 // running are then cancelled.
-func Serve(ctx context.Context, l net.Listener, opts Options) error {
+func Serve(ctx context.Context, listener net.Listener, opts Options) error {
 	if opts.Body == 0 {
 		opts.Body = 8 << 20
 	}
@@ -42,7 +42,7 @@ func Serve(ctx context.Context, l net.Listener, opts Options) error {
 	mux.Handle("/api/", apiHandler{opts.API})
 	mux.Handle("/", &static{page: pageFiles("server"), graphviz: sync.OnceValues(graphvizModule)})
 	srv := &http.Server{
-		Handler:     newGuard(mux, l.Addr(), opts.Token, opts.Body),
+		Handler:     newGuard(mux, listener.Addr(), opts.Token, opts.Body),
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 	}
@@ -56,7 +56,7 @@ func Serve(ctx context.Context, l net.Listener, opts Options) error {
 			_ = srv.Close() // the error has no receiver
 		}
 	}()
-	err := srv.Serve(l)
+	err := srv.Serve(listener)
 	if errors.Is(err, http.ErrServerClosed) {
 		<-ended
 		return nil
@@ -72,8 +72,8 @@ const graphvizFile = "graphviz.bin"
 func graphvizModule() ([]byte, error) { return compress(draw.GraphvizModule()) }
 
 func compress(data []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	var buffer bytes.Buffer
+	w, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func compress(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	err = w.Close()
-	return b.Bytes(), err
+	return buffer.Bytes(), err
 }
 
 // pageFiles returns the files of the page, with the transport to the API set in index.html.
@@ -99,8 +99,8 @@ type static struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *static) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/")
+func (s *static) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	name := strings.TrimPrefix(request.URL.Path, "/")
 	if name == "" {
 		name = "index.html"
 	}
@@ -111,10 +111,10 @@ func (s *static) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ok = err == nil
 	}
 	if !ok {
-		http.NotFound(w, r)
+		http.NotFound(w, request)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Content-Type", page.Type(name))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	http.ServeContent(w, request, "", time.Time{}, bytes.NewReader(data))
 }
