@@ -196,18 +196,18 @@ func (w *Work) attach() error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is %s, want a file", name, kind(info))
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	if err := filelock.Take(f); err != nil {
-		_ = f.Close()
+	if err := filelock.Take(file); err != nil {
+		_ = file.Close()
 		if errors.Is(err, filelock.ErrLocked) {
 			return fmt.Errorf("%s: another submit is attached to it", w.Dir)
 		}
 		return fmt.Errorf("lock %s: %w", name, err)
 	}
-	w.lock = f
+	w.lock = file
 	return nil
 }
 
@@ -217,9 +217,9 @@ func (w *Work) checkFiles() error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if e.Name() != lockName && !slices.Contains(folders(), e.Name()) {
-			return fmt.Errorf("%s has %s, want a directory that is new, or of submit", w.Dir, e.Name())
+	for _, entry := range entries {
+		if entry.Name() != lockName && !slices.Contains(folders(), entry.Name()) {
+			return fmt.Errorf("%s has %s, want a directory that is new, or of submit", w.Dir, entry.Name())
 		}
 	}
 	return nil
@@ -242,9 +242,9 @@ func (w *Work) checkFolders() error {
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if info, err := e.Info(); err == nil && !e.Type().IsRegular() { // tasks rename files meanwhile
-				return fmt.Errorf("%s is %s, want a file", w.Dir.path(name, e.Name()), kind(info))
+		for _, entry := range entries {
+			if info, err := entry.Info(); err == nil && !entry.Type().IsRegular() { // tasks rename files meanwhile
+				return fmt.Errorf("%s is %s, want a file", w.Dir.path(name, entry.Name()), kind(info))
 			}
 		}
 	}
@@ -274,12 +274,12 @@ func readRegular(name string, limit int64) ([]byte, error) {
 	case info.Size() > limit:
 		return nil, fmt.Errorf("%s has %d bytes, want at most %d", name, info.Size(), limit)
 	}
-	f, err := os.Open(name)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, limit))
 }
 
 // loadState reads and checks the state.
@@ -320,24 +320,24 @@ func (w *Work) checkState() error {
 	if len(w.Rounds) > maxRounds {
 		return fmt.Errorf("found %d rounds, want at most %d", len(w.Rounds), maxRounds)
 	}
-	for i, r := range w.Rounds {
-		if r == nil || r.Number != i+1 || len(r.Tasks) == 0 || len(r.Tasks) > settings.MaxShards {
+	for i, round := range w.Rounds {
+		if round == nil || round.Number != i+1 || len(round.Tasks) == 0 || len(round.Tasks) > settings.MaxShards {
 			return fmt.Errorf("round %d is none", i+1)
 		}
-		for _, shards := range r.Tasks {
+		for _, shards := range round.Tasks {
 			if len(shards) == 0 || slices.ContainsFunc(shards, func(s int) bool { return s < 1 || s > settings.MaxShards }) {
 				return fmt.Errorf("round %d has a shard that is none", i+1)
 			}
 		}
-		w.fillRound(r)
+		w.fillRound(round)
 	}
 	return nil
 }
 
 // fillRound sets the fields of a round that all rounds have in common.
-func (w *Work) fillRound(r *Round) {
-	r.Name = fmt.Sprintf("tilecheck-%s-%d", w.ID, r.Number)
-	r.Job, r.Settings, r.Dir = &w.Job, w.Settings, w.Dir
+func (w *Work) fillRound(round *Round) {
+	round.Name = fmt.Sprintf("tilecheck-%s-%d", w.ID, round.Number)
+	round.Job, round.Settings, round.Dir = &w.Job, w.Settings, w.Dir
 }
 
 // saveState replaces the state file.
@@ -351,8 +351,8 @@ func (w *Work) saveState() error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(w.Dir.stateFile(), func(f io.Writer) error {
-		_, err := f.Write(append(text, '\n'))
+	return atomicfile.Write(w.Dir.stateFile(), func(file io.Writer) error {
+		_, err := file.Write(append(text, '\n'))
 		return err
 	})
 }
@@ -373,17 +373,17 @@ func (w *Work) newRound(tasks [][]int) (*Round, error) {
 
 // taskLines returns the shards of each task, one line for each task, in the format that scripts read.
 func (r *Round) taskLines() string {
-	var b strings.Builder
+	var text strings.Builder
 	for _, shards := range r.Tasks {
 		for i, s := range shards {
 			if i > 0 {
-				b.WriteByte(' ')
+				text.WriteByte(' ')
 			}
-			b.WriteString(strconv.Itoa(s))
+			text.WriteString(strconv.Itoa(s))
 		}
-		b.WriteByte('\n')
+		text.WriteByte('\n')
 	}
-	return b.String()
+	return text.String()
 }
 
 // createFile writes a file in the directory, never through a link. It replaces a file of a driver that was killed.
@@ -391,8 +391,8 @@ func (d Dir) createFile(name, text string) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is %s, want none or a file", name, kind(info))
 	}
-	return atomicfile.Write(name, func(f io.Writer) error {
-		_, err := io.WriteString(f, text)
+	return atomicfile.Write(name, func(file io.Writer) error {
+		_, err := io.WriteString(file, text)
 		return err
 	})
 }

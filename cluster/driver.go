@@ -83,8 +83,8 @@ func (d *Driver) Run(ctx context.Context) error {
 	d.goneBefore = map[TaskID]bool{}
 	d.streams, d.notedReasons, d.counted, d.failed = map[string]*sampleStream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
 	want := d.Work.Job.Shards
-	for _, r := range d.Work.Rounds {
-		for _, shards := range r.Tasks {
+	for _, round := range d.Work.Rounds {
+		for _, shards := range round.Tasks {
 			want = max(want, slices.Max(shards))
 		}
 	}
@@ -141,9 +141,9 @@ func (d *Driver) waitForShards(ctx context.Context, want int) error {
 // liveTasks asks the back end for its tasks. known is false if it does not answer.
 func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err error) {
 	var open []*Round
-	for _, r := range d.Work.Rounds {
-		if !d.roundFinished(r) {
-			open = append(open, r)
+	for _, round := range d.Work.Rounds {
+		if !d.roundFinished(round) {
+			open = append(open, round)
 		}
 	}
 	if len(open) == 0 {
@@ -156,10 +156,10 @@ func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err erro
 	d.silentSince, d.ended = time.Time{}, live.Ended
 	if !d.answered { // failures before this driver attached do not count
 		d.answered = true
-		for _, r := range open {
-			for i := range r.Tasks {
-				if _, alive := live.Tasks[TaskID{r.Number, i + 1}]; !alive {
-					d.goneBefore[TaskID{r.Number, i + 1}] = r.Handle != ""
+		for _, round := range open {
+			for i := range round.Tasks {
+				if _, alive := live.Tasks[TaskID{round.Number, i + 1}]; !alive {
+					d.goneBefore[TaskID{round.Number, i + 1}] = round.Handle != ""
 				}
 			}
 		}
@@ -168,8 +168,8 @@ func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err erro
 }
 
 // roundFinished reports whether all shards of a round are finished.
-func (d *Driver) roundFinished(r *Round) bool {
-	for _, shards := range r.Tasks {
+func (d *Driver) roundFinished(round *Round) bool {
+	for _, shards := range round.Tasks {
 		for _, s := range shards {
 			if !d.finished[s] {
 				return false
@@ -185,28 +185,28 @@ func (d *Driver) readFinished(want int) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		number, ok := strings.CutSuffix(e.Name(), ".part")
+	for _, entry := range entries {
+		number, ok := strings.CutSuffix(entry.Name(), ".part")
 		n, err := strconv.Atoi(number)
 		if !ok || err != nil || n < 1 || n > want || strconv.Itoa(n) != number || d.finished[n] {
 			continue // for example a temporary file
 		}
 		name := d.Work.Dir.Part(number)
-		f, err := shard.Read(name)
+		file, err := shard.Read(name)
 		if err != nil {
 			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, n)
 		}
-		if want := (shard.Part{Index: n, Count: d.Work.Job.Shards}); f.Part != want {
-			return fmt.Errorf("%s is shard %v, want %v", name, f.Part, want)
+		if want := (shard.Part{Index: n, Count: d.Work.Job.Shards}); file.Part != want {
+			return fmt.Errorf("%s is shard %v, want %v", name, file.Part, want)
 		}
 		if d.jobID == "" {
-			d.jobID = f.ID()
+			d.jobID = file.ID()
 		}
-		if f.Build != d.Work.Job.Build || f.ID() != d.jobID || !slices.Equal(f.Args, d.Work.Job.Words) {
+		if file.Build != d.Work.Job.Build || file.ID() != d.jobID || !slices.Equal(file.Args, d.Work.Job.Words) {
 			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, n)
 		}
 		d.finished[n] = true
-		d.countSamples(f)
+		d.countSamples(file)
 		delete(d.failed, n)
 	}
 	return nil
@@ -218,8 +218,8 @@ type sampleStream struct {
 	sum, weight float64 // weighted sum of the means of its pieces, and the weight
 }
 
-func (d *Driver) countSamples(f *shard.File) {
-	for _, p := range f.Pieces() {
+func (d *Driver) countSamples(file *shard.File) {
+	for _, p := range file.Pieces() {
 		s := d.streams[p.Stream]
 		if s == nil {
 			s = &sampleStream{}
@@ -275,9 +275,9 @@ func (d *Driver) reportProgress(want int, live Live) {
 
 // submitMissing submits the shards that are not finished and have no task.
 func (d *Driver) submitMissing(ctx context.Context, want int, live Live) error {
-	for _, r := range d.Work.Rounds { // a round without a handle may not have been submitted
-		if r.Handle == "" && !d.roundFinished(r) {
-			return d.submit(ctx, r)
+	for _, round := range d.Work.Rounds { // a round without a handle may not have been submitted
+		if round.Handle == "" && !d.roundFinished(round) {
+			return d.submit(ctx, round)
 		}
 	}
 	again, err := d.missingShards(want, live)
@@ -302,10 +302,10 @@ func (d *Driver) submitMissing(ctx context.Context, want int, live Live) error {
 // missingShards returns the shards to submit: those that never were submitted, and those that are not finished although their task is gone.
 func (d *Driver) missingShards(want int, live Live) (again []int, err error) {
 	last := map[int]TaskID{} // the last task of each shard
-	for _, r := range d.Work.Rounds {
-		for i, shards := range r.Tasks {
+	for _, round := range d.Work.Rounds {
+		for i, shards := range round.Tasks {
 			for _, s := range shards {
-				last[s] = TaskID{r.Number, i + 1}
+				last[s] = TaskID{round.Number, i + 1}
 			}
 		}
 	}
@@ -426,13 +426,13 @@ func (d *Driver) reason(id TaskID, run runRecord, ran bool) string {
 // failureText describes a failed run in one line, with the last line of its log.
 func (d *Driver) failureText(shard int, id TaskID, run runRecord, ran bool) string {
 	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
-	var b strings.Builder
-	fmt.Fprintf(&b, "shard %d: %s", shard, d.reason(id, run, ran))
+	var text strings.Builder
+	fmt.Fprintf(&text, "shard %d: %s", shard, d.reason(id, run, ran))
 	if line := lastLine(log); line != "" {
-		fmt.Fprintf(&b, ": %s", line)
+		fmt.Fprintf(&text, ": %s", line)
 	}
-	fmt.Fprintf(&b, " (%s)", log)
-	return b.String()
+	fmt.Fprintf(&text, " (%s)", log)
+	return text.String()
 }
 
 // failureError returns the error for shards that failed too often.
@@ -484,13 +484,13 @@ func lastLine(name string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(name)
+	file, err := os.Open(name)
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer file.Close()
 	buf := make([]byte, most)
-	n, _ := f.ReadAt(buf, max(0, info.Size()-most))
+	n, _ := file.ReadAt(buf, max(0, info.Size()-most))
 	lines := strings.Split(strings.TrimSpace(string(buf[:n])), "\n")
 	return printable.Line(strings.TrimSpace(lines[len(lines)-1]))
 }
@@ -549,10 +549,10 @@ func (d *Driver) measure() {
 	if d.Backend == nil || !d.Backend.Detached() { // starting a process costs almost nothing
 		return
 	}
-	for _, r := range d.Work.Rounds {
-		for i, shards := range r.Tasks {
+	for _, round := range d.Work.Rounds {
+		for i, shards := range round.Tasks {
 			for _, s := range shards {
-				if run, ok := d.readRunRecord(s, TaskID{r.Number, i + 1}); ok && d.finished[s] {
+				if run, ok := d.readRunRecord(s, TaskID{round.Number, i + 1}); ok && d.finished[s] {
 					d.timing.shards++
 					d.timing.seconds += run.seconds
 				}
@@ -562,22 +562,22 @@ func (d *Driver) measure() {
 }
 
 // submit submits a round, unless a driver that was killed has done so. If the back end does not answer, a later call tries again.
-func (d *Driver) submit(ctx context.Context, r *Round) error {
-	handle, err := d.Backend.Find(ctx, r)
+func (d *Driver) submit(ctx context.Context, round *Round) error {
+	handle, err := d.Backend.Find(ctx, round)
 	if err == nil && handle == "" {
-		handle, err = d.Backend.Submit(ctx, r)
+		handle, err = d.Backend.Submit(ctx, round)
 	}
 	if err != nil {
 		return d.retryLater(ctx, err)
 	}
 	d.silentSince = time.Time{}
-	r.Handle = handle
+	round.Handle = handle
 	if d.Backend.Detached() {
 		n := 0
-		for _, shards := range r.Tasks {
+		for _, shards := range round.Tasks {
 			n += len(shards)
 		}
-		d.noteOnce("%s has %s in %s: %s", d.Backend.Name(), noun.Count(n, "shard"), noun.Count(len(r.Tasks), "task"), handle)
+		d.noteOnce("%s has %s in %s: %s", d.Backend.Name(), noun.Count(n, "shard"), noun.Count(len(round.Tasks), "task"), handle)
 	}
 	return d.Work.saveState()
 }
@@ -593,9 +593,9 @@ func (d *Driver) noteOnce(format string, args ...any) {
 // Cancel ends the tasks of all unfinished rounds.
 func (d *Driver) Cancel(ctx context.Context) error {
 	var unfinished []*Round
-	for _, r := range d.Work.Rounds {
-		if !d.roundFinished(r) {
-			unfinished = append(unfinished, r)
+	for _, round := range d.Work.Rounds {
+		if !d.roundFinished(round) {
+			unfinished = append(unfinished, round)
 		}
 	}
 	if len(unfinished) == 0 {
@@ -607,9 +607,9 @@ func (d *Driver) Cancel(ctx context.Context) error {
 // Sweep removes temporary files of killed tasks.
 func (w *Work) Sweep() error {
 	entries, err := os.ReadDir(w.Dir.path("parts"))
-	for _, e := range entries {
-		if atomicfile.IsPart(e.Name()) {
-			if err := os.Remove(w.Dir.path("parts", e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, entry := range entries {
+		if atomicfile.IsPart(entry.Name()) {
+			if err := os.Remove(w.Dir.path("parts", entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

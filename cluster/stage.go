@@ -90,18 +90,18 @@ func (j *Job) addInput(dir, name string) (size int64, err error) {
 		return 0, fmt.Errorf("%s is no regular file, which cannot be read by every task", name)
 	}
 	entries, err := os.ReadDir(path)
-	for _, e := range entries {
+	for _, entry := range entries {
 		if len(j.Inputs) > maxInputs {
 			return 0, fmt.Errorf("%s has more than %d files", name, maxInputs)
 		}
-		if e.Type()&fs.ModeSymlink != 0 { // a link to a directory can form a cycle
-			if to, err := os.Stat(filepath.Join(path, e.Name())); err != nil || to.IsDir() {
+		if entry.Type()&fs.ModeSymlink != 0 { // a link to a directory can form a cycle
+			if to, err := os.Stat(filepath.Join(path, entry.Name())); err != nil || to.IsDir() {
 				continue
 			}
-		} else if !e.IsDir() && !e.Type().IsRegular() {
+		} else if !entry.IsDir() && !entry.Type().IsRegular() {
 			continue
 		}
-		n, err := j.addInput(dir, filepath.Join(name, e.Name()))
+		n, err := j.addInput(dir, filepath.Join(name, entry.Name()))
 		if err != nil {
 			return 0, err
 		}

@@ -208,13 +208,17 @@ func UnderShield(s Strategy) (*Shield, Strategy) {
 func (g *shieldedStrategy) String() string {
 	options := g.shield.options
 	text := "shield:loss=" + options.Loss.RatString()
-	for _, word := range []struct {
-		is   bool
-		text string
-	}{{options.Relative, "measure=relative"}, {options.Game, "over=game"}, {options.Hide, "by=hiding"}, {options.File != "", "file=" + options.File}} {
-		if word.is {
-			text += "," + word.text
-		}
+	if options.Relative {
+		text += ",measure=relative"
+	}
+	if options.Game {
+		text += ",over=game"
+	}
+	if options.Hide {
+		text += ",by=hiding"
+	}
+	if options.File != "" {
+		text += ",file=" + options.File
 	}
 	return text + ",player=" + g.Strategy.String()
 }

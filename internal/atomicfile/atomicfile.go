@@ -100,15 +100,15 @@ func targetOf(path string) (target, error) {
 
 // dispatch writes to path by the method of its target. Its errors do not name path.
 func dispatch(path string, onExit func(func()) func(), write func(io.Writer) error) error {
-	t, err := targetOf(path)
+	target, err := targetOf(path)
 	switch {
 	case err != nil:
 		return err
-	case t.method == toStream:
-		return fill(t.out, write)
-	case t.method == byRename:
-		return t.replace(onExit, write)
-	case t.info == nil:
+	case target.method == toStream:
+		return fill(target.out, write)
+	case target.method == byRename:
+		return target.replace(onExit, write)
+	case target.info == nil:
 		return writeThrough(path, os.O_CREATE|os.O_TRUNC, write)
 	}
 	return writeThrough(path, os.O_APPEND, write)
@@ -144,11 +144,11 @@ func standardStream(path string) *os.File {
 
 // writeThrough writes to a file in place.
 func writeThrough(path string, flags int, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0o666)
+	file, err := os.OpenFile(path, os.O_WRONLY|flags, 0o666)
 	if err != nil {
 		return cause(err)
 	}
-	return errors.Join(fill(f, write), cause(f.Close()))
+	return errors.Join(fill(file, write), cause(file.Close()))
 }
 
 // replace writes a temporary file beside the target and renames it over it.
@@ -216,11 +216,11 @@ func (t target) writable() error {
 	if t.info == nil {
 		return nil
 	}
-	f, err := os.OpenFile(t.path, os.O_WRONLY, 0)
+	file, err := os.OpenFile(t.path, os.O_WRONLY, 0)
 	if err != nil {
 		return cause(err)
 	}
-	return cause(f.Close())
+	return cause(file.Close())
 }
 
 // probe returns the error that replace would return before it writes.
@@ -251,10 +251,10 @@ func createTemp(target string) (*os.File, error) {
 	}
 	for {
 		name := dir + PartName(base)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case err == nil:
-			return f, nil
+			return file, nil
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("directory %q does not exist", filepath.Dir(target))
 		case !errors.Is(err, fs.ErrExist):

@@ -24,13 +24,13 @@ type Set struct {
 // Add calls write with a buffered writer and keeps what it wrote for Commit. Files that Write does not replace, such
 // as devices, are written at once. It returns the same errors as Write.
 func (s *Set) Add(path string, write func(io.Writer) error) error {
-	t, err := targetOf(path)
-	if err == nil && t.method != byRename {
+	target, err := targetOf(path)
+	if err == nil && target.method != byRename {
 		return WriteWithExitHook(path, s.OnExit, write)
 	}
 	var p part
 	if err == nil {
-		p, err = t.part(s.OnExit, write)
+		p, err = target.part(s.OnExit, write)
 	}
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)

@@ -17,12 +17,12 @@ const abandoned = time.Minute
 func Sweep(dir string) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	errs := []error{err}
-	for _, e := range entries {
-		info, err := e.Info()
-		if !IsPart(e.Name()) || err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < abandoned {
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if !IsPart(entry.Name()) || err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < abandoned {
 			continue
 		}
-		name := filepath.Join(dir, e.Name())
+		name := filepath.Join(dir, entry.Name())
 		switch err := os.Remove(name); {
 		case err == nil:
 			removed = append(removed, name)
