@@ -29,7 +29,7 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 	}
 	ctx, cancel := c.start(ctx, env, &opts)
 	defer cancel()
-	search := guarantee.Options{Rules: rules, Max: problem.MaxExp, Memory: opts.Memory}
+	search := guarantee.Options{Rules: rules, Max: problem.MaxExp, Memory: opts.Memory, Workers: opts.Workers}
 	start := time.Now()
 	found, err := searchGuarantee(ctx, env, search)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 
 // checkGuaranteeFlags returns a usage error if flags do not fit --certificate.
 func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) error {
-	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "workers", "discount"); err != nil {
+	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "discount"); err != nil {
 		return err
 	}
 	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {

@@ -10,10 +10,11 @@
 // [Search] begins with a depth-first search and a table of the boards that it has decided. It looks at fewer boards than package solve, which
 // enumerates all that the player can come to: a winning move ends the search of a board, and so does a new tile that loses.
 //
-// If the search has decided a million boards without an answer, retrograde analysis takes its place. It decides all boards without the winning tile, by layers
-// of the sum of their tiles, with one bit each. A board is cut into two halves. For each left half, the bits of all right halves stand in a
-// row. So 64 boards are combined by one instruction for new tiles in the left half, and after a transposition for those in the right half. This
-// needs two halves of at least two rows, at most 2^18 different halves, and memory for the bits; else the depth-first search goes on.
+// If the search has decided a million boards without an answer, retrograde analysis takes its place. It decides boards without the winning tile, by
+// layers of the sum of their tiles, with one bit each: at first those up to a limit of the sum, with all others as won or as lost. A board is cut
+// into two halves. For each left half, the bits of all right halves stand in a row. So 64 boards are combined by one instruction for new tiles in the
+// left half, and after a transposition for those in the right half. This needs two halves of at least two rows, at most 2^18 different halves, and
+// memory for the bits; else the depth-first search goes on.
 //
 // # The certificate
 //

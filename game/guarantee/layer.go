@@ -59,6 +59,12 @@ func (l *layer) has(left, right uint32) bool {
 	return l.words[l.start(left)+int(at>>6)]>>(at&63)&1 != 0
 }
 
+// add sets the bit of a board.
+func (l *layer) add(left, right uint32) {
+	at := l.place[right]
+	l.words[l.start(left)+int(at>>6)] |= 1 << (at & 63)
+}
+
 // flip copies the row of a left half to the row of the same half upside down. A board upside down has the same value.
 func (l *layer) flip(left uint32) {
 	flipped := l.flipped[left]
@@ -78,8 +84,8 @@ func (l *layer) flip(left uint32) {
 }
 
 // reflect replaces the bit of each board, and the bit of its reflection, by the combination of both. combine is the bitwise and, or the bitwise or.
-func (l *layer) reflect(combine func(block, reflected uint64) uint64) {
-	inParallel(len(l.members), func(class int) {
+func (l *layer) reflect(workers int, combine func(block, reflected uint64) uint64) {
+	inParallel(workers, len(l.members), func(class int) {
 		other, exists := l.other(l.half, class)
 		if !exists || class > other {
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 
 	"tilecheck/game"
 	"tilecheck/internal/noun"
@@ -16,6 +17,8 @@ type Options struct {
 	Max   int         // exponent of the tile, 2 to game.MaxExponent
 	// Memory is an approximate limit in bytes; 0 means no limit.
 	Memory int64
+	// Workers is the number of goroutines; 0 means one for each processor. The result does not depend on it.
+	Workers int
 	// Progress, if not nil, is called with the number of boards that are decided.
 	Progress func(decided int)
 }
@@ -38,20 +41,11 @@ type Found struct {
 
 // problem is what is searched.
 type problem struct {
-	rules *game.Rules
-	max   int
-	cells int
+	rules   *game.Rules
+	max     int
+	cells   int
+	workers int
 }
-
-// decisions has what is known of the boards on which the player moves: wins, loses, or 0 if nothing is.
-type decisions interface {
-	get(b game.Board) uint8
-}
-
-const (
-	wins  = 1 // the player can make the tile for certain
-	loses = 2 // the spawner can prevent it
-)
 
 // fewBoards is the number of boards that a depth-first search decides in a second or two. If it needs more, retrograde analysis is faster.
 const fewBoards = 1 << 20
@@ -73,33 +67,49 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 	if opt.Memory > 0 {
 		limit = max(1, int(opt.Memory/tableBytes))
 	}
-	if parts == nil || opt.Memory > 0 && parts.analysisBytes() > opt.Memory {
+	if parts == nil {
 		return depthFirst(ctx, opt, limit)
 	}
 	found, err := depthFirst(ctx, opt, min(limit, fewBoards))
-	if _, reached := errors.AsType[*LimitError](err); reached {
-		return backwards(ctx, opt, parts)
+	if _, reached := errors.AsType[*LimitError](err); !reached {
+		return found, err
 	}
-	return found, err
+	for _, top := range parts.horizons(opt.Max) {
+		if opt.Memory > 0 && parts.analysisBytes(top.half) > opt.Memory {
+			continue
+		}
+		if found, err := backwards(ctx, opt, parts, top); err != nil || found != nil {
+			return found, err
+		}
+	}
+	return depthFirst(ctx, opt, limit)
 }
 
-// backwards decides by retrograde analysis, which decides all boards. The tile is guaranteed if the player wins on all boards with two tiles.
-func backwards(ctx context.Context, opt Options, parts *halves) (*Found, error) {
-	analysis, err := analyse(ctx, parts, opt.Progress)
+// backwards decides by retrograde analysis. The tile is guaranteed if the player wins on all boards with two tiles. It returns nil if this depends on
+// boards beyond the horizon.
+func backwards(ctx context.Context, opt Options, parts *halves, top horizon) (*Found, error) {
+	analysis, err := analyse(ctx, opt, parts, top)
 	if err != nil {
 		return nil, err
 	}
 	found := &Found{Guaranteed: true, Decided: analysis.decided, problem: newProblem(opt), decided: analysis}
 	for _, first := range found.problem.spawned(0) {
 		for _, board := range found.problem.spawned(first) {
-			found.Guaranteed = found.Guaranteed && analysis.get(board) == wins
+			found.Guaranteed = found.Guaranteed && analysis.get(analysis.key(board), board.Sum()/2) == wins
 		}
+	}
+	if top.half < parts.greatestHalf() && found.Guaranteed == top.won {
+		return nil, nil
 	}
 	return found, nil
 }
 
 func newProblem(opt Options) problem {
-	return problem{rules: opt.Rules, max: opt.Max, cells: opt.Rules.Shape().Cells()}
+	workers := opt.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return problem{rules: opt.Rules, max: opt.Max, cells: opt.Rules.Shape().Cells(), workers: workers}
 }
 
 // searcher decides boards depth-first.
@@ -125,7 +135,7 @@ func depthFirst(ctx context.Context, opt Options, limit int) (*Found, error) {
 	if search.err != nil {
 		return nil, search.err
 	}
-	return &Found{Guaranteed: allWin, Decided: search.decided.count, problem: search.problem, decided: search.decided}, nil
+	return &Found{Guaranteed: allWin, Decided: search.decided.count, problem: search.problem, decided: tableDecisions{search.decided, search.rules}}, nil
 }
 
 // ratedBoard is a board with a grade, by which boards are ordered.

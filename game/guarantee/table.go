@@ -63,3 +63,42 @@ func (t *table) grow() {
 		}
 	}
 }
+
+// tableDecisions has the boards that a depth-first search has decided. The key of a board is the board.
+type tableDecisions struct {
+	*table
+	rules *game.Rules
+}
+
+func (d tableDecisions) key(board game.Board) uint64 { return uint64(board) }
+
+func (d tableDecisions) get(key uint64, _ int) uint8 {
+	board, _ := d.rules.Canonical(game.Board(key))
+	return d.table.get(board)
+}
+
+func (d tableDecisions) newSet() boardSet { return &tableSet{rules: d.rules, tables: map[int]*table{}} }
+
+// tableSet is a set of canonical boards, with a table for each sum of the tiles.
+type tableSet struct {
+	rules  *game.Rules
+	tables map[int]*table // by half of the sum
+}
+
+func (s *tableSet) has(key uint64, half int) bool {
+	t := s.tables[half]
+	if t == nil {
+		return false
+	}
+	board, _ := s.rules.Canonical(game.Board(key))
+	return t.get(board) != 0
+}
+
+func (s *tableSet) add(board game.Board, half int) {
+	if s.tables[half] == nil {
+		s.tables[half] = newTable()
+	}
+	s.tables[half].set(board, 1)
+}
+
+func (s *tableSet) forget(half int) { delete(s.tables, half) }
