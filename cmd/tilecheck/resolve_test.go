@@ -179,9 +179,9 @@ func TestRememberedChains(t *testing.T) {
 	}
 }
 
-// TestAccumulatedRewardChains: strategies of F0 are written, read back and resolved, and the chain has the value. Both players remember the reward. Let v(a)
-// be the value of the gambler's state with the reward a, and w(a) that of the bank's. Then v(a) = max(a, 3/4 w(a+1)) and w(a) = min(v(a), (a+3)/3), so
-// v(2) = 2, w(2) = 5/3, v(1) = 5/4 = w(1), and v(0) = 15/16: the bank ends the game with the reward 2, but not with 1.
+// TestAccumulatedRewardChains: strategies of F0 are written, read back and resolved, and the chain has the value. Both players remember the reward.
+// Let v(a) be the value of the gambler's state with the reward a, and w(a) that of the bank's. Then v(a) = max(a, 3/4 w(a+1)) and w(a) = min(v(a),
+// (a+3)/3), so v(2) = 2, w(2) = 5/3, v(1) = 5/4 = w(1), and v(0) = 15/16: the bank ends the game with the reward 2, but not with 1.
 func TestAccumulatedRewardChains(t *testing.T) {
 	dir := t.TempDir()
 	model, chosen, chain := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")

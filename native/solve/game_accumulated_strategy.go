@@ -4,8 +4,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// addStrategies adds strategies of both sides, if they are wanted. The maximizer has those that attain the lower bound: where the reward has reached the
-// limit, it only tries to reach target. The minimizer has those that attain the upper bound: there it keeps the total reward small.
+// addStrategies adds strategies of both sides, if they are wanted. The maximizer has those that attain the lower bound: where the reward has reached
+// the limit, it only tries to reach target. The minimizer has those that attain the upper bound: there it keeps the total reward small.
 func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSolution *Values) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -21,8 +21,8 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizer.Scheduler)
 }
 
-// addExactStrategies adds strategies of both sides that attain the exact value, if they are wanted. Where the reward has reached the limit, they preserve p
-// and q, and the maximizer also reaches target with probability p.
+// addExactStrategies adds strategies of both sides that attain the exact value, if they are wanted. Where the reward has reached the limit, they
+// preserve p and q, and the maximizer also reaches target with probability p.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, large *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -57,8 +57,8 @@ func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
 	return kept
 }
 
-// accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state. One more memory
-// stands for all rewards from the limit on, and for paths that have visited an end state.
+// accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state. One
+// more memory stands for all rewards from the limit on, and for paths that have visited an end state.
 type accumulatedController struct {
 	*accumulatedProduct
 	choices []uint32          // the choice of the product in each of its states
@@ -75,8 +75,8 @@ type controllerNode struct{ state, product uint32 }
 // beyondLimit is the text of the memory where the product has ended.
 const beyondLimit = ""
 
-// addController adds the controller of strategies of both sides, on the product and beyond it. It adds nothing if a strategy is missing, or if an initial
-// state has an infinite value.
+// addController adds the controller of strategies of both sides, on the product and beyond it. It adds nothing if a strategy is missing, or if an
+// initial state has an infinite value.
 func (product *accumulatedProduct) addController(values *Values, maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32) error {
 	atEnd := product.reachProbability.Scheduler
 	if maximizer == nil || minimizer == nil || maximizerBeyond == nil || minimizerBeyond == nil || atEnd == nil {
