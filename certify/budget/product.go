@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -179,24 +180,23 @@ func (m *memory) limitOf(bound certificate.Budget, denominator *big.Int) (result
 		}
 		return whole.Uint64()
 	}
-	result.high = ^uint64(0)
 	if bound.Low != nil {
 		result.low = units(bound.Low)
 		if bound.LowStrict {
 			result.low++
 		}
 	}
-	result.maxSum = result.low
-	if bound.High != nil {
+	switch {
+	case bound.High == nil:
+		result.high, result.maxSum = math.MaxUint64, result.low
+	case !bound.HighStrict:
 		result.high = units(bound.High)
 		result.maxSum = result.high + 1
-		if bound.HighStrict {
-			result.maxSum = result.high
-			result.high-- // a bound of 0 is refused below
-		}
-	}
-	if bound.High != nil && bound.HighStrict && bound.High.Sign() == 0 {
+	case bound.High.Sign() == 0:
 		return result, errors.New("found a reward bound that excludes all rewards")
+	default:
+		result.maxSum = units(bound.High)
+		result.high = result.maxSum - 1
 	}
 	result.reward = make([]uint64, len(m.model.Start)-1)
 	for s := range m.model.NumStates() {

@@ -101,38 +101,32 @@ func (r *reader) readIndex(member *umb.Member) error {
 	if err != nil {
 		return err
 	}
-	x := new(umb.Index)
-	if err := json.Unmarshal(text, x); err != nil {
+	index := new(umb.Index)
+	if err := json.Unmarshal(text, index); err != nil {
 		return err
 	}
-	system := &x.System
-	model := &Model{}
-	switch {
-	case x.Version != umb.Version:
-		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
-	case system.Time == "discrete" && system.Players == 0:
-		model.Kind = DTMC
-	case system.Time == "discrete" && system.Players == 1:
-		model.Kind = MDP
-	case system.Time == "stochastic" && system.Players == 0:
-		model.Kind = CTMC
-	default:
-		return fmt.Errorf("found a model with time %q and %d players, wanted a DTMC, MDP or CTMC", system.Time, system.Players)
+	if index.Version != umb.Version {
+		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
+	}
+	system := &index.System
+	kind, err := modelKind(system)
+	if err != nil {
+		return err
 	}
 	if system.States < 1 || system.States > uint64(r.limits.States) || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
 		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted at most %d states and no observations", system.States, system.Choices, system.Branches, system.Observations, r.limits.States)
 	}
-	types := map[string]*umb.Type{"branch-probability-type": system.Probability}
-	if model.Kind == CTMC {
-		types["exit-rate-type"] = system.ExitRate
+	numberTypes := map[string]*umb.Type{"branch-probability-type": system.Probability}
+	if kind == CTMC {
+		numberTypes["exit-rate-type"] = system.ExitRate
 	}
-	for _, a := range x.Annotations.Get("rewards") {
-		types["rewards/"+a.Name] = &a.Value.Type
-		for _, kind := range a.Value.AppliesTo {
-			r.declared["annotations/rewards/"+a.Name+"/"+kind+"/values.bin"] = true
+	for _, reward := range index.Annotations.Get("rewards") {
+		numberTypes["rewards/"+reward.Name] = &reward.Value.Type
+		for _, appliesTo := range reward.Value.AppliesTo {
+			r.declared["annotations/rewards/"+reward.Name+"/"+appliesTo+"/values.bin"] = true
 		}
 	}
-	for name, numberType := range types {
+	for name, numberType := range numberTypes {
 		if err := numberType.CheckNumber(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -140,8 +134,21 @@ func (r *reader) readIndex(member *umb.Member) error {
 			return fmt.Errorf("%s: found numbers of type %s, wanted rational", name, numberType.Type)
 		}
 	}
-	r.umb, r.file = x, &File{Model: model}
+	r.umb, r.file = index, &File{Model: &Model{Kind: kind}}
 	return nil
+}
+
+// modelKind returns the kind of a model from its time and its number of players.
+func modelKind(system *umb.System) (Kind, error) {
+	switch {
+	case system.Time == "discrete" && system.Players == 0:
+		return DTMC, nil
+	case system.Time == "discrete" && system.Players == 1:
+		return MDP, nil
+	case system.Time == "stochastic" && system.Players == 0:
+		return CTMC, nil
+	}
+	return "", fmt.Errorf("found a model with time %q and %d players, wanted a DTMC, MDP or CTMC", system.Time, system.Players)
 }
 
 // modelColumn returns the function that reads a column of the model; nil if the column is not needed.
@@ -269,79 +276,108 @@ func (r *reader) readCertificates(member *umb.Member) error {
 	return nil
 }
 
-// declareColumns notes the columns of a set or vector as expected members, with the functions that read them.
+// declareColumns notes the columns of a set or vector as expected members, with the functions that read them. slots are all columns that it
+// may have, and columns describes those in the file.
 func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns map[string]column) error {
-	unread := len(columns)
-	lookUp := func(name string, want ...columnType) (column, bool, error) {
-		c, ok := columns[name]
-		if !ok {
-			return c, false, nil
-		}
-		unread--
-		if c.Same == "" && !slices.Contains(want, c.Type) {
-			return c, true, fmt.Errorf("%s: found a column of type %q, wanted %q", name, c.Type, want)
-		}
-		return c, true, nil
-	}
-	declare := func(name string, read func(member *umb.Member) error) {
-		path := memberName(group, i, name)
-		r.columns[path], r.declared[path] = read, true
-	}
-	bits := func(name string, n int, dst *Bits) error {
-		_, ok, err := lookUp(name, columnBits)
-		if ok {
-			declare(name, func(member *umb.Member) (err error) { *dst, err = member.Bits(n); return err })
-		}
-		return err
-	}
+	owner := &columnOwner{reader: r, group: group, index: i, columns: columns, numUnknown: len(columns)}
 	for k, slot := range slots {
+		var err error
 		switch {
 		case slot.bits != nil:
-			if err := bits(slot.name, slot.n, slot.bits); err != nil {
-				return err
-			}
+			err = owner.declareBits(slot.name, slot.n, slot.bits)
 		case slot.ranks != nil:
-			_, ok, err := lookUp(slot.name, columnNumbers)
-			if err != nil {
-				return err
-			}
-			if ok {
-				declare(slot.name, func(member *umb.Member) (err error) { *slot.ranks, err = readRanks(member, slot.n); return err })
-			}
+			err = owner.declareRanks(slot)
 		default:
-			c, ok, err := lookUp(slot.name, columnFixed, columnFraction)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				continue
-			}
-			if c.Same != "" {
-				first := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Same && o.values != nil && *o.values != nil })
-				if first < 0 {
-					return fmt.Errorf("%s: found the same as %q, wanted an earlier column", slot.name, c.Same)
-				}
-				*slot.values = *slots[first].values
-				continue
-			}
-			v := new(Values)
-			*slot.values = v
-			var base *Values
-			if c.Above != "" {
-				at := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Above && o.values != nil && *o.values != nil })
-				if at < 0 {
-					return fmt.Errorf("%s: found values above %q, wanted an earlier column", slot.name, c.Above)
-				}
-				base = *slots[at].values
-			}
-			declare(slot.name, func(member *umb.Member) error { return cmp.Or(v.readColumn(member, slot.n, c), v.addBase(base)) })
-			if err := bits(slot.name+"-infinite", slot.n, &v.Infinite); err != nil {
-				return err
-			}
+			err = owner.declareValues(slot, slots[:k])
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if unread > 0 {
+	if owner.numUnknown > 0 {
 		return errors.New("found an unknown column")
+	}
+	return nil
+}
+
+// columnOwner is a set or vector whose columns are declared.
+type columnOwner struct {
+	*reader
+	group      string // "sets" or "vectors"
+	index      int
+	columns    map[string]column // by name
+	numUnknown int               // the number of columns that have not been looked up
+}
+
+// lookUp returns the description of a column of one of the given types. isPresent is false if there is no such column in the file.
+func (owner *columnOwner) lookUp(name string, types ...columnType) (description column, isPresent bool, err error) {
+	description, isPresent = owner.columns[name]
+	if !isPresent {
+		return description, false, nil
+	}
+	owner.numUnknown--
+	if description.Same == "" && !slices.Contains(types, description.Type) {
+		return description, true, fmt.Errorf("%s: found a column of type %q, wanted %q", name, description.Type, types)
+	}
+	return description, true, nil
+}
+
+// declare notes that a column is expected, and that read reads it.
+func (owner *columnOwner) declare(name string, read func(member *umb.Member) error) {
+	path := memberName(owner.group, owner.index, name)
+	owner.reader.columns[path], owner.declared[path] = read, true
+}
+
+// declareBits declares a column of n bits, which are read to dst.
+func (owner *columnOwner) declareBits(name string, n int, dst *Bits) error {
+	_, isPresent, err := owner.lookUp(name, columnBits)
+	if isPresent && err == nil {
+		owner.declare(name, func(member *umb.Member) (err error) { *dst, err = member.Bits(n); return err })
+	}
+	return err
+}
+
+// declareRanks declares a column of ranks or layers.
+func (owner *columnOwner) declareRanks(slot columnSlot) error {
+	_, isPresent, err := owner.lookUp(slot.name, columnNumbers)
+	if isPresent && err == nil {
+		owner.declare(slot.name, func(member *umb.Member) (err error) { *slot.ranks, err = readRanks(member, slot.n); return err })
+	}
+	return err
+}
+
+// declareValues declares a column of values. It may be the same as one of the earlier columns, or relative to it.
+func (owner *columnOwner) declareValues(slot columnSlot, earlier []columnSlot) error {
+	description, isPresent, err := owner.lookUp(slot.name, columnFixed, columnFraction)
+	if !isPresent || err != nil {
+		return err
+	}
+	if description.Same != "" {
+		if *slot.values = findValues(earlier, description.Same); *slot.values == nil {
+			return fmt.Errorf("%s: found the same as %q, wanted an earlier column", slot.name, description.Same)
+		}
+		return nil
+	}
+	var base *Values
+	if description.Above != "" {
+		if base = findValues(earlier, description.Above); base == nil {
+			return fmt.Errorf("%s: found values above %q, wanted an earlier column", slot.name, description.Above)
+		}
+	}
+	values := new(Values)
+	*slot.values = values
+	owner.declare(slot.name, func(member *umb.Member) error {
+		return cmp.Or(values.readColumn(member, slot.n, description), values.addBase(base))
+	})
+	return owner.declareBits(slot.name+"-infinite", slot.n, &values.Infinite)
+}
+
+// findValues returns the values of a column that is declared; nil if there is none with the name.
+func findValues(slots []columnSlot, name string) *Values {
+	for _, slot := range slots {
+		if slot.name == name && slot.values != nil {
+			return *slot.values
+		}
 	}
 	return nil
 }
@@ -420,47 +456,59 @@ func (r *reader) finish() (*File, error) {
 	if missing := slices.Sorted(maps.Keys(r.declared)); len(missing) > 0 {
 		return nil, fmt.Errorf("there is no %s", missing[0])
 	}
-	model, system := r.file.Model, &r.umb.System
-	identity := func(n uint64) []uint32 {
-		out := make([]uint32, n+1)
-		for i := range out {
-			out[i] = uint32(i)
-		}
-		return out
+	if err := r.finishStates(); err != nil {
+		return nil, err
 	}
-	if model.Start == nil && system.Choices == system.Branches && len(model.Target) == int(system.Branches) {
-		model.Start = identity(system.Choices)
-	}
-	if model.Kind != MDP && model.First != nil {
-		if !slices.Equal(model.First, identity(system.States)) {
-			return nil, fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, model.Kind)
-		}
-		model.First = nil
-	}
-	if len(model.Start) == 0 || model.NumStates() != int(system.States) {
-		return nil, errors.New("the numbers of states, choices and branches of the model contradict each other")
-	}
-	if model.Initial.Count() != int(system.InitialStates) {
-		return nil, fmt.Errorf("%s: found %d initial states, wanted %d", umb.Initial, model.Initial.Count(), system.InitialStates)
-	}
-	for i, a := range r.umb.Annotations.Get("rewards") {
-		name := a.Name
-		if a.Value.Alias != nil {
-			name = *a.Value.Alias
-		} else if name == strconv.Itoa(i+1) {
+	model, rewards := r.file.Model, r.umb.Annotations.Get("rewards")
+	for i, reward := range rewards {
+		name := reward.Name
+		if reward.Value.Alias != nil {
+			name = *reward.Value.Alias
+		} else if name == strconv.Itoa(i+1) { // the name of a structure without a name is its number
 			name = ""
 		}
-		model.Rewards = append(model.Rewards, Reward{Name: name, State: r.rewards[a.Name+"/states"], Choice: r.rewards[a.Name+"/choices"]})
+		model.Rewards = append(model.Rewards, Reward{Name: name, State: r.rewards[reward.Name+"/states"], Choice: r.rewards[reward.Name+"/choices"]})
 	}
 	if err := model.Validate(); err != nil {
 		return nil, err
 	}
-	for i, a := range r.umb.Annotations.Get("rewards") {
-		if branches := r.rewards[a.Name+"/branches"]; branches != nil {
-			model.Rewards[i].Choice, model.Rewards[i].PerTransition = r.addBranchRewards(model.Rewards[i].Choice, branches), true
+	for i, reward := range rewards {
+		if branchRewards := r.rewards[reward.Name+"/branches"]; branchRewards != nil {
+			model.Rewards[i].Choice, model.Rewards[i].PerTransition = r.addBranchRewards(model.Rewards[i].Choice, branchRewards), true
 		}
 	}
 	return r.file, r.file.Validate()
+}
+
+// finishStates brings the ranges of choices and transitions into the form of Model, and compares the numbers of states with those of the index.
+func (r *reader) finishStates() error {
+	model, system := r.file.Model, &r.umb.System
+	// The file may leave out the ranges of the transitions if each choice has exactly one.
+	if model.Start == nil && system.Choices == system.Branches && len(model.Target) == int(system.Branches) {
+		model.Start = oneEach(system.Choices)
+	}
+	if model.Kind != MDP && model.First != nil {
+		if !slices.Equal(model.First, oneEach(system.States)) {
+			return fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, model.Kind)
+		}
+		model.First = nil
+	}
+	if len(model.Start) == 0 || model.NumStates() != int(system.States) {
+		return errors.New("the numbers of states, choices and branches of the model contradict each other")
+	}
+	if model.Initial.Count() != int(system.InitialStates) {
+		return fmt.Errorf("%s: found %d initial states, wanted %d", umb.Initial, model.Initial.Count(), system.InitialStates)
+	}
+	return nil
+}
+
+// oneEach returns the offsets of n ranges that have one element each: 0 to n.
+func oneEach(n uint64) []uint32 {
+	offsets := make([]uint32, n+1)
+	for i := range offsets {
+		offsets[i] = uint32(i)
+	}
+	return offsets
 }
 
 // addBranchRewards returns the reward of each choice plus the expected reward of its transitions. Rewards are given by their indices in the

@@ -110,49 +110,69 @@ func (file *File) Validate() error {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
-	size, name := make([]int, len(file.Sets)), 0 // lengths of the sets' texts, and of the longest reward name
-	for _, reward := range file.Model.Rewards {
-		name = max(name, len(strconv.Quote(reward.Name)))
-	}
 	for i := range file.Sets {
 		set := &file.Sets[i]
 		if err := cmp.Or(file.validateSet(set, i), checkLengths(set.columns(n))); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
-		size[i] = 32 + len(set.Text) + maxDigits(set.Threshold)
-		for _, j := range set.Sets {
-			size[i] += size[j]
+	}
+	if err := file.checkTextSizes(); err != nil {
+		return err
+	}
+	for i := range file.Claims {
+		if err := file.validateClaim(&file.Claims[i]); err != nil {
+			return fmt.Errorf("claim %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkTextSizes returns an error if the text that says what a set or vector is could be too long. A text has those of other sets and
+// vectors as parts, so its length may be exponential.
+func (file *File) checkTextSizes() error {
+	sizes, maxName := make([]int, len(file.Sets)), 0 // bounds on the lengths of the sets' texts, and the length of the longest reward name
+	for _, reward := range file.Model.Rewards {
+		maxName = max(maxName, len(strconv.Quote(reward.Name)))
+	}
+	for i := range file.Sets {
+		set := &file.Sets[i]
+		sizes[i] = 32 + len(set.Text) + maxDigits(set.Threshold)
+		for _, operand := range set.Sets {
+			sizes[i] += sizes[operand]
 		}
 		if set.Compares() {
-			size[i] += file.vectorSize(set.Vector, size, name)
+			sizes[i] += file.vectorSize(set.Vector, sizes, maxName)
 		}
-		if size[i] > maxText {
+		if sizes[i] > maxText {
 			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
 	for i := range file.Vectors {
-		if file.vectorSize(i, size, name) > maxText {
+		if file.vectorSize(i, sizes, maxName) > maxText {
 			return fmt.Errorf("vector %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
-	for i := range file.Claims {
-		claim := &file.Claims[i]
-		if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || claim.Vector == -1 && !file.isSet(claim.Set) || !file.isSet(claim.Over) {
-			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, claim.Vector, claim.Set, claim.Over, len(file.Vectors), len(file.Sets))
-		}
-		operators := []string{"", "first", "min", "max", "sum", "avg"}
-		if claim.Vector < 0 {
-			operators = []string{"", "first", "count", "exists"}
-		}
-		if !slices.Contains(operators, claim.Of) || claim.Complement && claim.Vector < 0 {
-			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, claim.Of, operators)
-		}
-		if claim.Vector >= 0 && file.Vectors[claim.Vector].Paths {
-			return fmt.Errorf("claim %d: found a claim about the value of E [...], wanted one about a set", i)
-		}
-		if claim.Complement && !file.Vectors[claim.Vector].Probability() {
-			return fmt.Errorf("claim %d: found the complement of a vector that is no probability", i)
-		}
+	return nil
+}
+
+// validateClaim checks the form of a claim. The vectors and sets of the file are valid.
+func (file *File) validateClaim(claim *Claim) error {
+	isAboutVector := claim.Vector >= 0
+	if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || !isAboutVector && !file.isSet(claim.Set) || !file.isSet(claim.Over) {
+		return fmt.Errorf("found vector %d, set %d, over set %d, of %d vectors and %d sets", claim.Vector, claim.Set, claim.Over, len(file.Vectors), len(file.Sets))
+	}
+	operators := []string{"", "first", "count", "exists"}
+	if isAboutVector {
+		operators = []string{"", "first", "min", "max", "sum", "avg"}
+	}
+	if !slices.Contains(operators, claim.Of) || claim.Complement && !isAboutVector {
+		return fmt.Errorf("found %q, or a complement of a set, wanted one of %q", claim.Of, operators)
+	}
+	if isAboutVector && file.Vectors[claim.Vector].Paths {
+		return errors.New("found a claim about the value of E [...], wanted one about a set")
+	}
+	if claim.Complement && !file.Vectors[claim.Vector].Probability() {
+		return errors.New("found the complement of a vector that is no probability")
 	}
 	return nil
 }
@@ -383,8 +403,23 @@ func (m *Model) Validate() error {
 	if m == nil || len(m.Start) < 2 {
 		return errors.New("found no model")
 	}
-	choices := len(m.Start) - 1
-	n := m.NumStates()
+	numStates, numChoices := m.NumStates(), len(m.Start)-1
+	if err := cmp.Or(m.validateChoices(), m.validateTransitions(), m.validateExitRates()); err != nil {
+		return err
+	}
+	for _, reward := range m.Rewards {
+		if err := cmp.Or(m.checkNumbers(reward.State, numStates), m.checkNumbers(reward.Choice, numChoices)); err != nil {
+			return fmt.Errorf("rewards %q: %w", reward.Name, err)
+		}
+	}
+	if m.Initial.Count() == 0 {
+		return errors.New("found no initial state")
+	}
+	return m.Initial.checkLength(numStates)
+}
+
+// validateChoices returns an error unless the model has a known kind, and each state has a range of choices.
+func (m *Model) validateChoices() error {
 	switch m.Kind {
 	case DTMC, CTMC:
 		if m.First != nil {
@@ -394,48 +429,52 @@ func (m *Model) Validate() error {
 	default:
 		return fmt.Errorf("found the kind of models %q", m.Kind)
 	}
-	if m.First != nil {
-		if n < 1 {
-			return errors.New("found no states")
-		}
-		if err := checkOffsets(m.First, choices); err != nil {
-			return fmt.Errorf("choices: %w", err)
-		}
+	if m.First == nil {
+		return nil
 	}
+	if m.NumStates() < 1 {
+		return errors.New("found no states")
+	}
+	if err := checkOffsets(m.First, len(m.Start)-1); err != nil {
+		return fmt.Errorf("choices: %w", err)
+	}
+	return nil
+}
+
+// validateTransitions returns an error unless each choice has a range of transitions, with targets and positive probabilities.
+func (m *Model) validateTransitions() error {
 	if err := checkOffsets(m.Start, len(m.Target)); err != nil {
 		return fmt.Errorf("transitions: %w", err)
 	}
 	if len(m.Prob) != len(m.Target) {
 		return fmt.Errorf("found %d probabilities of %d transitions", len(m.Prob), len(m.Target))
 	}
-	for t, s := range m.Target {
-		if int(s) >= n {
-			return fmt.Errorf("found a transition to state %d of %d", s, n)
+	numStates := m.NumStates()
+	for t, target := range m.Target {
+		if int(target) >= numStates {
+			return fmt.Errorf("found a transition to state %d of %d", target, numStates)
 		}
 		if int(m.Prob[t]) >= len(m.Numbers) || m.Numbers[m.Prob[t]].Sign() <= 0 {
 			return fmt.Errorf("found transition %d without a positive probability", t)
 		}
 	}
+	return nil
+}
+
+// validateExitRates returns an error unless each state of a CTMC has a positive exit rate, and no state of another model has one.
+func (m *Model) validateExitRates() error {
 	if (m.Exit != nil) != (m.Kind == CTMC) {
 		return errors.New("found exit rates in a model that is no ctmc, or a ctmc without them")
 	}
-	if err := m.checkNumbers(m.Exit, n); err != nil {
+	if err := m.checkNumbers(m.Exit, m.NumStates()); err != nil {
 		return fmt.Errorf("exit rates: %w", err)
 	}
-	for _, reward := range m.Rewards {
-		if err := cmp.Or(m.checkNumbers(reward.State, n), m.checkNumbers(reward.Choice, choices)); err != nil {
-			return fmt.Errorf("rewards %q: %w", reward.Name, err)
-		}
-	}
-	for _, k := range m.Exit {
-		if m.Numbers[k].Sign() == 0 {
+	for _, number := range m.Exit {
+		if m.Numbers[number].Sign() == 0 {
 			return errors.New("found an exit rate of 0")
 		}
 	}
-	if m.Initial.Count() == 0 {
-		return errors.New("found no initial state")
-	}
-	return m.Initial.checkLength(n)
+	return nil
 }
 
 // checkNumbers returns an error unless a column has n indices of nonnegative numbers. A nil column is valid.

@@ -105,50 +105,63 @@ func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[cho
 // StepRewards returns, for each choice, the reward of one step: the reward of the state plus the reward of the choice. In a CTMC
 // the reward of the state is multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
 func (m *Model) StepRewards(structure int, set Bits) *Rewards {
-	const noKey, indicatorKey = None, None - 1
 	var reward Reward
 	if structure >= 0 {
 		reward = m.Rewards[structure]
 	}
-	out := &Rewards{Of: make([]uint32, len(m.Start)-1)}
-	indices := map[[3]uint32]uint32{}
+	of, rats := make([]uint32, len(m.Start)-1), []*big.Rat(nil)
+	indices := map[rewardKey]uint32{}
 	for s := range m.NumStates() {
-		key := [3]uint32{noKey, noKey, noKey}
+		key := rewardKey{state: noReward, exit: noReward, choice: noReward}
 		if reward.State != nil {
-			key[0] = reward.State[s]
+			key.state = reward.State[s]
 		} else if structure < 0 && set.Has(s) {
-			key[0] = indicatorKey
+			key.state = rewardOne
 		}
 		if m.Exit != nil {
-			key[1] = m.Exit[s]
+			key.exit = m.Exit[s]
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if reward.Choice != nil {
-				key[2] = reward.Choice[c]
+				key.choice = reward.Choice[c]
 			}
-			k, ok := indices[key]
-			if !ok {
-				k = uint32(len(out.Rats))
-				indices[key] = k
-				x := new(big.Rat)
-				if key[0] == indicatorKey {
-					x.SetInt64(1)
-				} else if key[0] != noKey {
-					x.Set(m.Numbers[key[0]])
-				}
-				if key[1] != noKey {
-					x.Quo(x, m.Numbers[key[1]])
-				}
-				if key[2] != noKey {
-					x.Add(x, m.Numbers[key[2]])
-				}
-				out.Rats = append(out.Rats, x)
+			index, isKnown := indices[key]
+			if !isKnown {
+				index = uint32(len(rats))
+				indices[key] = index
+				rats = append(rats, m.rewardOf(key))
 			}
-			out.Of[c] = k
+			of[c] = index
 		}
 	}
-	return NewRewards(out.Of, out.Rats)
+	return NewRewards(of, rats)
+}
+
+// rewardKey determines the reward of a step: the indices of the reward of the state, of its exit rate, and of the reward of the choice, in
+// Model.Numbers. Each may be noReward instead, and the first may be rewardOne.
+type rewardKey struct{ state, exit, choice uint32 }
+
+const (
+	noReward  = None
+	rewardOne = None - 1
+)
+
+// rewardOf returns the reward of a step.
+func (m *Model) rewardOf(key rewardKey) *big.Rat {
+	reward := new(big.Rat)
+	if key.state == rewardOne {
+		reward.SetInt64(1)
+	} else if key.state != noReward {
+		reward.Set(m.Numbers[key.state])
+	}
+	if key.exit != noReward {
+		reward.Quo(reward, m.Numbers[key.exit])
+	}
+	if key.choice != noReward {
+		reward.Add(reward, m.Numbers[key.choice])
+	}
+	return reward
 }
 
 // splitNumbers returns the numerators and the denominators of fractions. A denominator is 0 if the fraction does not fit in

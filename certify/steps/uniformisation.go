@@ -138,74 +138,93 @@ func untilBackwards[T any](ctx context.Context, problem *Problem, arith *arithme
 	return transientMean(ctx, problem, arith, side, values, left.Has, timed.From, maxTransitions)
 }
 
-// transientMean returns the mean of x after a time in which the states of moves can move; for Cumulative, the mean of the
-// integral of x over that time.
-func transientMean[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, x []T, moves func(s int) bool, time *big.Rat, work int) ([]T, error) {
-	integral, rate := problem.Vector.Kind == certificate.Cumulative, problem.Vector.Timed.Rate
+// transientMean returns the mean of x after a time in which a state can move if moves reports so. For Cumulative, it returns the mean of the
+// integral of x over that time. The result is a bound from one side. maxTransitions limits the transitions times steps.
+func transientMean[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int, x []T, moves func(s int) bool, time *big.Rat, maxTransitions int) ([]T, error) {
+	isIntegral, rate := problem.Vector.Kind == certificate.Cumulative, problem.Vector.Timed.Rate
 	for s := range x {
 		if moves(s) && problem.moveProbability(s) == nil {
 			return nil, fmt.Errorf("state %d is left faster than at the rate %s", s, rate.RatString())
 		}
 	}
-	varying, sum, greatest := varyingStates(problem, arith, x, moves), slices.Clone(x), arith.round(new(big.Rat))
-	for s := range x {
-		if varying[s] {
-			sum[s] = arith.round(new(big.Rat))
-		} else if integral {
-			sum[s] = arith.addWeighted(arith.round(new(big.Rat)), roundToPlaces(time, problem.weightPlaces, side), x[s])
-		}
-		if arith.compare(x[s], greatest) > 0 {
-			greatest = x[s]
-		}
+	if time.Sign() == 0 && !isIntegral {
+		return x, nil
 	}
+	varying := varyingStates(problem, arith, x, moves)
+	sum := sumWithoutSteps(problem, arith, side, x, varying, time)
 	if !slices.Contains(varying, true) || time.Sign() == 0 {
-		if time.Sign() == 0 && !integral {
-			return x, nil
-		}
 		return sum, nil
 	}
-	weight, cutOff, err := problem.poissonWeights(ctx, time, integral)
+	weights, cutOff, err := problem.poissonWeights(ctx, time, isIntegral)
 	if err != nil {
 		return nil, err
 	}
-	if len(problem.Target) > work/len(weight) {
-		return nil, fmt.Errorf("%d steps of %d transitions are more than the checker takes", len(weight), len(problem.Target))
+	if len(problem.Target) > maxTransitions/len(weights) {
+		return nil, fmt.Errorf("%d steps of %d transitions are more than the checker takes", len(weights), len(problem.Target))
 	}
-	if side == upper {
-		for s := range sum {
+	addToVarying := func(weight *big.Int, value func(s int) T) error {
+		return problem.forEachState(ctx, func(s int) {
 			if varying[s] {
-				sum[s] = arith.addWeighted(sum[s], cutOff, greatest)
+				sum[s] = arith.addWeighted(sum[s], weight, value(s))
 			}
+		})
+	}
+	if side == upper { // the steps that are cut off have at most the greatest value
+		greatest := greatestValue(arith, x)
+		if err := addToVarying(cutOff, func(int) T { return greatest }); err != nil {
+			return nil, err
 		}
 	}
 	next := slices.Clone(x)
-	for k, w := range weight {
+	for k, weight := range weights {
 		changed := false
 		if err := problem.forEachState(ctx, func(s int) {
 			if !varying[s] {
 				return
 			}
-			if w.Sign() > 0 {
-				sum[s] = arith.addWeighted(sum[s], w, x[s])
+			if weight.Sign() > 0 {
+				sum[s] = arith.addWeighted(sum[s], weight, x[s])
 			}
 			next[s] = arith.uniformStep(s, x[s], arith.step(s, x))
 			changed = changed || arith.compare(next[s], x[s]) != 0
 		}); err != nil {
 			return nil, err
 		}
-		if x, next = next, x; !changed { // a fixed point: all further terms have the same values
+		x, next = next, x
+		if !changed { // a fixed point: all further terms have the same values
 			remaining := new(big.Int)
-			for _, w := range weight[k+1:] {
-				remaining.Add(remaining, w)
+			for _, weight := range weights[k+1:] {
+				remaining.Add(remaining, weight)
 			}
-			return sum, problem.forEachState(ctx, func(s int) {
-				if varying[s] {
-					sum[s] = arith.addWeighted(sum[s], remaining, x[s])
-				}
-			})
+			return sum, addToVarying(remaining, func(s int) T { return x[s] })
 		}
 	}
 	return sum, nil
+}
+
+// sumWithoutSteps returns the result of transientMean for the states whose value does not vary, and 0 for the others.
+func sumWithoutSteps[T any](problem *Problem, arith *arithmetic[T], side int, x []T, varying []bool, time *big.Rat) []T {
+	sum := slices.Clone(x)
+	for s := range x {
+		switch {
+		case varying[s]:
+			sum[s] = arith.round(new(big.Rat))
+		case problem.Vector.Kind == certificate.Cumulative:
+			sum[s] = arith.addWeighted(arith.round(new(big.Rat)), roundToPlaces(time, problem.weightPlaces, side), x[s])
+		}
+	}
+	return sum
+}
+
+// greatestValue returns the greatest of nonnegative values.
+func greatestValue[T any](arith *arithmetic[T], values []T) T {
+	greatest := arith.round(new(big.Rat))
+	for _, value := range values {
+		if arith.compare(value, greatest) > 0 {
+			greatest = value
+		}
+	}
+	return greatest
 }
 
 // varyingStates returns whether the value of each state can change. It can change if the state can move, and reaches a state with another value
