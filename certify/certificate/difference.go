@@ -21,18 +21,18 @@ func (m *Model) Difference(other *Model) error {
 	case len(m.Rewards) != len(other.Rewards):
 		return fmt.Errorf("found %d reward structures, wanted %d", len(m.Rewards), len(other.Rewards))
 	}
-	comparedPairs := map[[2]uint32]bool{}
+	comparedPairs := map[[2]uint32]bool{} // whether numbers of the models are equal, by their indices
 	equal := func(a, b []uint32, i int) bool {
 		if a == nil || b == nil {
 			return (a == nil || m.Numbers[a[i]].Sign() == 0) && (b == nil || other.Numbers[b[i]].Sign() == 0)
 		}
 		pair := [2]uint32{a[i], b[i]}
-		x, ok := comparedPairs[pair]
-		if !ok {
-			x = m.Numbers[pair[0]].Cmp(other.Numbers[pair[1]]) == 0
-			comparedPairs[pair] = x
+		isEqual, isKnown := comparedPairs[pair]
+		if !isKnown {
+			isEqual = m.Numbers[pair[0]].Cmp(other.Numbers[pair[1]]) == 0
+			comparedPairs[pair] = isEqual
 		}
-		return x
+		return isEqual
 	}
 	for s := range n {
 		first, end := m.Choices(s)

@@ -233,46 +233,53 @@ func (r *reader) readCertificates(member *umb.Member) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	x := new(index)
-	if err := dec.Decode(x); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	content := new(index)
+	if err := decoder.Decode(content); err != nil {
 		return err
 	}
-	if dec.More() {
+	if decoder.More() {
 		return errors.New("found text after the JSON object")
 	}
-	if x.Version != Version {
-		return fmt.Errorf("found version %d of certificates, wanted %d", x.Version, Version)
+	if content.Version != Version {
+		return fmt.Errorf("found version %d of certificates, wanted %d", content.Version, Version)
 	}
-	f := r.file
-	n := int(r.umb.System.States)
+	file, numStates := r.file, int(r.umb.System.States)
 	r.columns = map[string]func(member *umb.Member) error{}
-	f.Sets, f.Vectors, f.Claims = make([]Set, len(x.Sets)), make([]Vector, len(x.Vectors)), x.Claims
-	for i := range x.Sets {
-		f.Sets[i] = x.Sets[i].Set
-		if err := r.declareColumns("sets", i, f.Sets[i].columns(n), x.Sets[i].Columns); err != nil {
+	file.Sets, file.Vectors, file.Claims = make([]Set, len(content.Sets)), make([]Vector, len(content.Vectors)), content.Claims
+	for i := range content.Sets {
+		file.Sets[i] = content.Sets[i].Set
+		if err := r.declareColumns("sets", i, file.Sets[i].columns(numStates), content.Sets[i].Columns); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
 	}
-	for i := range x.Vectors {
-		f.Vectors[i] = x.Vectors[i].Vector
-		if automaton := f.Vectors[i].Automaton; automaton != nil && (automaton.Pairs < 0 || automaton.Runs < 0 || automaton.Pairs > math.MaxInt32 || automaton.Runs > math.MaxInt32) {
-			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, automaton.Pairs, automaton.Runs)
+	for i := range content.Vectors {
+		vector := &file.Vectors[i]
+		*vector = content.Vectors[i].Vector
+		if err := vector.validateSizes(); err != nil {
+			return fmt.Errorf("vector %d: %w", i, err)
 		}
-		if budgets := f.Vectors[i].Budgets; budgets != nil && (budgets.States < 0 || budgets.States > math.MaxInt32) {
-			return fmt.Errorf("vector %d: found %d states of the product", i, budgets.States)
-		}
-		if several := f.Vectors[i].Several; several != nil {
-			if err := several.validateSizes(); err != nil {
-				return fmt.Errorf("vector %d: %w", i, err)
-			}
-		}
-		if err := r.declareColumns("vectors", i, f.Vectors[i].columns(n), x.Vectors[i].Columns); err != nil {
+		if err := r.declareColumns("vectors", i, vector.columns(numStates), content.Vectors[i].Columns); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
-	r.index = x
+	r.index = content
+	return nil
+}
+
+// validateSizes returns an error if a number that determines the length of a column is negative or too large.
+func (vector *Vector) validateSizes() error {
+	isSize := func(n int) bool { return n >= 0 && n <= math.MaxInt32 }
+	if automaton := vector.Automaton; automaton != nil && !(isSize(automaton.Pairs) && isSize(automaton.Runs)) {
+		return fmt.Errorf("found %d pairs and %d runs", automaton.Pairs, automaton.Runs)
+	}
+	if budgets := vector.Budgets; budgets != nil && !isSize(budgets.States) {
+		return fmt.Errorf("found %d states of the product", budgets.States)
+	}
+	if vector.Several != nil {
+		return vector.Several.validateSizes()
+	}
 	return nil
 }
 

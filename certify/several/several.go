@@ -288,54 +288,65 @@ func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *
 // initialBounds returns the bounds in the initial state; a nil upper bound is infinity.
 func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector) (lower, upper *big.Rat, err error) {
 	query := p.Query()
-	achieved, reached, err := p.mixture()
+	achieved, hasParts, err := p.mixture()
 	if err != nil {
 		return nil, nil, err
 	}
 	lower = new(big.Rat)
-	if query == nil {
-		if upper = big.NewRat(1, 1); reached {
+	switch {
+	case query == nil:
+		upper = big.NewRat(1, 1)
+		if hasParts {
 			lower.SetInt64(1)
 		}
-	}
-	if query != nil && !reached {
+	case !hasParts:
 		return nil, nil, errors.New("the parts do not prove that the bounds of the objectives can be satisfied")
-	}
-	if query != nil && query.Maximised {
+	case query.Maximised:
 		lower = achieved
-	} else if query != nil {
+	default:
 		upper = achieved
 	}
 	if p.Several.Weights == nil {
 		return lower, upper, nil
 	}
-	upperSum, err := p.weightedUpperBound(ctx, vector)
+	limit, weight, err := p.weightedLimit(ctx, vector)
 	if err != nil {
 		return nil, nil, err
 	}
-	weight := new(big.Rat)
+	switch {
+	case query == nil && limit.Sign() < 0: // the bounds cannot all be satisfied
+		upper = new(big.Rat)
+	case query == nil || weight.Sign() == 0:
+	case query.Maximised:
+		upper = limit.Quo(limit, weight)
+	default:
+		if lower = limit.Neg(limit.Quo(limit, weight)); lower.Sign() < 0 {
+			lower.SetInt64(0)
+		}
+	}
+	return lower, upper, nil
+}
+
+// weightedLimit returns an upper bound of the query's value times its weight, for all schedulers that satisfy the bounds of the other
+// objectives. The value of a minimised query is negated. Without a query, limit is negative only if no scheduler satisfies the bounds, and
+// weight is 0.
+func (p *Product) weightedLimit(ctx context.Context, vector *certificate.Vector) (limit, weight *big.Rat, err error) {
+	limit, err = p.weightedUpperBound(ctx, vector)
+	if err != nil {
+		return nil, nil, err
+	}
+	weight = new(big.Rat)
 	for i, objective := range p.Objectives {
 		switch {
 		case objective.Bound == nil:
 			weight = p.Several.Weights[i]
 		case objective.Maximised:
-			upperSum.Sub(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
+			limit.Sub(limit, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
 		default:
-			upperSum.Add(upperSum, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
+			limit.Add(limit, new(big.Rat).Mul(p.Several.Weights[i], objective.Bound))
 		}
 	}
-	switch {
-	case query == nil && upperSum.Sign() < 0:
-		upper = new(big.Rat)
-	case query == nil || weight.Sign() == 0:
-	case query.Maximised:
-		upper = upperSum.Quo(upperSum, weight)
-	default:
-		if lower = upperSum.Neg(upperSum.Quo(upperSum, weight)); lower.Sign() < 0 {
-			lower.SetInt64(0)
-		}
-	}
-	return lower, upper, nil
+	return limit, weight, nil
 }
 
 // mixture returns the value of the query under the mixture of the parts, or 0 without a query. hasParts says whether there are parts. It is an
@@ -394,37 +405,45 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 		}
 		return new(big.Rat).Neg(p.Several.Weights[i])
 	})
-	infinite := func(t int) bool { return x != nil && x.Infinite.Has(t) }
-	term := new(big.Rat)
 	for s := range p.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if infinite(s) {
-			continue
-		}
-		value := y.Rat(s)
-		lowest := new(big.Rat).Set(value)
-		if x != nil {
-			lowest.Add(lowest, term.Mul(p.Factor, x.Rat(s)))
-		}
-		if lowest.Cmp(p.Shift) < 0 {
-			return nil, fmt.Errorf("product state %d: y + k x is below the shift c", s)
-		}
-		first, end := p.Choices(s)
-		for c := first; c < end; c++ {
-			lo, hi := p.Row(c)
-			if slices.ContainsFunc(p.Target[lo:hi], func(t uint32) bool { return infinite(int(t)) }) {
-				continue
-			}
-			step := new(big.Rat).Set(earned[c])
-			for t := lo; t < hi; t++ {
-				step.Add(step, term.Mul(p.Numbers[p.Prob[t]], y.Rat(int(p.Target[t]))))
-			}
-			if value.Cmp(step) < 0 {
-				return nil, fmt.Errorf("product state %d: y is below its value after a step", s)
-			}
+		if err := p.checkWeightedState(s, x, y, earned); err != nil {
+			return nil, fmt.Errorf("product state %d: %w", s, err)
 		}
 	}
 	return new(big.Rat).Sub(y.Rat(0), p.Shift), nil
+}
+
+// checkWeightedState checks the conditions on y and x in a product state. earned[c] is the weighted reward of choice c. There are no conditions
+// on a state where x is infinite, nor on a choice that leads to one.
+func (p *Product) checkWeightedState(s int, x, y *certificate.Values, earned []*big.Rat) error {
+	isInfinite := func(target uint32) bool { return x != nil && x.Infinite.Has(int(target)) }
+	if isInfinite(uint32(s)) {
+		return nil
+	}
+	value, term := y.Rat(s), new(big.Rat)
+	lowest := new(big.Rat).Set(value)
+	if x != nil {
+		lowest.Add(lowest, term.Mul(p.Factor, x.Rat(s)))
+	}
+	if lowest.Cmp(p.Shift) < 0 {
+		return errors.New("y + k x is below the shift c")
+	}
+	first, end := p.Choices(s)
+	for c := first; c < end; c++ {
+		firstTransition, endTransition := p.Row(c)
+		if slices.ContainsFunc(p.Target[firstTransition:endTransition], isInfinite) {
+			continue
+		}
+		valueOfStep := new(big.Rat).Set(earned[c])
+		for t := firstTransition; t < endTransition; t++ {
+			valueOfStep.Add(valueOfStep, term.Mul(p.Numbers[p.Prob[t]], y.Rat(int(p.Target[t]))))
+		}
+		if value.Cmp(valueOfStep) < 0 {
+			return errors.New("y is below its value after a step")
+		}
+	}
+	return nil
 }
