@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"tilecheck/internal/umb"
 )
@@ -388,15 +389,12 @@ func (vector *Vector) interval() (from, to string) {
 // setText returns a state formula in PRISM's syntax for set i.
 func (file *File) setText(i int) string {
 	set := &file.Sets[i]
-	join := func(op string) string {
-		text := ""
-		for k, j := range set.Sets {
-			if k > 0 {
-				text += op
-			}
-			text += file.setText(j)
+	join := func(operator string) string {
+		var operands []string
+		for _, operand := range set.Sets {
+			operands = append(operands, file.setText(operand))
 		}
-		return "(" + text + ")"
+		return "(" + strings.Join(operands, operator) + ")"
 	}
 	switch set.Kind {
 	case Atomic:
@@ -419,11 +417,8 @@ func (file *File) setText(i int) string {
 		if file.Vectors[set.Vector].Kind == Conditional { // its text has several queries
 			return "(" + text + set.Relation + set.Threshold.RatString() + ")"
 		}
-		for k := range text {
-			if text[k:k+2] == "=?" {
-				return "(" + text[:k] + set.Relation + set.Threshold.RatString() + text[k+2:] + ")"
-			}
-		}
+		operator, path, _ := strings.Cut(text, "=?")
+		return "(" + operator + set.Relation + set.Threshold.RatString() + path + ")"
 	case ArgMin, ArgMax:
 		return "filter(" + string(set.Kind) + ", " + file.vectorText(&file.Vectors[set.Vector]) + ", " + file.setText(set.Sets[0]) + ")"
 	case ExistsUntil:

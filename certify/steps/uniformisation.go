@@ -53,34 +53,27 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 			p.moveProbabilities[k] = x
 		}
 	}
-	greatest := new(big.Rat).Set(one) // the greatest number in the computation
-	switch p.Vector.Kind {
-	case certificate.Instant:
-		for _, k := range p.Model.Rewards[p.Vector.Reward].State {
-			greatest = maximum(greatest, p.Numbers[k])
-		}
-	case certificate.Cumulative:
+	if p.Vector.Kind == certificate.Cumulative {
 		for s, k := range p.Rewards.Of {
-			r := new(big.Rat).Mul(p.Rewards.Rats[k], p.Numbers[p.Exit[s]])
-			p.rewardRates, greatest = append(p.rewardRates, r), maximum(greatest, r)
+			p.rewardRates = append(p.rewardRates, new(big.Rat).Mul(p.Rewards.Rats[k], p.Numbers[p.Exit[s]]))
 		}
 		p.Rewards = nil // they are rates here, not rewards of steps
-		greatest.Mul(greatest, maximum(one, timed.To))
 	}
-	maxWeight := new(big.Rat).Inv(timed.Rate) // the greatest weight
+	maxWeight := maximum(one, new(big.Rat).Inv(timed.Rate))
 	if timed.To != nil {
 		maxWeight = maximum(maxWeight, timed.To)
 	}
-	weightBits := roundToPlaces(maximum(maxWeight, one), 0, upper).BitLen()
-	num, _ := p.moveFractions()
-	valueBits := roundToPlaces(greatest, 0, upper).BitLen() + 1
-	fixed := num != nil && int(timed.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Den, 0)
-	if p.weightPlaces = 63 - uint(weightBits); !fixed {
-		p.weightPlaces = timed.Scale + 64 + uint(weightBits)
+	weightBits := roundToPlaces(maxWeight, 0, upper).BitLen()
+	valueBits := roundToPlaces(p.greatestTimedNumber(), 0, upper).BitLen() + 1
+	numerators, _ := p.moveFractions()
+	fits64Bits := numerators != nil && int(timed.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Den, 0)
+	p.weightPlaces = timed.Scale + 64 + uint(weightBits)
+	if fits64Bits {
+		p.weightPlaces = 63 - uint(weightBits)
 	}
 	for side := range out {
 		out[side] = &certificate.Values{}
-		if fixed {
+		if fits64Bits {
 			out[side].Scale = timed.Scale
 			out[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(timed.Scale, side), side, maxFixedTransitions)
 		} else {
@@ -93,6 +86,24 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 	return out, nil
 }
 
+// greatestTimedNumber returns a bound on the numbers in the computation for a time bound: probabilities, state rewards, or accumulated rewards.
+func (p *Problem) greatestTimedNumber() *big.Rat {
+	greatest := one
+	switch p.Vector.Kind {
+	case certificate.Instant:
+		for _, k := range p.Model.Rewards[p.Vector.Reward].State {
+			greatest = maximum(greatest, p.Numbers[k])
+		}
+	case certificate.Cumulative:
+		for _, rate := range p.rewardRates {
+			greatest = maximum(greatest, rate)
+		}
+		greatest = new(big.Rat).Mul(greatest, maximum(one, p.Vector.Timed.To))
+	}
+	return greatest
+}
+
+// maximum returns a copy of the greater of two numbers.
 func maximum(a, b *big.Rat) *big.Rat {
 	if a.Cmp(b) < 0 {
 		a = b

@@ -50,9 +50,40 @@ type guaranteeChecker struct {
 
 // run reads and checks the lines of the certificate.
 func (checker *guaranteeChecker) run() error {
+	if err := checker.readHeader(); err != nil {
+		return err
+	}
+	for {
+		line, err := checker.next()
+		if err != nil {
+			return err
+		}
+		if sum, found := strings.CutPrefix(string(line), "sum "); found {
+			if err := checker.beginSum(sum); err != nil {
+				return err
+			}
+			continue
+		}
+		if number, found := strings.CutPrefix(string(line), "boards "); found { // the last line
+			if number != strconv.Itoa(checker.Boards) {
+				return fmt.Errorf("found %.40q, want %d boards", line, checker.Boards)
+			}
+			if err := checker.checkStart(); err != nil {
+				return err
+			}
+			return checker.end()
+		}
+		if err := checker.checkEntry(line); err != nil {
+			return fmt.Errorf("%.40q: %w", line, err)
+		}
+	}
+}
+
+// readHeader reads the first line, with the size of the board, the winning tile and the side that has the guarantee.
+func (checker *guaranteeChecker) readHeader() error {
 	side := ""
-	var err error
-	if err = checker.header(4, "tilecheck guarantee 1 board %dx%d max %d side %s", &checker.Rows, &checker.Cols, &checker.Max, &side); err != nil {
+	err := checker.header(4, "tilecheck guarantee 1 board %dx%d max %d side %s", &checker.Rows, &checker.Cols, &checker.Max, &side)
+	if err != nil {
 		return err
 	}
 	checker.Guaranteed = side == "player"
@@ -62,33 +93,8 @@ func (checker *guaranteeChecker) run() error {
 	if checker.rules, err = newRules(checker.Rows, checker.Cols, true); err != nil {
 		return err
 	}
-	if checker.maxExp, err = exponentOf(checker.Max); err != nil {
-		return err
-	}
-	for {
-		text, err := checker.next()
-		if err != nil {
-			return err
-		}
-		if sum, found := strings.CutPrefix(string(text), "sum "); found {
-			if err := checker.beginSum(sum); err != nil {
-				return err
-			}
-			continue
-		}
-		if number, found := strings.CutPrefix(string(text), "boards "); found {
-			if number != strconv.Itoa(checker.Boards) {
-				return fmt.Errorf("found %.40q, want %d boards", text, checker.Boards)
-			}
-			if err := checker.checkStart(); err != nil {
-				return err
-			}
-			return checker.end()
-		}
-		if err := checker.checkEntry(text); err != nil {
-			return fmt.Errorf("%.40q: %w", text, err)
-		}
-	}
+	checker.maxExp, err = exponentOf(checker.Max)
+	return err
 }
 
 // beginSum begins the boards whose tiles have a sum, given as a text. Sums must descend.
