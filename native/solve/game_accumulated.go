@@ -37,9 +37,9 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	}
 	acc.infinite = sparse.SelectStates(n, acc.totalReward.isInfinite)
 	finite := acc.infinite.Complement()
-	acc.choices = game.graph.ChoicesWithin(finite)
+	acc.choices = game.graph.ChoicesWithin(finite) // the choices whose successors are all in finite
 	kept := acc.choices.Union(game.graph.ChoicesOf(acc.infinite.Union(acc.endStates)))
-	if kept.Count() < game.graph.NumChoices() {
+	if hasInfiniteChoices := kept.Count() < game.graph.NumChoices(); hasInfiniteChoices {
 		return acc.withoutInfiniteChoices(kept)
 	}
 	values := newValues(game.graph.Model, opts)

@@ -4,8 +4,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// addStrategies adds strategies of both sides, if they are wanted. The maximizer has those that attain the lower bound: where the reward has reached
-// the limit, it only tries to reach target. The minimizer has those that attain the upper bound: there it keeps the total reward small.
+// addStrategies adds strategies of both sides to the values, if they are wanted. The maximizer has one that attains the lower bound: where
+// the reward has reached the limit, it only tries to reach target. The minimizer has one that attains the upper bound: there it keeps the
+// total reward small.
 func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSolution *Values) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -21,8 +22,8 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizer.Scheduler)
 }
 
-// addExactStrategies adds strategies of both sides that attain the exact value, if they are wanted. Where the reward has reached the limit, they
-// preserve p and q, and the maximizer also reaches target with probability p.
+// addExactStrategies adds strategies of both sides that attain the exact value to the values, if they are wanted. Where the reward has reached
+// the limit, they preserve p and q, and the maximizer also reaches target with probability p.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, large *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -37,7 +38,7 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizer, large.later.Scheduler)
 }
 
-// preservingChoices returns the optimal choices without those of the maximizer that lose later rewards.
+// preservingChoices returns the optimal choices without those of the maximizer that lose later rewards: that have a smaller q than their state.
 func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
 	kept := large.optimal.Clone()
 	undecided := acc.endStates.Union(acc.infinite).Complement()
@@ -47,9 +48,10 @@ func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
 			if !kept.Has(c) {
 				continue
 			}
-			later := acc.reward.OfChoiceRat(s, c)
-			later.Mul(later, acc.reachProbability.Exact[s]).Add(later, meanRat(acc.game.graph, c, large.later.Exact))
-			if later.Cmp(large.later.Exact[s]) != 0 {
+			laterReward := acc.reward.OfChoiceRat(s, c)
+			laterReward.Mul(laterReward, acc.reachProbability.Exact[s])
+			laterReward.Add(laterReward, meanRat(acc.game.graph, c, large.later.Exact))
+			if laterReward.Cmp(large.later.Exact[s]) != 0 {
 				kept.Remove(c)
 			}
 		}
@@ -57,34 +59,37 @@ func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
 	return kept
 }
 
-// accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state. One
-// more memory stands for all rewards from the limit on, and for paths that have visited an end state.
+// accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state.
+// One more memory stands for all rewards from the limit on, and for paths that have visited an end state.
 type accumulatedController struct {
 	*accumulatedProduct
-	choices []uint32          // the choice of the product in each of its states
-	beyond  []uint32          // the choice in each state of the game where the product has ended
-	memory  map[string]uint32 // the number of each accumulated reward, by its text
-	numbers map[controllerNode]uint32
-	nodes   []controllerNode
-	result  sparse.Controller
+	choices       []uint32          // the choice of the product in each of its states
+	choicesBeyond []uint32          // the choice of the game in each of its states, where the product has ended
+	memories      map[string]uint32 // the memory for each accumulated reward, by its text
+	nodeNumbers   map[controllerNode]uint32
+	nodes         []controllerNode
+	result        sparse.Controller
 }
 
-// controllerNode is a node of an accumulatedController: a state of the game, with its state of the product, or 0 where the product has ended.
+// controllerNode is a node of an accumulatedController: a state of the game, and its state of the product. The latter is 0 where the product
+// has ended.
 type controllerNode struct{ state, product uint32 }
 
-// beyondLimit is the text of the memory where the product has ended.
+// beyondLimit stands for the text of the accumulated reward where the product has ended.
 const beyondLimit = ""
 
-// addController adds the controller of strategies of both sides, on the product and beyond it. It adds nothing if a strategy is missing, or if an
-// initial state has an infinite value.
+// addController adds the controller of strategies of both sides to the values: maximizer and minimizer are strategies on the product, and the
+// other two on the game where the product has ended. It adds nothing if a strategy is missing, or if an initial state has an infinite value.
 func (product *accumulatedProduct) addController(values *Values, maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32) error {
 	atEnd := product.reachProbability.Scheduler
-	if maximizer == nil || minimizer == nil || maximizerBeyond == nil || minimizerBeyond == nil || atEnd == nil {
-		return nil
+	for _, strategy := range [][]uint32{maximizer, minimizer, maximizerBeyond, minimizerBeyond, atEnd} {
+		if strategy == nil {
+			return nil
+		}
 	}
 	builder := &accumulatedController{
 		accumulatedProduct: product, choices: make([]uint32, product.graph.NumStates()),
-		memory: map[string]uint32{}, numbers: map[controllerNode]uint32{},
+		memories: map[string]uint32{}, nodeNumbers: map[controllerNode]uint32{},
 	}
 	for i, pair := range product.pairs {
 		strategy := minimizer
@@ -101,12 +106,12 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 		case product.game.maximizer.Has(s):
 			strategy = maximizerBeyond
 		}
-		builder.beyond = append(builder.beyond, orFirst(strategy[s], product.game.graph, s))
+		builder.choicesBeyond = append(builder.choicesBeyond, orFirst(strategy[s], product.game.graph, s))
 	}
 	return builder.build(values)
 }
 
-// orFirst returns a choice of a strategy in state s, or the first choice if every choice is right.
+// orFirst returns the choice of a strategy in state s, or the first choice of s if the strategy has sparse.None there: every choice is optimal.
 func orFirst(choice uint32, graph *sparse.Graph, s int) uint32 {
 	if choice != sparse.None {
 		return choice
@@ -115,13 +120,14 @@ func orFirst(choice uint32, graph *sparse.Graph, s int) uint32 {
 	return uint32(first)
 }
 
-// build builds the nodes that the initial states reach.
+// build builds the nodes that the initial states reach, and sets the controller of the values. It sets none if an initial state has an infinite
+// value.
 func (builder *accumulatedController) build(values *Values) error {
 	for _, s := range builder.game.graph.Initial {
 		if builder.infinite.Has(int(s)) {
 			return nil
 		}
-		builder.result.Start = append(builder.result.Start, builder.number(controllerNode{s, builder.start[s]}))
+		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{s, builder.start[s]}))
 	}
 	for i := 0; i < len(builder.nodes); i++ { // move appends to builder.nodes
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
@@ -133,22 +139,22 @@ func (builder *accumulatedController) build(values *Values) error {
 	return nil
 }
 
-// number returns the number of a node. It adds a new node.
-func (builder *accumulatedController) number(node controllerNode) uint32 {
-	if number, isKnown := builder.numbers[node]; isKnown {
+// addNode adds a node unless it is there, and returns its number.
+func (builder *accumulatedController) addNode(node controllerNode) uint32 {
+	if number, isKnown := builder.nodeNumbers[node]; isKnown {
 		return number
 	}
-	text := beyondLimit
+	reward := beyondLimit
 	if node.product != 0 {
-		text = builder.pairs[node.product-1].amount.RatString()
+		reward = builder.pairs[node.product-1].amount.RatString()
 	}
-	memory, isKnown := builder.memory[text]
+	memory, isKnown := builder.memories[reward]
 	if !isKnown {
-		memory = uint32(len(builder.memory))
-		builder.memory[text] = memory
+		memory = uint32(len(builder.memories))
+		builder.memories[reward] = memory
 	}
 	number := uint32(len(builder.nodes))
-	builder.numbers[node] = number
+	builder.nodeNumbers[node] = number
 	builder.nodes = append(builder.nodes, node)
 	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: node.state, Memory: memory})
 	return number
@@ -157,10 +163,10 @@ func (builder *accumulatedController) number(node controllerNode) uint32 {
 // move returns the move of a node. Only the first state of a path can have a state of the product that ends.
 func (builder *accumulatedController) move(node controllerNode) (move sparse.Move) {
 	if node.product == 0 || builder.payoffStates.Has(int(node.product)) {
-		move.Choice = builder.beyond[node.state]
+		move.Choice = builder.choicesBeyond[node.state]
 		first, end := builder.game.graph.Row(int(move.Choice))
 		for _, t := range builder.game.graph.Target[first:end] {
-			move.Next = append(move.Next, builder.number(controllerNode{state: t}))
+			move.Next = append(move.Next, builder.addNode(controllerNode{state: t}))
 		}
 		return move
 	}
@@ -172,7 +178,7 @@ func (builder *accumulatedController) move(node controllerNode) (move sparse.Mov
 		if builder.payoffStates.Has(int(t)) {
 			next.product = 0
 		}
-		move.Next = append(move.Next, builder.number(next))
+		move.Next = append(move.Next, builder.addNode(next))
 	}
 	return move
 }

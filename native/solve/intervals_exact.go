@@ -159,7 +159,7 @@ func (sys *intervalSystem) improveNature(unknowns []uint32, strategies map[uint3
 
 // improveScheduler switches the scheduler to better choices. It reports whether a choice changed.
 func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
-	betterOrder := 1 // the result of Cmp for a better value
+	betterOrder := 1 // the result of Cmp for a better value and a worse one
 	if sys.dir.Scheduler() == Min {
 		betterOrder = -1
 	}
@@ -167,7 +167,8 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 		best := sys.values.Exact[s]
 		for state, c := range sys.allowedChoices(s) {
 			distribution := sys.distribution(c)
-			if value := sys.choiceValue(state, c, distribution); value.Cmp(best) == betterOrder {
+			value := sys.choiceValue(state, c, distribution)
+			if value.Cmp(best) == betterOrder {
 				best, improved = value, true
 				*strategies[s] = strategyPair{state, c, distribution}
 			}

@@ -112,15 +112,15 @@ func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64,
 	}
 	sum = min(sum, math.MaxFloat64)
 	bound := sum - sum*relErr
-	if !(bound >= robustFloor) {
+	if !(bound >= robustFloor) { // also for NaN
 		bound = 0
 	}
 	return max(bound, minimum)
 }
 
 // distributeFreeProbability returns the value that the free probability adds, rounded up or down.
-// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval. There are none if
-// its distributions are fixed.
+// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval. If its distributions are
+// fixed, there are no adjustable targets.
 func (n *nature) distributeFreeProbability(remaining float64, adjustable []adjustableTarget, upper bool) float64 {
 	slices.SortFunc(adjustable, func(a, b adjustableTarget) int { return n.prefer(cmp.Compare(a.value, b.value)) })
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
@@ -216,8 +216,8 @@ func (n *nature) choiceValue(c int, reward *big.Rat, distribution, values []*big
 	return sum
 }
 
-// fix returns a copy with fixed distributions, which are optimal for the given values.
-func (n *nature) fix(values []float64, meter *meter) (*nature, error) {
+// withFixedDistributions returns a copy of nature that has the same distributions for all values: those that are optimal for the given values.
+func (n *nature) withFixedDistributions(values []float64, meter *meter) (*nature, error) {
 	fixed := *n
 	fixed.fixed = make([]float64, n.model.NumTransitions())
 	for c := range n.model.NumChoices() {

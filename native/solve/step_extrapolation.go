@@ -154,7 +154,7 @@ func (change *periodChange) extrapolate() (ok bool, err error) {
 	if err := change.smoothChange(); err != nil {
 		return false, err
 	}
-	upper, lower, ok, err := change.errors()
+	upper, lower, ok, err := change.boundErrors()
 	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
@@ -176,7 +176,7 @@ func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 	}
 	change.choices = choices
 	if equations.nature != nil {
-		if change.nature, err = equations.nature.fix(middle.Lower, change.meter); err != nil {
+		if change.nature, err = equations.nature.withFixedDistributions(middle.Lower, change.meter); err != nil {
 			return false, err
 		}
 	}
@@ -328,8 +328,8 @@ type sideErrors struct {
 	sum     float64   // c (1 + k + ... + k^(m-1))
 }
 
-// errors returns bounds on the errors of the extrapolated upper and lower bounds. ok is false if it cannot compute them.
-func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
+// boundErrors returns bounds on the errors of the extrapolated upper and lower bounds. ok is false if it cannot compute them.
+func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err error) {
 	last, ok := change.lastValues()
 	if !ok {
 		return upper, lower, false, nil
