@@ -333,7 +333,7 @@ func applyFunction(call *sema.Call, args []number) (out number, ok bool, err err
 
 // withConstants returns a call with numbers in place of its arguments. ok is false if a number has different bounds and no exact value.
 func withConstants(call *sema.Call, args []number) (constantCall *sema.Call, ok bool) {
-	constantCall = &sema.Call{Base: call.Base, Func: call.Func}
+	constantCall = &sema.Call{Base: call.Base, Func: call.Func, Array: call.Array}
 	for i, argument := range args {
 		isKnown := argument.isPoint() || argument.Exact != nil
 		if !isKnown {

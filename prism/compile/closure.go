@@ -462,7 +462,7 @@ func (c *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	case sema.FuncMax:
 		return foldArgs(args, func(left, right int32) int32 { return max(left, right) }), nil
 	case sema.FuncMod:
-		return checkedOperation(expr.Position, args[0], args[1], sema.Mod), nil
+		return checkedOperation(expr.Position, args[0], args[1], expr.Mod), nil
 	case sema.FuncPow:
 		return checkedOperation(expr.Position, args[0], args[1], sema.IntPow), nil
 	}

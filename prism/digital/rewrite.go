@@ -85,7 +85,7 @@ func (t *translation) rewriteAt(expr sema.Expr, isLater bool) sema.Expr {
 	case *sema.Cond:
 		return &sema.Cond{Base: expr.Base, Condition: t.rewriteAt(expr.Condition, isLater), Then: t.rewriteAt(expr.Then, isLater), Else: t.rewriteAt(expr.Else, isLater)}
 	case *sema.Call:
-		result := &sema.Call{Base: expr.Base, Func: expr.Func}
+		result := &sema.Call{Base: expr.Base, Func: expr.Func, Array: expr.Array}
 		for _, arg := range expr.Args {
 			result.Args = append(result.Args, t.rewriteAt(arg, isLater))
 		}

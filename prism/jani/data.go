@@ -1,10 +1,12 @@
 package jani
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 )
 
@@ -125,7 +127,7 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	}
 	const sizeOfCondition = 3 // the condition, its comparison and the number
 	t.addSize(value.Start, len(elements)*(index.size+sizeOfCondition)+sizeOfFailure)
-	result := failingExpr(value, index, elements[0].isBool)
+	result := failingExpr(value, index, len(elements), elements[0].isBool)
 	for i, element := range slices.Backward(elements) {
 		if element.expr == nil {
 			t.abort(value.Start, "the elements of an array have different types")
@@ -316,13 +318,13 @@ func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length i
 	}
 	// The condition is 0 < index < length ? false : (index = 0 ? true : failure).
 	isOther := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
-	failure := failingExpr(ref, index, true).expr
+	failure := failingExpr(ref, index, length, true).expr
 	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failure, Span: ref.Span}
 	condition := &syntax.Cond{C: isOther, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
-	return sizedExpr{expr: condition, size: 4*index.size + 16}
+	return sizedExpr{expr: condition, size: 5*index.size + 16}
 }
 
-// sizeOfFailure is the size of a failing expression, without its index.
+// sizeOfFailure is the size of a failing expression without the second use of its index.
 const sizeOfFailure = 6
 
 // indexIsInside reports whether an index is a variable with a range inside an array of this length.
@@ -343,15 +345,27 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 	return low.Sign() >= 0 && high.Cmp(lastIndex) <= 0
 }
 
-// failingExpr returns an expression whose evaluation fails: mod(0, 0*index).
-func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
-	zero := &syntax.IntLit{Value: 0, Span: value.Span}
-	zeroTimesIndex := &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: value.Start, Span: value.Span}
-	expr := functionCall(value, "mod", zero, zeroTimesIndex)
-	if isBool {
-		expr = &syntax.Binary{Op: syntax.OpEq, X: expr, Y: zero, OpPos: value.Start, Span: value.Span}
+// failingExpr returns an expression whose evaluation fails, because the index of the array access is outside of the array: mod(index, 0*index).
+func failingExpr(access *jsonValue, index sizedExpr, length int, isBool bool) symbol {
+	zero := &syntax.IntLit{Value: 0, Span: access.Span}
+	zeroTimesIndex := &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: access.Start, Span: access.Span}
+	var expr syntax.Expr = &syntax.Call{
+		Func: &syntax.Ident{Name: "mod", Span: access.Span}, Args: []syntax.Expr{index.expr, zeroTimesIndex},
+		Array: describeArray(access, length), Span: access.Span,
 	}
-	return symbol{expr: expr, size: sizeOfFailure, isBool: isBool}
+	if isBool {
+		expr = &syntax.Binary{Op: syntax.OpEq, X: expr, Y: zero, OpPos: access.Start, Span: access.Span}
+	}
+	return symbol{expr: expr, size: index.size + sizeOfFailure, isBool: isBool}
+}
+
+// describeArray returns the name, if it has one, and the length of the array of an array access.
+func describeArray(access *jsonValue, length int) string {
+	name := ""
+	if array := access.get("exp"); array != nil && array.kind == text {
+		name = fmt.Sprintf(" %q", shortened(array.text))
+	}
+	return fmt.Sprintf("the array%s of %s", name, noun.Count(length, "element"))
 }
 
 // addTargets adds all targets of the tree added to the tree result. Each added target gets one more condition.

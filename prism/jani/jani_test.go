@@ -342,9 +342,9 @@ func TestKnownConstants(t *testing.T) {
 	}
 }
 
-// TestWriteBeyondArray: assigning to an element beyond an array is an error in the state that does it, in every
+// TestBeyondArray: assigning to an element beyond an array, or reading it, is an error in the state that does it, in every
 // dimension, and in no other one. Storm 1.14 refuses such models.
-func TestWriteBeyondArray(t *testing.T) {
+func TestBeyondArray(t *testing.T) {
 	row := `{"op": "av", "elements": [0, 0]}`
 	arrays := []string{
 		`{"name": "a", "type": {"kind": "array", "base": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 7}}, "initial-value": ` + row + `}`,
@@ -356,19 +356,22 @@ func TestWriteBeyondArray(t *testing.T) {
 	for _, tt := range []struct {
 		ref, value string
 		last       int // the value of i in the last step
-		fails      bool
+		failure    string
 	}{
-		{at("a", "i"), "7", 1, false},
-		{at("a", "i"), "7", 2, true},
-		{at("a", op("-", "i", 1)), "7", 2, true}, // -1 at first
-		{at("a", op("-", 1, "i")), "7", 1, false},
-		{at(at("aa", "i"), 0), "7", 1, false},
-		{at(at("aa", "i"), 0), "7", 2, true},
-		{at(at("aa", 1), "i"), "7", 1, false},
-		{at(at("aa", 1), "i"), "7", 2, true},
-		{at(at("aa", "i"), op("*", 2, "i")), "7", 1, true}, // (1,2)
-		{at("aa", "i"), row, 1, false},
-		{at("aa", "i"), row, 2, true},
+		{at("a", "i"), "7", 1, ""},
+		{at("a", "i"), "7", 2, `index 2 is outside of the array "a" of 2 elements`},
+		{at("a", op("-", "i", 1)), "7", 2, `index -1 is outside of the array "a" of 2 elements`},
+		{at("a", op("-", 1, "i")), "7", 1, ""},
+		{at(at("aa", "i"), 0), "7", 1, ""},
+		{at(at("aa", "i"), 0), "7", 2, `index 2 is outside of the array "aa" of 2 elements`},
+		{at(at("aa", 1), "i"), "7", 1, ""},
+		{at(at("aa", 1), "i"), "7", 2, "index 2 is outside of the array of 2 elements"},
+		{at(at("aa", "i"), op("*", 2, "i")), "7", 1, "index 2 is outside of the array of 2 elements"}, // (1,2)
+		{at("aa", "i"), row, 1, ""},
+		{at("aa", "i"), row, 2, `index 2 is outside of the array "aa" of 2 elements`},
+		{at("a", 0), at("a", "i"), 1, ""}, // reading
+		{at("a", 0), at("a", "i"), 2, `index 2 is outside of the array "a" of 2 elements`},
+		{at("a", 0), at(at("aa", 0), op("-", "i", 1)), 2, "index -1 is outside of the array of 2 elements"},
 	} {
 		step := edge("l", op("≤", "i", tt.last), to("l", set(tt.ref, tt.value), set("i", op("+", "i", 1))))
 		text := document("dtmc", variables(append(arrays, bounded("i", 0, 4, "0"))...), []string{automaton("w", "", []string{"l"}, step)},
@@ -377,8 +380,8 @@ func TestWriteBeyondArray(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.ref, err)
 		}
-		if f := v[0].Err; (f != nil) != tt.fails || f != nil && (f.Class != result.Model || !f.Pos.IsValid()) {
-			t.Errorf("%s up to i=%d: the error %v, want one with its place: %v", tt.ref, tt.last, f, tt.fails)
+		if f := v[0].Err; (f != nil) != (tt.failure != "") || f != nil && (f.Class != result.Model || !f.Pos.IsValid() || !strings.Contains(f.Message, tt.failure)) {
+			t.Errorf("%s up to i=%d: the error %v, want one with its place: %q", tt.ref, tt.last, f, tt.failure)
 		}
 	}
 }

@@ -68,6 +68,15 @@ func Mod(dividend, divisor int32) (int32, error) {
 	return remainder, nil
 }
 
+// Mod is the function Mod for the arguments of a call of mod. Its error says whether an index is outside of an array.
+func (expr *Call) Mod(dividend, divisor int32) (int32, error) {
+	remainder, err := Mod(dividend, divisor)
+	if err != nil && expr.Array != "" {
+		return 0, fmt.Errorf("index %d is outside of %s", dividend, expr.Array)
+	}
+	return remainder, err
+}
+
 // IntPow returns the integer base^exponent. A negative exponent or a result beyond 32 bits is an error, as in PRISM.
 func IntPow(base, exponent int32) (int32, error) {
 	switch {

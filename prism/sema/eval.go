@@ -339,7 +339,7 @@ func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
 	case FuncPow:
 		return ev.pow(expr, args[0], args[1])
 	case FuncMod:
-		return ev.integerResult(expr)(Mod(args[0].Int, args[1].Int))
+		return ev.integerResult(expr)(expr.Mod(args[0].Int, args[1].Int))
 	default: // FuncLog
 		number, base := args[0], args[1]
 		inFloat := Log(number.Float, base.Float)

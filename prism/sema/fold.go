@@ -146,7 +146,7 @@ func (f *folder) foldOperands(expr Expr) Expr {
 	case *Cond:
 		return &Cond{expr.Base, f.fold(expr.Condition), f.fold(expr.Then), f.fold(expr.Else)}
 	case *Call:
-		return &Call{expr.Base, expr.Func, f.foldAll(expr.Args)}
+		return &Call{expr.Base, expr.Func, f.foldAll(expr.Args), expr.Array}
 	}
 	return f.foldOperator(expr)
 }

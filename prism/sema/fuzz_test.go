@@ -28,7 +28,7 @@ func substitute(e Expr, p *Program) Expr {
 	case *Cond:
 		return &Cond{e.Base, substitute(e.Condition, p), substitute(e.Then, p), substitute(e.Else, p)}
 	case *Call:
-		return &Call{e.Base, e.Func, all(e.Args)}
+		return &Call{e.Base, e.Func, all(e.Args), e.Array}
 	}
 	return e
 }

@@ -104,6 +104,8 @@ type (
 		Base
 		Func Func
 		Args []Expr
+		// Array describes the array whose index is outside if the call is evaluated; see syntax.Call.
+		Array string
 	}
 )
 

@@ -87,7 +87,7 @@ func (r *resolver) truncate(expr Expr) Expr {
 		return expr
 	}
 	pos := expr.Pos()
-	rounded := func(function Func) Expr { return &Call{Base{Int, pos}, function, []Expr{expr}} }
+	rounded := func(function Func) Expr { return &Call{Base: Base{Int, pos}, Func: function, Args: []Expr{expr}} }
 	zero := &Const{Base{Int, pos}, Value{Type: Int}}
 	isNotNegative := &Binary{Base{Bool, pos}, syntax.OpGe, expr, zero}
 	return &Cond{Base{Int, pos}, isNotNegative, rounded(FuncFloor), rounded(FuncCeil)}
@@ -548,5 +548,5 @@ func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Ex
 	case FuncLog:
 		resultType = Double
 	}
-	return &Call{Base{resultType, r.position(expr)}, function, args}
+	return &Call{Base{resultType, r.position(expr)}, function, args, expr.Array}
 }

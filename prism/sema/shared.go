@@ -151,7 +151,7 @@ func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
 	case *Cond:
 		copied = &Cond{base(expr.Base), rewrite(expr.Condition), rewrite(expr.Then), rewrite(expr.Else)}
 	case *Call:
-		call := &Call{base(expr.Base), expr.Func, make([]Expr, len(expr.Args))}
+		call := &Call{base(expr.Base), expr.Func, make([]Expr, len(expr.Args)), expr.Array}
 		for i, arg := range expr.Args {
 			call.Args[i] = rewrite(arg)
 		}

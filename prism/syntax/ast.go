@@ -468,6 +468,9 @@ type Call struct {
 	// Bounds are the variables of quantile(B, property) in Storm's dialect, whose only argument is the property; nil for others.
 	Bounds []*BoundVariable
 	Args   []Expr
+	// Array describes an array if the call is mod(i, 0*i) for an index i outside of the array, which JANI models have and PRISM's language
+	// has not. The evaluation of the call fails, and says so.
+	Array string
 	Span
 }
 
