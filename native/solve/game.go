@@ -291,6 +291,11 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 	if dir, ok := game.Direction(); ok {
 		return CumulReward(ctx, game.graph, reward, steps, dir, opts)
 	}
+	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.cumulReward(ctx, reward, steps, opts) })
+}
+
+// cumulReward is CumulReward for rewards that do not underflow, in a game in which both sides have choices.
+func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err
@@ -306,6 +311,11 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 	if dir, ok := game.Direction(); ok {
 		return InstantReward(ctx, game.graph, reward, steps, dir, opts)
 	}
+	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.instantReward(ctx, reward, steps, opts) })
+}
+
+// instantReward is InstantReward for rewards that do not underflow, in a game in which both sides have choices.
+func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err

@@ -85,6 +85,13 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps fu
 
 // CumulReward returns bounds on the minimal or maximal expected reward of the given number of steps of a DTMC or MDP.
 func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) {
+		return cumulReward(ctx, graph, reward, steps, dir, opts)
+	})
+}
+
+// cumulReward is CumulReward for rewards that do not underflow.
+func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
@@ -98,6 +105,13 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 
 // InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or MDP.
 func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) {
+		return instantReward(ctx, graph, reward, steps, dir, opts)
+	})
+}
+
+// instantReward is InstantReward for rewards that do not underflow.
+func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err

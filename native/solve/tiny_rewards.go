@@ -1,0 +1,93 @@
+package solve
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Rewards are scaled before steps are taken, if a reward is so small that bounds on sums of it would underflow. Afterwards the smallest
+// positive reward is tinyRewardTarget, unless the greatest one would exceed greatestScaledReward. The values are multiplied by the same power of two.
+const (
+	tinyReward           = 0x1p-300
+	tinyRewardTarget     = -100 // an exponent of 2, as the next one
+	greatestScaledReward = 300
+)
+
+// withScaledRewards calls compute with rewards that do not underflow, and scales the bounds back. It passes rewards that need no
+// scaling, or that fractions or a grid are computed for, to compute as they are.
+func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse.Reward) (*Values, error)) (*Values, error) {
+	exponent := 0
+	if !opts.Exact && opts.Grid == 0 {
+		exponent = scalingExponent(reward)
+	}
+	if exponent == 0 {
+		return compute(reward)
+	}
+	scaled := *reward
+	scaled.State, scaled.Choice = scaledNumbers(reward.State, exponent), scaledNumbers(reward.Choice, exponent)
+	scaled.StateRat, scaled.ChoiceRat = scaledFractions(reward.StateRat, exponent), scaledFractions(reward.ChoiceRat, exponent)
+	values, err := compute(&scaled)
+	if err != nil {
+		return nil, err
+	}
+	for s := range values.Lower {
+		values.Lower[s] = unscaled(values.Lower[s], exponent, 0)
+		values.Upper[s] = unscaled(values.Upper[s], exponent, math.Inf(1))
+	}
+	return values, nil
+}
+
+// scalingExponent returns the exponent of the power of two by which rewards are scaled; 0 if they need no scaling.
+func scalingExponent(reward *sparse.Reward) int {
+	least, greatest := math.Inf(1), 0.0
+	for _, numbers := range [][]float64{reward.State, reward.Choice} {
+		for _, number := range numbers {
+			if number > 0 {
+				least, greatest = min(least, number), max(greatest, number)
+			}
+		}
+	}
+	if !(least < tinyReward) {
+		return 0
+	}
+	return max(min(tinyRewardTarget-math.Ilogb(least), greatestScaledReward-math.Ilogb(greatest)), 0)
+}
+
+// scaledNumbers returns numbers multiplied by a power of two; nil for nil.
+func scaledNumbers(numbers []float64, exponent int) []float64 {
+	if numbers == nil {
+		return nil
+	}
+	scaled := make([]float64, len(numbers))
+	for i, number := range numbers {
+		scaled[i] = math.Ldexp(number, exponent)
+	}
+	return scaled
+}
+
+// scaledFractions returns fractions multiplied by a power of two; nil for nil.
+func scaledFractions(fractions []*big.Rat, exponent int) []*big.Rat {
+	if fractions == nil {
+		return nil
+	}
+	factor := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
+	scaled := make([]*big.Rat, len(fractions))
+	for i, fraction := range fractions {
+		if fraction != nil {
+			scaled[i] = new(big.Rat).Mul(fraction, factor)
+		}
+	}
+	return scaled
+}
+
+// unscaled divides a bound by a power of two, and rounds a subnormal result in the given direction.
+func unscaled(bound float64, exponent int, direction float64) float64 {
+	result := math.Ldexp(bound, -exponent)
+	back := math.Ldexp(result, exponent)
+	if back < bound && direction > result || back > bound && direction < result {
+		return math.Nextafter(result, direction)
+	}
+	return result
+}
