@@ -456,8 +456,8 @@ const (
 	upperBound = true
 )
 
-// weightedReward returns the expected reward of an objective, where paths without the condition earn nothing. It returns upper bounds if upper is true,
-// else lower bounds. F counts until the target.
+// weightedReward returns the expected reward of an objective, where paths without the condition earn nothing. It returns upper bounds if upper is
+// true, else lower bounds. F counts until the target.
 func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lo
 	if upper {
@@ -470,8 +470,9 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 	case logic.TotalReward:
 		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
 	}
-	inProduct := *c.evaluation
-	inProduct.graph, inProduct.within = c.product.Graph, nil
+	inProduct, productModel := *c.evaluation, *c.model
+	productModel.graph = c.product.Graph
+	inProduct.model, inProduct.within = &productModel, nil
 	if c.kind() == sparse.CTMC {
 		return inProduct.timedReward(objective, reward)
 	}

@@ -93,6 +93,16 @@ rewards true : 1; endrewards`
 	}
 }
 
+// TestConditionalRewardsTogether checks that properties of the same model do not change each other.
+func TestConditionalRewardsTogether(t *testing.T) {
+	const chain = `dtmc module m s:[0..2]; [] s=0 -> 1/2:(s'=1) + 1/2:(s'=2); [] s>0 -> (s'=2); endmodule rewards true : 1; endrewards`
+	for i, verdict := range storm(t, chain, result.Exact, "R=? [ C<=3 || X s=1 ]", "R=? [ I=2 || X s=1 ]", "R=? [ F s=2 || X s=1 ]", "P=? [ X s=1 ]") {
+		if want := []string{"3", "1", "2", "1/2"}[i]; verdict.Err != nil || !sameValue(verdict, want) {
+			t.Errorf("%s is %v, %v, want %s", verdict.Property, verdict.Value, verdict.Err, want)
+		}
+	}
+}
+
 // TestConditionalInMDP compares with all schedulers that remember which of two sets a path has visited.
 func TestConditionalInMDP(t *testing.T) {
 	for seed := range needs.Some(uint64(400)) {
@@ -340,8 +350,8 @@ func TestConditionalRewards(t *testing.T) {
 	}
 }
 
-// conditionedText is a Markov chain whose paths have the conditional distribution of the paths of another chain. exit has the exit rates, gains the rewards
-// of states and transitions together, and earned the rewards of states.
+// conditionedText is a Markov chain whose paths have the conditional distribution of the paths of another chain. exit has the exit rates, gains the
+// rewards of states and transitions together, and earned the rewards of states.
 type conditionedText struct {
 	kind    string
 	chain   [][]*big.Rat
