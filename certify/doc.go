@@ -78,14 +78,15 @@
 // V is the fixed point of the operator T that takes opt over the choices, and T is monotone and a contraction with factor d (Puterman 1994,
 // section 6.2). x <= T x, so x <= T^n x, which goes to V; the same for y. The reward of the first steps is computed step by step, rounded down and up.
 //
-// Rule 9, until with bounds on rewards: rule 1 for the product with the rewards so far; the comment of package budget has the proof.
+// Rule 9, until and rewards with bounds on rewards: rules 1 and 3 for the product with the rewards so far; the comment of package budget has the
+// proof.
 //
 // Rule 10, conditional probabilities of a Markov chain. The vector refers to the probabilities a, that a path satisfies a condition and a formula, and b,
 // that it satisfies the condition and not the formula. The value a/(a+b) increases with a and decreases with b, so bounds of both bound it. It is
 // undefined if a+b = 0: a claim about a state where lower bounds do not show that a+b > 0 is not proven, and neither is its membership in a set.
 //
-// Rule 11, maximal conditional probabilities of an MDP: bounds of the mean payoff of the product with an automaton of two parts; the comment of package
-// omega has the proof.
+// Rule 11, maximal conditional probabilities of an MDP: bounds of the mean payoff of the product with an automaton of two parts; the comment of
+// package omega has the proof.
 //
 // In a CTMC rules 1 to 3 are about the jump chain; a state reward is multiplied by the mean sojourn time.
 //

@@ -40,11 +40,16 @@ func (p *proof) checkDiscounted(side int, values *certificate.Values) error {
 	})
 }
 
-// rewardBounded checks an until formula with bounds on rewards (rule 9): it applies rule 1 to the product with the accumulated rewards.
+// rewardBounded checks an until formula or a reward with bounds on rewards (rule 9): it applies rule 1 or rule 3 to the product with the
+// accumulated rewards.
 func (p *proof) rewardBounded() error {
+	isReward := p.vector.Kind == certificate.RewardWithinBounds
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
+	}
+	if isReward {
+		sets = []certificate.Bits{p.everything(), certificate.NewBits(p.numStates)}
 	}
 	product, err := budget.New(p.ctx, p.Model.Model, p.vector.Budgets, sets[0], sets[1])
 	if err != nil {
@@ -54,12 +59,25 @@ func (p *proof) rewardBounded() error {
 	if err != nil {
 		return err
 	}
-	all := certificate.NewBits(productProof.numStates)
-	for s := range productProof.numStates {
-		all.Add(s)
+	if isReward {
+		total := *p.vector
+		total.Kind = certificate.TotalReward
+		productProof.vector, productProof.rewards = &total, product.LiftRewards(p.StepRewards(p.vector.Reward, nil))
+		productProof.right.bySide = [2]certificate.Bits{product.Target, product.Target} // empty
+		return productProof.fixedPoint()
 	}
+	all := productProof.everything()
 	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{product.Target, product.Target}
 	return productProof.fixedPoint()
+}
+
+// everything returns the set of all states.
+func (p *proof) everything() certificate.Bits {
+	all := certificate.NewBits(p.numStates)
+	for s := range p.numStates {
+		all.Add(s)
+	}
+	return all
 }
 
 // conditional computes the bounds of a conditional probability a/(a+b) from the bounds of its shares a and b (rule 10).
@@ -125,17 +143,21 @@ func (p *proof) maxConditional(b *bounds) error {
 	return p.ctx.Err()
 }
 
-// setGivenBounds sets the bounds of each state of a maximal conditional probability. A state has the lower bound of the vector if its entry in
-// the lower column exceeds this bound, and the upper bound if its entry in the upper column does not exceed that bound.
+// setGivenBounds sets the bounds of each state of a maximal conditional probability. A state has the lower bound of the vector, or 1 for a certain
+// one, if its entry in the lower column exceeds this bound, and the upper bound if its entry in the upper column does not exceed that bound.
 func (p *proof) setGivenBounds(b *bounds) {
 	given := p.vector.Given
 	compareToLower, compareToUpper := p.vector.Lower.Compare(given.Lower), p.vector.Upper.Compare(given.Upper)
 	b.bySide = [2]*certificate.Values{{Rats: make([]*big.Rat, p.numStates)}, {Rats: make([]*big.Rat, p.numStates)}}
 	b.undefined = certificate.NewBits(p.numStates)
+	least := given.Lower
+	if given.Certain {
+		least = one
+	}
 	for s := range p.numStates {
 		b.bySide[lower].Rats[s], b.bySide[upper].Rats[s] = new(big.Rat), one
 		if compareToLower(s) > 0 {
-			b.bySide[lower].Rats[s] = given.Lower
+			b.bySide[lower].Rats[s] = least
 		} else {
 			b.undefined.Add(s)
 		}
@@ -168,12 +190,13 @@ func (p *proof) lowerMeanPayoff(winning [2]certificate.Bits, q *big.Rat) error {
 	canEnd := func(s int) bool { // a path that ends in s has at least the payoff x(s)
 		return compareToZero(s) <= 0 || winning[0].Has(s) && compareToOne(s) <= 0 || winning[1].Has(s) && compareToQ(s) <= 0
 	}
+	isLost := func(target int) bool { return p.vector.Given.Certain && compareToZero(target) <= 0 }
 	return p.everyState("lower", func(s int) string {
 		if canEnd(s) {
 			return ""
 		}
 		leadsOn := func(target int) bool { return canEnd(target) || rank != nil && rank[target] < rank[s] }
-		if !p.choice(s, lower, func(c int) bool { return p.Compare(x, x, s, c, nil) <= 0 && p.Some(c, leadsOn) }) {
+		if !p.choice(s, lower, func(c int) bool { return p.Compare(x, x, s, c, nil) <= 0 && p.Some(c, leadsOn) && !p.Some(c, isLost) }) {
 			return "the value is above that of a step, or nothing leads on"
 		}
 		return ""

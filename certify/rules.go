@@ -56,7 +56,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.pathFormula(b)
 	case certificate.Objectives:
 		return p.objectives(b)
-	case certificate.RewardBounded:
+	case certificate.RewardBounded, certificate.RewardWithinBounds:
 		return p.rewardBounded()
 	case certificate.Conditional:
 		return p.conditional(b)

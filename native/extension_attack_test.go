@@ -26,7 +26,7 @@ var changes = map[string]func(rng *rand.Rand, vector map[string]any) bool{
 	"steps": func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "to", rng.IntN(9)-1) },
 	"max":   func(_ *rand.Rand, vector map[string]any) bool { vector["max"] = vector["max"] != true; return true },
 	"kind": func(rng *rand.Rand, vector map[string]any) bool {
-		return replace(vector, "kind", []string{"until", "discounted reward", "reward-bounded until", "conditional", "total reward", "maximal conditional"}[rng.IntN(6)])
+		return replace(vector, "kind", []string{"until", "discounted reward", "reward-bounded until", "reward within bounds", "conditional", "total reward", "maximal conditional"}[rng.IntN(7)])
 	},
 	"reward": func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "reward", rng.IntN(3)-1) },
 	"left":   func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "left", rng.IntN(4)) },
@@ -57,6 +57,10 @@ var changes = map[string]func(rng *rand.Rand, vector map[string]any) bool{
 		given, ok := vector["given"].(map[string]any)
 		if !ok {
 			return false
+		}
+		if rng.IntN(3) == 0 {
+			given["certain"] = given["certain"] != true
+			return true
 		}
 		given[[]string{"lower", "upper"}[rng.IntN(2)]] = []string{"0", "1", "1/2", "1/3", "9/10", "1/100", "2"}[rng.IntN(7)]
 		return true

@@ -1,5 +1,5 @@
 // Package budget checks the probability of an until formula with bounds on rewards, as one of an until formula without bounds in
-// another model.
+// another model, and a reward that counts while such bounds hold, as a total reward of that model.
 //
 //	product, err := budget.New(ctx, model, vector.Budgets, left, right)
 //	// rule 1 of package certify about product.Model, from all states to product.Target
@@ -14,6 +14,10 @@
 //
 // The product is finite. The sums are multiples of one unit, the inverse of a common denominator of all rewards and bounds. A sum above the upper bound,
 // or without one above the lower bound, is replaced by the least such number: both bounds have the same truth value from there on.
+//
+// A reward that counts while upper bounds hold has the same product, with Left everywhere and Right nowhere. The choices of an open pair earn the
+// reward of the model unless a sum exceeds its bound after the step, which depends on the pair and the choice only. The value is the reward of all
+// steps of the product.
 //
 // A Markov chain has one reward for all transitions of a state, so its reward structures must not have rewards of transitions: the
 // certificate has their means only.

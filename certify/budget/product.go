@@ -18,6 +18,12 @@ type Product struct {
 	*certificate.Model
 	// Target has the states in which the right operand and all bounds hold.
 	Target certificate.Bits
+	within []uint32 // for each choice, the model's choice, or None if the state is decided or the step exceeds a bound
+}
+
+// LiftRewards returns the rewards of the choices of the product. A step that exceeds a bound earns nothing.
+func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards {
+	return product.LiftRewards(rewards, p.within)
 }
 
 // maxUnits is the greatest bound and the greatest reward of a step, in units.
@@ -74,10 +80,16 @@ func New(ctx context.Context, model *certificate.Model, budgets *certificate.Bud
 	if err != nil {
 		return nil, err
 	}
-	result := &Product{built.Model, certificate.NewBits(len(built.States))}
+	result := &Product{built.Model, certificate.NewBits(len(built.States)), built.Choice}
 	for i, s := range built.States {
 		if s.verdict == satisfied {
 			result.Target.Add(i)
+		}
+		first, end := built.Choices(i)
+		for c := first; c < end && s.verdict == open; c++ {
+			if m.exceeds(m.sumsAfter(s, int(built.Choice[c]))) {
+				result.within[c] = certificate.None
+			}
 		}
 	}
 	return result, nil
@@ -85,20 +97,34 @@ func New(ctx context.Context, model *certificate.Model, budgets *certificate.Bud
 
 // next returns the state of the product after a transition of a choice to a state of the model. The step adds its rewards to the sums.
 func (m *memory) next(source state, choice int, target uint32) state {
+	return m.stateWith(target, m.sumsAfter(source, choice))
+}
+
+// sumsAfter returns the sums after a choice.
+func (m *memory) sumsAfter(source state, choice int) []uint64 {
 	sums := make([]uint64, len(m.limits))
 	for k := range sums {
 		sum := binary.LittleEndian.Uint64([]byte(source.sums[8*k : 8*k+8]))
 		sums[k] = min(sum+m.limits[k].reward[choice], m.limits[k].maxSum)
 	}
-	return m.stateWith(target, sums)
+	return sums
+}
+
+// exceeds reports whether a sum is above its upper bound.
+func (m *memory) exceeds(sums []uint64) bool {
+	for k, sum := range sums {
+		if sum > m.limits[k].high {
+			return true
+		}
+	}
+	return false
 }
 
 // stateWith returns the state of the product for state s of the model and the sums of rewards, with its verdict.
 func (m *memory) stateWith(s uint32, sums []uint64) state {
-	reachLow, withinHigh := true, true
+	reachLow, withinHigh := true, !m.exceeds(sums)
 	for k, sum := range sums {
 		reachLow = reachLow && sum >= m.limits[k].low
-		withinHigh = withinHigh && sum <= m.limits[k].high
 	}
 	switch {
 	case reachLow && withinHigh && m.right.Has(int(s)):

@@ -19,8 +19,8 @@ type Automaton struct {
 	Next      [][]uint32 `json:"next"`
 	Jumps     [][]uint32 `json:"jumps"`
 	Accepting []bool     `json:"accepting"`
-	// Condition and Excluded belong to MaxConditional. A run that has jumped stays in Excluded, or outside. If it accepts in Excluded, the path violates
-	// the Condition; if it accepts outside, the path satisfies the Formula and the Condition.
+	// Condition and Excluded belong to MaxConditional. A run that has jumped stays in Excluded, or outside. If it accepts in Excluded, the path
+	// violates the Condition; if it accepts outside, the path satisfies the Formula and the Condition.
 	Condition *Formula `json:"condition,omitempty"`
 	Excluded  []bool   `json:"excluded,omitempty"`
 	// Pairs and Runs are the numbers of states of the two products.

@@ -30,10 +30,13 @@ type Share struct {
 type Given struct {
 	Lower *big.Rat `json:"lower"`
 	Upper *big.Rat `json:"upper"`
+	// Certain says that the lower values prove the conditional probability 1, because a scheduler almost surely satisfies the formula or violates the
+	// condition.
+	Certain bool `json:"certain,omitempty"`
 }
 
-// Parts returns the two automata of a maximal conditional probability: of the paths that satisfy the formula and the condition, and of the paths that violate
-// the condition.
+// Parts returns the two automata of a maximal conditional probability: of the paths that satisfy the formula and the condition, and of the paths that
+// violate the condition.
 func (a *Automaton) Parts() [2]*Automaton {
 	formulas := [2]*Formula{{Op: "&", X: a.Formula, Y: a.Condition}, {Op: "!", X: a.Condition}}
 	var parts [2]*Automaton

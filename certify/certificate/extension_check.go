@@ -41,7 +41,7 @@ func (file *File) vectorSize(index int, setSizes []int, nameSize int) int {
 // discount factor, reward bounds, shares and the bounds of a maximal conditional probability.
 func (file *File) validateExtension(vector *Vector, i int) error {
 	hasDiscount, hasBudgets, hasShares, hasGiven := vector.Discount != nil, vector.Budgets != nil, vector.Shares != nil, vector.Given != nil
-	hasRightFields := hasDiscount == (vector.Kind == Discounted) && hasBudgets == (vector.Kind == RewardBounded) &&
+	hasRightFields := hasDiscount == (vector.Kind == Discounted) && hasBudgets == (vector.Kind == RewardBounded || vector.Kind == RewardWithinBounds) &&
 		hasShares == (vector.Kind == Conditional) && hasGiven == (vector.Kind == MaxConditional)
 	if !hasRightFields {
 		return fmt.Errorf("found a discount factor, reward bounds or shares in a vector of kind %s, or none where they are wanted", vector.Kind)
@@ -49,7 +49,7 @@ func (file *File) validateExtension(vector *Vector, i int) error {
 	switch vector.Kind {
 	case Discounted:
 		return file.validateDiscount(vector)
-	case RewardBounded:
+	case RewardBounded, RewardWithinBounds:
 		return file.validateBudgets(vector)
 	case Conditional:
 		return file.validateShares(vector, i)
@@ -84,6 +84,9 @@ func (file *File) validateBudgets(vector *Vector) error {
 	for i := range budgets.Bounds {
 		if err := budgets.Bounds[i].validate(len(file.Model.Rewards)); err != nil {
 			return err
+		}
+		if vector.Kind == RewardWithinBounds && budgets.Bounds[i].Low != nil {
+			return errors.New("found a lower bound on the rewards within which a reward counts")
 		}
 	}
 	return nil

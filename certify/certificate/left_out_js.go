@@ -16,7 +16,7 @@ func (a *Automaton) validateCondition(int) error {
 }
 
 func (file *File) validateExtension(vector *Vector, _ int) error {
-	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != Conditional && vector.Given == nil && vector.Kind != MaxConditional {
+	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != RewardWithinBounds && vector.Kind != Conditional && vector.Given == nil && vector.Kind != MaxConditional {
 		return nil
 	}
 	return fmt.Errorf("found the kind %q, which is not in the program of the playground; use the command line", vector.Kind)

@@ -203,11 +203,13 @@ const (
 	// RewardBounded is the probability of Left until Right within the bounds of Budgets. All columns are about the states of the product of
 	// the model with the rewards so far.
 	RewardBounded VectorKind = "reward-bounded until"
+	// RewardWithinBounds is the expected Reward of the steps after which the bounds of Budgets hold. All columns are about the same product.
+	RewardWithinBounds VectorKind = "reward within bounds"
 	// Conditional is the share a/(a+b) of two probabilities in a Markov chain, the vectors Shares: that a path satisfies a condition and a
 	// formula, and that it satisfies the condition and not the formula. It has no columns. The value is undefined where both are 0.
 	Conditional VectorKind = "conditional"
-	// MaxConditional is the maximal probability of the Automaton's Formula given its Condition, over the schedulers that give the Condition a positive
-	// probability. Lower, Upper and Rank are about the pairs of the product, Won and Layer about its runs.
+	// MaxConditional is the maximal probability of the Automaton's Formula given its Condition, over the schedulers that give the Condition a
+	// positive probability. Lower, Upper and Rank are about the pairs of the product, Won and Layer about its runs.
 	MaxConditional VectorKind = "maximal conditional"
 )
 
@@ -232,7 +234,7 @@ type Vector struct {
 	Several *Several `json:"several,omitempty"`
 	// Discount is the factor of Discounted, between 0 and 1.
 	Discount *big.Rat `json:"discount,omitempty"`
-	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded
+	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
 	Shares   []Share  `json:"shares,omitempty"`  // the two vectors of Conditional
 	Given    *Given   `json:"given,omitempty"`   // of MaxConditional
 

@@ -233,7 +233,7 @@ func (file *File) validateVector(vector *Vector) error {
 		if err := cmp.Or(vector.Several.validateSizes(), vector.Several.validate(file.Model)); err != nil {
 			return err
 		}
-	case ReachReward, TotalReward, Cumulative, Instant, CoSafe, Discounted:
+	case ReachReward, TotalReward, Cumulative, Instant, CoSafe, Discounted, RewardWithinBounds:
 		needsReward = true
 	case Average:
 		needsReward = vector.Reward != -1

@@ -318,6 +318,8 @@ func (file *File) vectorText(vector *Vector) string {
 		return file.givenText(vector)
 	case Discounted:
 		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, vector.discountText())
+	case RewardWithinBounds:
+		return fmt.Sprintf("R%s%s=? [ C%s ]", structure, opt, file.budgetText(vector.Budgets))
 	case RewardBounded:
 		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, file.setText(vector.Left), file.budgetText(vector.Budgets), file.setText(vector.Right))
 	case Until:

@@ -48,19 +48,24 @@
 //
 // Conditional probabilities. The maximal probability of E given B in an MDP has an automaton of two parts. A run that jumps into the first part
 // accepts if the path satisfies E and B, and one that jumps into the second part accepts if the path violates B. For a number q, such paths have the
-// payoffs 1 and q, and the others, which satisfy B only, have the payoff 0. So a scheduler S has the mean payoff P_S(E & B) + q (1 - P_S(B)). If no scheduler
-// has a mean above q, then P_S(E & B) <= q P_S(B): no scheduler has a conditional probability above q. And if some scheduler has a mean above q, then
-// P_S(E & B) > q P_S(B), so P_S(B) > 0, and its conditional probability is above q. The reset method of Baier, Klein, Klüppelholz and Märcker (TACAS 2014)
-// has the same optimum: a path that restarts has the payoff of the start, q.
+// payoffs 1 and q, and the others, which satisfy B only, have the payoff 0. So a scheduler S has the mean payoff P_S(E & B) + q (1 - P_S(B)). If no
+// scheduler has a mean above q, then P_S(E & B) <= q P_S(B): no scheduler has a conditional probability above q. And if some scheduler has a mean
+// above q, then P_S(E & B) > q P_S(B), so P_S(B) > 0, and its conditional probability is above q. The reset method of Baier, Klein, Klüppelholz and
+// Märcker (TACAS 2014) has the same optimum: a path that restarts has the payoff of the start, q.
 //
-// Upper bound y of the mean: y >= P_a y for all choices of all pairs where y < 1. In each run of a part with y(s,q) below the payoff of the part, let every
-// choice have a successor in a lower layer, or one where y is not below that payoff; or let d be not accepting and all successors in its own layer. Proof: min(y,1)
-// is a supermartingale, so it converges almost surely, and the mean of its limit is at most its first value. By the proof above, almost every path with an accepting
-// run in a part has a pair with y >= the payoff again and again, so the limit is at least the payoff of the path. The other paths have the payoff 0.
+// Upper bound y of the mean: y >= P_a y for all choices of all pairs where y < 1. In each run of a part with y(s,q) below the payoff of the part, let
+// every choice have a successor in a lower layer, or one where y is not below that payoff; or let d be not accepting and all successors in its own
+// layer. Proof: min(y,1) is a supermartingale, so it converges almost surely, and the mean of its limit is at most its first value. By the proof
+// above, almost every path with an accepting run in a part has a pair with y >= the payoff again and again, so the limit is at least the payoff of
+// the path. The other paths have the payoff 0.
 //
-// Lower bound x of the mean: a pair with a jump to a ranked run has the end payoff 1 in the first part, otherwise q in the second part, and every other pair has
-// 0. In W, the pairs where x is above the end payoff, some choice has x <= P_a x and a successor outside of W or of smaller rank. Proof: take these choices until W
-// is left, which is almost surely. Then x is a bounded submartingale, so its mean outside of W is not below its first value. From there a scheduler wins the end payoff.
+// Lower bound x of the mean: a pair with a jump to a ranked run has the end payoff 1 in the first part, otherwise q in the second part, and every
+// other pair has 0. In W, the pairs where x is above the end payoff, some choice has x <= P_a x and a successor outside of W or of smaller rank.
+// Proof: take these choices until W is left, which is almost surely. Then x is a bounded submartingale, so its mean outside of W is not below its
+// first value. From there a scheduler wins the end payoff.
+//
+// Certain. If no chosen choice leads to a pair with x = 0, then almost every path from a pair with x > q ends with the payoff 1 or q, so P_S(E & B) +
+// 1 - P_S(B) = 1. As the mean is above q, P_S(E & B) > 0. So the conditional probability is 1.
 //
 // A co-safe reward is earned until the automaton, which has no jumps, reaches an accepting
 // state: rule 2 of certify, about pairs. Pairs with an accepting state are absorbing.

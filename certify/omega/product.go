@@ -121,18 +121,7 @@ func multiply(ctx context.Context, model *certificate.Model, automaton *certific
 
 // LiftRewards returns the rewards of the choices of the product: the rewards of the choices of the model, and 0 for absorbing states.
 func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards {
-	result := *rewards
-	zero := uint32(len(rewards.Rats)) // the index of the reward 0
-	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))
-	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
-	result.Of = make([]uint32, len(p.Choice))
-	for i, modelChoice := range p.Choice {
-		result.Of[i] = zero
-		if modelChoice != certificate.None {
-			result.Of[i] = rewards.Of[modelChoice]
-		}
-	}
-	return &result
+	return product.LiftRewards(rewards, p.Choice)
 }
 
 // Part returns the part of the automaton that a state of it belongs to.

@@ -113,3 +113,20 @@ func SortedTargets(targets []uint32) []uint32 {
 	}
 	return slices.Sorted(slices.Values(targets))
 }
+
+// LiftRewards returns the rewards of the choices of a product, from the rewards of the choices of the model. choices has the model's choice of each
+// choice of the product, or None for a choice without a reward.
+func LiftRewards(rewards *certificate.Rewards, choices []uint32) *certificate.Rewards {
+	result := *rewards
+	zero := uint32(len(rewards.Rats)) // the index of the reward 0
+	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))
+	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
+	result.Of = make([]uint32, len(choices))
+	for i, modelChoice := range choices {
+		result.Of[i] = zero
+		if modelChoice != certificate.None {
+			result.Of[i] = rewards.Of[modelChoice]
+		}
+	}
+	return &result
+}

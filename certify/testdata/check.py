@@ -241,14 +241,14 @@ class File:
             return self.path(v, kind == "co-safe reward")
         if kind == "several objectives":
             return self.several(v["several"], data)
-        want((kind == "conditional") == bool(v.get("shares")) and (kind == "discounted reward") == ("discount" in v) and (kind == "reward-bounded until") == ("budgets" in v), "kind")
+        want((kind == "conditional") == bool(v.get("shares")) and (kind == "discounted reward") == ("discount" in v) and (kind in ("reward-bounded until", "reward within bounds")) == ("budgets" in v), "kind")
         want((kind == "maximal conditional") == ("given" in v), "given")
         if kind == "maximal conditional":
             return self.max_conditional(v, data)
         if kind == "conditional":
             return self.conditional(v["shares"], i)
-        if kind == "reward-bounded until":
-            return self.reward_bounded(v, data)
+        if kind in ("reward-bounded until", "reward within bounds"):
+            return self.reward_bounded(v, data, kind == "reward within bounds")
         maximal = v.get("max", False)
         lower, upper = data.get("lower"), data.get("upper")
         rank, layer = data.get("rank", [NONE] * n), data.get("layer", [NONE] * n)
@@ -351,6 +351,7 @@ class File:
         # What is left are steps, in fractions.
         want(kind in ("steps", "next", "cumulative", "instant") and (kind == "next" or not self.ctmc), "kind")
         to, begin = v.get("to", 0), v.get("from", 0)
+        want(0 <= begin <= to or begin >= 0 and to == -1 and kind == "steps", "from and to")
         out = []
         for k in (0, 1):
             if kind == "steps":
@@ -402,17 +403,18 @@ class File:
         goals, _ = self.runs(a, data, jumps, marks, letter, pairs, parts, excluded, [1, ends[1]])
         low, high, rank = data["lower"], data["upper"], data.get("rank", [NONE] * pairs.n)
         payoff = [1 if goals[0][i] else ends[0] if goals[1][i] else 0 for i in range(pairs.n)]
-        leads = lambda i, c: any(low[t] <= payoff[t] or rank[t] < rank[i] for t, _ in pairs.rows[c])
+        certain = given.get("certain", False)
+        leads = lambda i, c: not (certain and any(low[t] == 0 for t, _ in pairs.rows[c])) and any(low[t] <= payoff[t] or rank[t] < rank[i] for t, _ in pairs.rows[c])
         for i in range(pairs.n):
             want(low[i] <= payoff[i] or any(low[i] <= pairs.mean(c, low) and leads(i, c) for c in pairs.choices[i]), "lower")
             want(high[i] >= 1 or all(high[i] >= pairs.mean(c, high) for c in pairs.choices[i]), "upper")
-        lower = [ends[0] if low[s] > ends[0] else None for s in range(self.n)]
+        lower = [(Fraction(1) if certain else ends[0]) if low[s] > ends[0] else None for s in range(self.n)]
         return lower, [(ends[1] if high[s] <= ends[1] else Fraction(1)) if lower[s] is not None else None for s in range(self.n)]
 
     # Bounds on rewards: the pairs of states and sums are a model of their own.
 
-    def reward_bounded(self, v, data):
-        left, right = self.decided(v["left"]), self.decided(v["right"])
+    def reward_bounded(self, v, data, is_reward):
+        left, right = ([True] * self.n, [False] * self.n) if is_reward else (self.decided(v["left"]), self.decided(v["right"]))
         bounds, costs = v["budgets"]["bounds"], []
         want(not self.ctmc and bounds and "lower" in data and "upper" in data, "budgets")
         for bound in bounds:
@@ -445,7 +447,8 @@ class File:
 
         out = File.__new__(File)
         out.mdp, out.ctmc, out.sets, out.rewards = self.mdp, False, [], []
-        parts, number, out.rows, out.choices = [], {}, [], []
+        parts, number, out.rows, out.choices, earned = [], {}, [], [], []
+        want(not is_reward or not any("low" in b for b in bounds) and 0 <= v["reward"] < len(self.rewards), "reward")
 
         def state(x):
             if x not in number:
@@ -460,18 +463,23 @@ class File:
             first = len(out.rows)
             if isinstance(sums, bool):
                 out.rows.append([(j, Fraction(1))])
+                earned.append(Fraction(0))
             for c in [] if isinstance(sums, bool) else self.choices[s]:
                 later = tuple(kept(k, x + costs[k][c]) for k, x in enumerate(sums))
                 for t in sorted(t for t, _ in self.rows[c]):
                     state(meaning(t, later))
                 out.rows.append([(state(meaning(t, later)), p) for t, p in self.rows[c]])
+                within = is_reward and all(little(k, x) for k, x in enumerate(later))
+                earned.append(self.rewards[v["reward"]][0][s] + self.rewards[v["reward"]][1][c] if within else Fraction(0))
             out.choices.append(range(first, len(out.rows)))
         out.n = len(parts)
         want(out.n <= v["budgets"]["states"], "states")
         out.exit = [Fraction(1)] * out.n
         goal = [sums is True for _, sums in parts]
         out.known_sets = {0: ([True] * out.n, [True] * out.n), 1: (goal, goal)}
-        lower, upper = out.make_vector({"kind": "until", "left": 0, "right": 1, "reward": -1, "max": v.get("max", False), "data": data})
+        out.rewards = [([Fraction(0)] * out.n, earned)]
+        inner = {"kind": "total reward" if is_reward else "until", "left": 0, "right": 1, "reward": 0 if is_reward else -1, "max": v.get("max", False), "data": data}
+        lower, upper = out.make_vector(inner)
         return lower[: self.n], upper[: self.n]
 
     # Path formulas: the pairs are a model of their own, which is checked as any other.

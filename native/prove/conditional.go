@@ -122,18 +122,20 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	lower, upper, err := problem.bracket()
+	isCertain, err := problem.findCertain()
 	if err != nil {
 		return nil, err
 	}
-	if lower == nil {
-		return nil, errors.New("there is no certificate of a maximal conditional probability of 0")
+	if !isCertain {
+		if err := problem.findBracket(); err != nil {
+			return nil, err
+		}
 	}
-	proof.Given = &certificate.Given{Lower: lower, Upper: upper}
-	if err = problem.setColumns(); err != nil {
-		return nil, err
-	}
+	lower, upper := proof.Given.Lower, proof.Given.Upper
 	n, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
+	if isCertain {
+		bounds = interval.Between(upper, upper)
+	}
 	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
 	for k, s := range proof.orderedStates() {
 		result.Upper[s] = 1
@@ -180,9 +182,9 @@ func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
 }
 
 // payoffs returns the greatest mean payoff of each pair, for the payoff q of a path that violates the condition. It is the maximal probability
-// of reaching a target state in the model of endingModel.
-func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
-	model, err := problem.endingModel(q)
+// of reaching a target state in the model of endingModel. Only usable choices are taken; nil stands for all.
+func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Rat, error) {
+	model, err := problem.endingModel(q, usable)
 	if err != nil {
 		return nil, err
 	}
@@ -197,23 +199,31 @@ func (problem *payoffProblem) payoffs(q *big.Rat) ([]*big.Rat, error) {
 
 // endingModel returns the product with two additional states, won and lost, which are absorbing. In a pair where a path can end, the model has
 // an additional choice: it leads to won with the payoff as its probability, and otherwise to lost. The index of won is the number of pairs.
-func (problem *payoffProblem) endingModel(q *big.Rat) (*sparse.Model, error) {
+// A pair without a usable choice has this choice, too.
+func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*sparse.Model, error) {
 	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
 	won, lost := numPairs, numPairs+1
 	builder := sparse.NewBuilder(sparse.MDP)
 	for pair := range numPairs {
 		builder.State()
+		payoff, hasChoice := problem.endPayoff(pair, q), false
 		first, end := problem.graph.Choices(pair)
 		for c := first; c < end; c++ {
+			if usable != nil && !usable.Has(c) {
+				continue
+			}
+			hasChoice = true
 			builder.Choice(sparse.NoAction)
 			firstTransition, endTransition := problem.graph.Row(c)
 			for k := firstTransition; k < endTransition; k++ {
 				builder.AddRat(int(problem.graph.Target[k]), problem.graph.Rat(k), sparse.NoAction)
 			}
 		}
-		if payoff := problem.endPayoff(pair, q); payoff.Sign() > 0 {
+		if payoff.Sign() > 0 || !hasChoice {
 			builder.Choice(sparse.NoAction)
-			builder.AddRat(won, payoff, sparse.NoAction)
+			if payoff.Sign() > 0 {
+				builder.AddRat(won, payoff, sparse.NoAction)
+			}
 			if payoff.Cmp(one) < 0 {
 				builder.AddRat(lost, new(big.Rat).Sub(one, payoff), sparse.NoAction)
 			}
@@ -234,7 +244,7 @@ func (problem *payoffProblem) endingModel(q *big.Rat) (*sparse.Model, error) {
 
 // isBelow reports whether q is below the maximal conditional probability: whether some scheduler has a mean payoff above q.
 func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
-	values, err := problem.payoffs(q)
+	values, err := problem.payoffs(q, nil)
 	if err != nil {
 		return false, err
 	}
@@ -271,23 +281,61 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	}
 }
 
-// setColumns sets the columns: the payoffs for both bounds, the ranks of the pairs in which it is better to go on than to end the path, and the
-// layers of the losing runs.
-func (problem *payoffProblem) setColumns() error {
+// findBracket finds two bounds and sets their columns.
+func (problem *payoffProblem) findBracket() error {
+	lower, upper, err := problem.bracket()
+	if err != nil {
+		return err
+	}
+	if lower == nil {
+		return errors.New("there is no certificate of a maximal conditional probability of 0")
+	}
+	x, err := problem.payoffs(lower, nil)
+	if err != nil {
+		return err
+	}
+	y, err := problem.payoffs(upper, nil)
+	if err != nil {
+		return err
+	}
+	problem.Given = &certificate.Given{Lower: lower, Upper: upper}
+	problem.setColumns(x, y, nil)
+	return nil
+}
+
+// findCertain sets the columns that prove the value 1, if a scheduler ends almost every path with a payoff, and some paths with the payoff 1. It
+// reports whether one does.
+func (problem *payoffProblem) findCertain() (bool, error) {
+	n := problem.graph.NumStates()
+	ends := problem.product.targets.Union(problem.product.excluded)
+	safe, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(n), ends)
+	if err != nil || !safe.Has(problem.start) {
+		return false, err
+	}
+	usable, half := problem.graph.ChoicesWithin(safe), big.NewRat(1, 2)
+	x, err := problem.payoffs(half, usable)
+	if err != nil || x[problem.start].Cmp(half) <= 0 {
+		return false, err
+	}
+	y := make([]*big.Rat, n)
+	for i := range y {
+		y[i] = big.NewRat(1, 1)
+	}
+	problem.Given = &certificate.Given{Lower: half, Upper: y[0], Certain: true}
+	problem.setColumns(x, y, usable)
+	return true, nil
+}
+
+// setColumns sets the columns: the payoffs x and y for both bounds, the ranks of the pairs in which it is better to go on by usable choices than to
+// end the path, and the layers of the losing runs.
+func (problem *payoffProblem) setColumns(x, y []*big.Rat, usable *sparse.Set) {
 	lower, upper := problem.Given.Lower, problem.Given.Upper
-	x, err := problem.payoffs(lower)
-	if err != nil {
-		return err
-	}
-	y, err := problem.payoffs(upper)
-	if err != nil {
-		return err
-	}
 	goesOn := sparse.SelectStates(len(x), func(i int) bool { return x[i].Cmp(problem.endPayoff(i, lower)) > 0 })
 	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(x)), exactBound: x}
 	proof := problem.vectorProof
-	proof.Rank = rankByDistance(problem.graph, goesOn.Complement(), goesOn, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	proof.Rank = rankByDistance(problem.graph, goesOn.Complement(), goesOn, func(s, c int) bool {
+		return (usable == nil || usable.Has(c)) && equations.compareChoice(s, c) >= 0
+	})
 	proof.Lower, proof.Upper = &certificate.Values{Rats: x}, &certificate.Values{Rats: y}
 	proof.Layer = problem.product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), upper})
-	return nil
 }

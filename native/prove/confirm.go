@@ -163,7 +163,7 @@ func (c *confirmation) equalFields(certified, translated *certificate.Vector) bo
 		return false
 	}
 	switch certified.Kind {
-	case certificate.Discounted, certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
+	case certificate.Discounted, certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe, certificate.RewardWithinBounds:
 		return certified.Reward == translated.Reward
 	}
 	return true

@@ -75,17 +75,38 @@ func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direc
 	if vector.Right, err = t.stateFormula(path.Right); err != nil {
 		return vectorValue{}, err
 	}
-	for _, cost := range path.Costs {
+	if err = t.addBudgets(vector.Budgets, path.X, path.Costs); err != nil {
+		return vectorValue{}, err
+	}
+	return vectorValue{vector: t.vectorIndex(vector)}, nil
+}
+
+// rewardWithinBounds translates a reward that counts while bounds on rewards hold.
+func (t *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
+	objective := formula.Objective
+	if !t.property.Program.IsDTMCOrMDP() {
+		return vectorValue{}, t.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
+	}
+	vector.Kind, vector.Budgets = certificate.RewardWithinBounds, &certificate.Budgets{}
+	if err := t.addBudgets(vector.Budgets, objective.X, objective.Costs); err != nil {
+		return vectorValue{}, err
+	}
+	return vectorValue{vector: t.vectorIndex(vector)}, nil
+}
+
+// addBudgets translates bounds on rewards and steps. expr is the formula that has them.
+func (t *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, costs []sema.Cost) error {
+	for _, cost := range costs {
 		if cost.Time {
-			return vectorValue{}, t.unsupported(path.X, "a bound on time, want bounds on rewards and steps")
+			return t.unsupported(expr, "a bound on time, want bounds on rewards and steps")
 		}
 		bound, err := t.budget(cost)
 		if err != nil {
-			return vectorValue{}, err
+			return err
 		}
-		vector.Budgets.Bounds = append(vector.Budgets.Bounds, bound)
+		budgets.Bounds = append(budgets.Bounds, bound)
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, nil
+	return nil
 }
 
 // budget translates a bound on a reward or on steps.
@@ -253,18 +274,28 @@ const maxBudgetStates = 1 << 21
 // budgetProduct is the product of a model with the rewards so far.
 type budgetProduct struct {
 	*Prover // of the model of the product
+	product *budget.Product
 	targets *sparse.Set
 }
 
-// budgetColumns computes the columns of an until formula with bounds on rewards, on the product with the rewards so far. It returns the values of the
-// states of the model.
+// budgetColumns computes the columns of an until formula or a reward with bounds on rewards, on the product with the rewards so far. It returns the
+// values of the states of the model.
 func (proof *vectorProof) budgetColumns(left, right *sparse.Set) (*solve.Values, error) {
+	if proof.Kind == certificate.RewardWithinBounds {
+		left, right = sparse.FullSet(proof.graph.NumStates()), sparse.NewSet(proof.graph.NumStates())
+	}
 	product, err := proof.budgetProduct(left, right)
 	if err != nil {
 		return nil, err
 	}
 	productProof := &vectorProof{Prover: product.Prover, index: proof.index, ctx: proof.ctx, Vector: proof.Vector, effort: proof.effort}
-	values, err := productProof.until(sparse.FullSet(product.graph.NumStates()), product.targets)
+	var values *solve.Values
+	if proof.Kind == certificate.RewardWithinBounds {
+		productProof.rewardStructure = sparseReward(product.product.LiftRewards(proof.Model.StepRewards(proof.Reward, nil)))
+		values, err = productProof.totalReward()
+	} else {
+		values, err = productProof.until(sparse.FullSet(product.graph.NumStates()), product.targets)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +328,7 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 			ClaimFile: &ClaimFile{File: certificate.File{Model: built.Model}},
 			graph:     sparseGraph(built.Model), opts: proof.opts, exponents: make(map[int]int), narrowEpsilon: proof.narrowEpsilon,
 		},
-		targets: sparse.SelectStates(built.NumStates(), built.Target.Has),
+		product: built, targets: sparse.SelectStates(built.NumStates(), built.Target.Has),
 	}
 	if proof.budgetProducts == nil {
 		proof.budgetProducts = make(map[int]*budgetProduct)

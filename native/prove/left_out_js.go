@@ -19,6 +19,10 @@ func (t *translation) discountedReward(formula *logic.Formula, _ certificate.Vec
 	return vectorValue{}, t.unsupported(formula.X, "a discounted reward"+leftOut)
 }
 
+func (t *translation) rewardWithinBounds(formula *logic.Formula, _ certificate.Vector) (vectorValue, error) {
+	return vectorValue{}, t.unsupported(formula.X, "reward bounds"+leftOut)
+}
+
 func (t *translation) conditionalProbability(path *logic.Path, _ solve.Direction) (vectorValue, error) {
 	return vectorValue{}, t.unsupported(path.X, "a conditional probability"+leftOut)
 }

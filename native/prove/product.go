@@ -237,8 +237,8 @@ func rankedStates(rank []uint32) *sparse.Set {
 	return ranked
 }
 
-// losingLayers returns layers of the runs whose pair has an upper bound below the payoff of an accepting run in the same part of the automaton. The layers
-// prove that these runs are not winning.
+// losingLayers returns layers of the runs whose pair has an upper bound below the payoff of an accepting run in the same part of the automaton. The
+// layers prove that these runs are not winning.
 func (p *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
 	if p.graph == nil {
 		return nil

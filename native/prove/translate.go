@@ -496,7 +496,9 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 		err = t.rewardTime(&vector, objective)
 	case logic.Discounted:
 		return t.discountedReward(formula, vector)
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
+	case logic.CostBoundedReward:
+		return t.rewardWithinBounds(formula, vector)
+	case logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
 		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward

@@ -193,7 +193,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 		return proof.averageColumns(right)
 	case certificate.Discounted:
 		return proof.discountedColumns()
-	case certificate.RewardBounded:
+	case certificate.RewardBounded, certificate.RewardWithinBounds:
 		return proof.budgetColumns(left, right)
 	case certificate.Conditional:
 		return proof.conditionalBounds()

@@ -25,8 +25,8 @@ type Stepwise struct {
 	discount float64
 	steps    int64
 	reward   int // the index of the structure, also of a reward that is earned while bounds hold
-	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are true
-	// and false.
+	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are
+	// true and false.
 	isEarned    bool
 	left, right sema.Expr
 	budgets     []budget

@@ -55,8 +55,8 @@ func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
 	return monitor
 }
 
-// stateFunctions compiles expressions to functions of states, and keeps the first error of an evaluation. The functions of rewards use the drawer of the
-// path, and the rewards that the last step earned without those of its state.
+// stateFunctions compiles expressions to functions of states, and keeps the first error of an evaluation. The functions of rewards use the drawer of
+// the path, and the rewards that the last step earned without those of its state.
 type stateFunctions struct {
 	model  *compile.Model
 	drawer *pathDrawer
