@@ -237,6 +237,8 @@ class File:
 
     def make_vector(self, v, i=-1):
         kind, n, data = v["kind"], self.n, v["data"]
+        earning = ("reach reward", "total reward", "cumulative", "instant", "co-safe reward", "discounted reward", "reward within bounds")
+        want(kind not in earning or 0 <= v["reward"] < len(self.rewards), "reward")
         if kind in ("path formula", "co-safe reward"):
             return self.path(v, kind == "co-safe reward")
         if kind == "several objectives":
@@ -448,7 +450,7 @@ class File:
         out = File.__new__(File)
         out.mdp, out.ctmc, out.sets, out.rewards = self.mdp, False, [], []
         parts, number, out.rows, out.choices, earned = [], {}, [], [], []
-        want(not is_reward or not any("low" in b for b in bounds) and 0 <= v["reward"] < len(self.rewards), "reward")
+        want(not is_reward or not any("low" in b for b in bounds), "lower bound")
 
         def state(x):
             if x not in number:
