@@ -159,7 +159,7 @@ func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulat
 	return steps, steps.Warnings(), nil
 }
 
-// readFollower returns the scheduler in the file of --scheduler. With --player it applies to these players only.
+// readFollower reads the scheduler from the file of --scheduler. With --player, it makes only the choices of these players.
 func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space *explicit.Space) (*scheduler.Follower, error) {
 	text, err := env.readText(c.Scheduler)
 	if err != nil {

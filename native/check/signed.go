@@ -142,16 +142,16 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected signed reward until a target in an MDP. A potential of the states makes the rewards
-// nonnegative, and is subtracted from the values. Every scheduler must reach the target almost surely.
+// signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the target
+// almost surely. A potential, one number for each state, makes all rewards nonnegative; it is subtracted from the values in the end.
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
 	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
-		missed := "a target"
+		where := "and a target that some scheduler misses with positive probability"
 		if formula.Objective.Form == logic.TotalReward {
-			missed = "an end"
+			where = "and an end that some scheduler misses with positive probability"
 		}
-		return nil, e.unsupportedNegative(formula, "and "+missed+" that some scheduler misses with positive probability")
+		return nil, e.unsupportedNegative(formula, where)
 	}
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func (s *Stepper) Random() (ok bool, err error) {
 	return true, nil
 }
 
-// JumpTo goes back to the state with the given number, or draws steps up to it. It stops at a deadlock.
+// JumpTo makes the path end at the state with the given number. It removes later states, or appends random steps. It stops early at a deadlock.
 func (s *Stepper) JumpTo(number int) error {
 	if number < len(s.visits) {
 		s.visits = s.visits[:number+1]

@@ -213,7 +213,7 @@ func withoutElement(set []uint32, removed uint32) []uint32 {
 	return remaining
 }
 
-// appendToOrder gives unknown k the next position in the order. row and column are its remaining terms.
+// appendToOrder makes unknown k the next one that is eliminated. row and column are its terms with unknowns that are not eliminated yet.
 func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	elim.queue.remove(k)
 	elim.eliminated[k] = true

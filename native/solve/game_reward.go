@@ -8,9 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ReachReward returns bounds on the value of the expected reward until target is reached. A path that never reaches target has an
-// infinite reward.
-// The value is infinite where the minimizer cannot reach target almost surely.
+// ReachReward returns bounds on the expected reward until target is reached, if both sides of the game play optimally. A path that never
+// reaches target has an infinite reward. So the value of a state is infinite if the minimizer cannot reach target almost surely.
 //
 // Source: PRISM-games' R[F]; stochastic shortest path games, Patek and Bertsekas (1999); strategy
 // improvement of the minimizer from a strategy that reaches target almost surely.

@@ -69,6 +69,7 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
+	// A few sweeps of value iteration give a first scheduler that is close to optimal.
 	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}

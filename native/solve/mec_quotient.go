@@ -98,7 +98,8 @@ func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbing *spars
 	return absorbing
 }
 
-// knownStates returns the absorbing states of the known MECs with gain 0 and, for probabilities, with gain 1.
+// knownStates returns the states of the quotient that stand for MECs with a known value: zero has those with value 0. For probabilities, one has
+// those with value 1; for rewards, one is empty.
 func (quotient *mecQuotient) knownStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zero, one *sparse.Set) {
 	n := quotient.graph.NumStates()
 	zero, one = sparse.NewSet(n), sparse.NewSet(n)

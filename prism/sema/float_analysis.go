@@ -108,7 +108,8 @@ type quotient struct {
 
 const exactLimit = 1 << 53
 
-// dyadicQuotient describes a float64 that needs no rounding: an integer of at most num, divided by den, a power of two.
+// dyadicQuotient returns the quotient of an integer of at most num, in absolute value, and den, a power of two. A float64 represents it exactly.
+// negative and minusZero say that the number can be negative, and that it can be -0.0.
 func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	areExact := num <= exactLimit && den <= exactLimit
 	if !areExact {
@@ -148,11 +149,12 @@ func (n *numberAnalysis) quotient(expr Expr) quotient {
 	return n.quotients.Put(expr, n.computeQuotient(expr))
 }
 
-// computeQuotient describes how float64 arithmetic computes a number.
+// computeQuotient returns bounds on the two integers whose rounded quotient is the float64 value of an expression. It returns the zero quotient if
+// it finds no such integers.
 func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	if expr.Type() == Int {
-		bounds := n.intRange(expr)
-		return dyadicQuotient(bounds.maxAbs(), 1, bounds.low < 0, false)
+		bounds, denominator, mayBeMinusZero := n.intRange(expr), 1.0, false
+		return dyadicQuotient(bounds.maxAbs(), denominator, bounds.low < 0, mayBeMinusZero)
 	}
 	switch expr := expr.(type) {
 	case *Const:

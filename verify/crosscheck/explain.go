@@ -82,8 +82,9 @@ func (t transition) lowerEnd() quantity   { return t.weight }
 func (t transition) upperEnd() quantity   { return t.high }
 func (t transition) meanReward() quantity { return t.weightedReward.dividedBy(t.weight) }
 
-// firstDifferent returns the first transition of each list in which two sorted lists of transitions differ in target, action or value. If only one list
-// has the transition, the result for the other list is nil. Both results are nil if the lists are equal.
+// firstDifferent compares two sorted lists of transitions and returns the first difference. If both lists have a transition with the same target
+// and action, but with different values, it returns both transitions. If only one list has the transition, the other result is nil. For
+// equal lists, both results are nil.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
 	for i := range min(len(first), len(second)) {
 		switch order := first[i].compare(second[i]); {

@@ -419,7 +419,8 @@ func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the options and expectations of a test from its suite. The file has the defaults.
+// applyDefaults sets the options of a test from its section of the suite file, and those that the section lacks from the defaults of the file. The
+// test also gets the expectations of both that apply to it.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {

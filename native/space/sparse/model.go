@@ -102,7 +102,7 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// Within returns the structure with the state rewards of a set of states. Other states have the state reward 0.
+// Within returns a copy of the reward structure in which only the given states have a state reward. All other states have the state reward 0.
 func (reward *Reward) Within(states *Set) *Reward {
 	restricted := *reward
 	restricted.State, restricted.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)

@@ -22,8 +22,8 @@ type locationZone struct {
 	zone     zone.Zone
 }
 
-// explore finds the reachable locations and zones. The error is a *TimelockError if there is a timelock. The timer
-// of the property starts with any value, because no command sets it.
+// explore finds the reachable locations and their zones, from the initial location with all clocks 0. The timer of the property can start with
+// any value. If there is a timelock, the error is a *TimelockError.
 func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	search := &forward{automaton: automaton, limits: append([]int64{0}, automaton.Limits...)}
 	if automaton.timer > 0 {
