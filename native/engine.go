@@ -8,6 +8,7 @@ import (
 	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -36,6 +37,9 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 
 // checkByMethod checks every property of the plan with the method of its job.
 func (run *run) checkByMethod() error {
+	if err := run.composeAutomata(); err != nil {
+		return err
+	}
 	method, err := newMethod(run.plan)
 	switch {
 	case err != nil:
@@ -47,6 +51,38 @@ func (run *run) checkByMethod() error {
 	}
 	run.build = func(model sema.Valuation) (*sema.Program, instance, error) { return run.compile(method, model) }
 	return run.checkPlan()
+}
+
+// composeAutomata replaces the plan by one with a smaller model, if the automata of its model can be composed and minimised, and no property
+// or output of the job depends on their states or on the number of steps.
+func (run *run) composeAutomata() error {
+	job := &run.plan.Job
+	isStates := job.Method == "" || job.Method == runner.States
+	if !isStates || job.Numeric.Disk != "" || job.States != nil || len(run.plan.Params) > 0 || needsAllStates(job) || !run.ignoresStuttering() {
+		return nil
+	}
+	composed, err := run.plan.Composed(run.ctx)
+	if err != nil || composed == nil {
+		return err
+	}
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.plan = composed
+	return nil
+}
+
+// ignoresStuttering reports whether logic.IgnoresStuttering holds for all properties of the plan.
+func (run *run) ignoresStuttering() bool {
+	_, properties, err := run.plan.Instances()
+	if err != nil {
+		return false
+	}
+	for i := range properties {
+		if !logic.IgnoresStuttering(&properties[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // checkImported checks every property of the plan on states from files.

@@ -399,6 +399,33 @@ func (p *Plan) Over(model *sema.Model) (*Plan, error) {
 	return changed, planError(result.Constants, changed.defineConstants())
 }
 
+// Composed returns the plan for a JANI model whose automata are composed and minimised: see [jani.ReadComposed]. It returns nil if the model has no such
+// automata. The error is that of the context.
+func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
+	if p.jani == nil || !p.Model.IsMarkovAutomaton() {
+		return nil, nil
+	}
+	translation, isComposed, err := jani.ReadComposed(ctx, p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts))
+	if err != nil || !isComposed {
+		return nil, ctx.Err() // a composition that is too large to translate is not used
+	}
+	tree := translation.Model
+	if p.Job.timed() {
+		tree.Items = append(tree.Items, translation.Time)
+	}
+	model, err := sema.CheckModel(tree)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	q, err := p.Over(model)
+	if err != nil { // a property mentions the location of an automaton that is gone
+		return nil, ctx.Err()
+	}
+	q.Tree, q.jani = tree, translation
+	q.Warnings = append(slices.Clip(p.Warnings), "automata of the model were composed and minimised by branching bisimulation: the sizes are those of the result")
+	return q, nil
+}
+
 // clone returns a copy of the plan, and a map from the sources of the plan to the sources of the copy. The copy has no warnings.
 func (p *Plan) clone() (*Plan, map[*Source]*Source) {
 	cloned := *p

@@ -11,7 +11,8 @@ import (
 
 // document is a JANI document whose structure has been checked. Expressions in it are still JSON.
 type document struct {
-	span       syntax.Span
+	span       syntax.Span // its start
+	whole      syntax.Span
 	modelType  syntax.ModelType
 	markov     bool // a Markov automaton; modelType is the type of the embedded model
 	constants  []*variable

@@ -1,19 +1,108 @@
 package jani
 
-import "tilecheck/prism/syntax"
+import (
+	"slices"
 
-// raceCommand combines all edges with rates of a Markov automaton into one command of the embedded MDP. The command is enabled only if no edge
+	"tilecheck/prism/syntax"
+)
+
+// raceCommands combines the edges with rates of a Markov automaton into commands of the embedded MDP. A command is enabled only if no edge
 // without a rate is enabled (maximal progress). Each edge wins the race with its rate divided by the exit rate.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
-func (t *translator) raceCommand(immediateGuards []syntax.Expr) *syntax.Command {
-	race := t.newRace(immediateGuards)
-	updates := t.raceUpdates(race)
+func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax.Command {
+	groups := t.groupRateCommands()
+	race := t.newRace(groups, t.noImmediate(steps, modules, nil))
 	t.addRaceRewards(race) // time becomes a reward: the mean sojourn time
+	var commands []*syntax.Command
+	for _, group := range groups {
+		guard := race.waits
+		if group.isAtLocation() {
+			guard = conjunction(group.location(), isPositive(group.rate), t.noImmediate(steps, modules, group))
+		}
+		commands = append(commands, &syntax.Command{Guard: guard, Updates: t.raceUpdates(race, group), Span: t.doc.span})
+	}
+	return commands
+}
+
+// noImmediate returns the condition that no edge without a rate is enabled, in the location of a group if it has one. It returns nil if
+// there are no such edges.
+func (t *translator) noImmediate(steps []stepCommands, modules []int, group *raceGroup) syntax.Expr {
+	guards := immediateGuards(steps, modules, group.excludes)
+	t.addSize(t.doc.span.Start, len(guards))
+	anyImmediate := joinWith(syntax.OpOr, guards)
+	if anyImmediate == nil {
+		return nil
+	}
+	return &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: t.doc.span}
+}
+
+// isPositive returns the condition that an expression is greater than 0.
+func isPositive(expr syntax.Expr) syntax.Expr {
+	span := spanAt(expr.Pos())
+	return &syntax.Binary{Op: syntax.OpGt, X: expr, Y: zeroExpr(span), OpPos: span.Start, Span: span}
+}
+
+// raceGroup is a group of edges with rates that race only with each other.
+type raceGroup struct {
+	edges []*combinedCommand
+	// rate is the exit rate, if all edges are those of one instance in one location, and otherwise nil.
+	rate syntax.Expr
+}
+
+// isAtLocation reports whether the edges are those of one instance in one location.
+func (g *raceGroup) isAtLocation() bool { return g != nil && g.rate != nil }
+
+// first returns the first edge of the group.
+func (g *raceGroup) first() *edgeInstance { return g.edges[0].edges[0] }
+
+// location returns the condition that the instance is in the location of the group.
+func (g *raceGroup) location() syntax.Expr {
+	return g.first().instance.atLocation(g.first().location, g.first().pos)
+}
+
+// excludes reports whether an edge is in another location of the instance than the edges of the group.
+func (g *raceGroup) excludes(edge *edgeInstance) bool {
+	return g.isAtLocation() && edge.instance == g.first().instance && edge.location != g.first().location
+}
+
+// groupRateCommands returns the edges with rates of each location, ordered by location, if one instance has all of them; else one group with
+// all edges.
+func (t *translator) groupRateCommands() []*raceGroup {
 	if len(t.rateCommands) == 0 {
 		return nil
 	}
-	return &syntax.Command{Guard: race.waits, Updates: updates, Span: t.doc.span}
+	instance := t.rateCommands[0].edges[0].instance
+	isOther := func(command *combinedCommand) bool {
+		return len(command.edges) > 1 || command.edges[0].instance != instance
+	}
+	if instance.location == nil || slices.ContainsFunc(t.rateCommands, isOther) {
+		return []*raceGroup{{edges: t.rateCommands}}
+	}
+	byLocation := make([]*raceGroup, len(instance.automaton.locations))
+	for _, command := range t.rateCommands {
+		edge := command.edges[0]
+		group := byLocation[edge.location]
+		if group == nil {
+			group = &raceGroup{}
+			byLocation[edge.location] = group
+		}
+		group.edges = append(group.edges, command)
+		group.rate = joinWith(syntax.OpAdd, []syntax.Expr{group.rate, whenEnabled(edge.guard, command.rate)})
+		t.addSize(edge.pos, sizeOfRate)
+	}
+	return slices.DeleteFunc(byLocation, func(group *raceGroup) bool { return group == nil })
+}
+
+// sizeOfRate is the size of a rate in a sum: the sum, the condition and its two numbers.
+const sizeOfRate = 4
+
+// whenEnabled returns the value of an expression if a guard holds, and else 0. A guard that is nil holds.
+func whenEnabled(guard, value syntax.Expr) syntax.Expr {
+	if guard == nil {
+		return value
+	}
+	return &syntax.Cond{C: guard, T: value, E: zeroExpr(spanAt(value.Pos())), Span: spanAt(value.Pos())}
 }
 
 // race holds the expressions that describe how the edges with rates race in a state.
@@ -25,47 +114,71 @@ type race struct {
 
 // newRace declares formulas for the exit rate of a state and for the condition that time passes in the state. Time passes if the exit rate is
 // positive and no immediate guard holds.
-func (t *translator) newRace(immediateGuards []syntax.Expr) *race {
+func (t *translator) newRace(groups []*raceGroup, noImmediate syntax.Expr) *race {
 	span := t.doc.span
-	rate := t.defineFormula("exit_rate", t.totalRate())
-	var noImmediate syntax.Expr
-	if anyImmediate := joinWith(syntax.OpOr, immediateGuards); anyImmediate != nil {
-		noImmediate = &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: span}
-	}
-	isPositive := &syntax.Binary{Op: syntax.OpGt, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
+	rate := t.defineFormula("exit_rate", t.totalRate(groups))
 	isZero := &syntax.Binary{Op: syntax.OpEq, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
-	waits := t.defineFormula("waits", conjunction(isPositive, noImmediate))
+	waits := t.defineFormula("waits", conjunction(isPositive(rate), noImmediate))
 	t.rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
 	return &race{waits: waits, rate: rate, deadlock: conjunction(isZero, noImmediate)}
 }
 
 // dividedByRate returns an expression divided by the exit rate.
 func (r *race) dividedByRate(expr syntax.Expr, span syntax.Span) syntax.Expr {
-	return &syntax.Binary{Op: syntax.OpDiv, X: expr, Y: r.rate, OpPos: span.Start, Span: span}
+	return quotientOf(expr, r.rate, span)
+}
+
+// quotientOf returns left/right.
+func quotientOf(left, right syntax.Expr, span syntax.Span) syntax.Expr {
+	return &syntax.Binary{Op: syntax.OpDiv, X: left, Y: right, OpPos: span.Start, Span: span}
 }
 
 // totalRate returns the sum of the rates of the enabled edges.
-func (t *translator) totalRate() syntax.Expr {
+func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
 	span := t.doc.span
+	if len(groups) > 0 && groups[0].isAtLocation() {
+		return t.rateByLocation(groups)
+	}
 	total := zeroExpr(span)
 	for _, edge := range t.rateCommands {
 		enabledRate := &syntax.Cond{C: edge.command.Guard, T: edge.rate, E: zeroExpr(span), Span: span}
 		total = joinWith(syntax.OpAdd, []syntax.Expr{total, enabledRate})
 	}
-	const sizeOfSummand = 4 // the sum, the condition and its two numbers
-	t.addSize(span.Start, sizeOfSummand*len(t.rateCommands))
+	t.addSize(span.Start, sizeOfRate*len(t.rateCommands))
 	return total
 }
 
-// raceUpdates returns the updates of all edges with rates, each with its probability to win the race.
-func (t *translator) raceUpdates(race *race) []*syntax.Update {
+// rateByLocation returns the exit rate in the location of the state, by a binary search among groups that are ordered by location.
+func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
+	span := t.doc.span
+	t.addSize(span.Start, sizeOfRate)
+	if len(groups) == 1 {
+		return &syntax.Cond{C: groups[0].location(), T: groups[0].rate, E: zeroExpr(span), Span: span}
+	}
+	middle := len(groups) / 2
+	first := groups[middle].first()
+	isBelow := &syntax.Binary{
+		Op: syntax.OpLt, X: &syntax.Ident{Name: first.instance.location.name, Span: span}, Y: &syntax.IntLit{Value: int32(first.location), Span: span},
+		OpPos: span.Start, Span: span,
+	}
+	return &syntax.Cond{C: isBelow, T: t.rateByLocation(groups[:middle]), E: t.rateByLocation(groups[middle:]), Span: span}
+}
+
+// raceUpdates returns the updates of the edges of a group, each with its probability to win the race.
+func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update {
 	const sizeOfProbability = 6 // the quotient with its rates and conditions
 	span := t.doc.span
 	var updates []*syntax.Update
-	for _, edge := range t.rateCommands {
+	for _, edge := range group.edges {
 		for _, update := range edge.command.Updates {
-			enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
-			updates = append(updates, &syntax.Update{Prob: race.dividedByRate(enabledRate, span), Assigns: update.Assigns, Span: update.Span})
+			var probability syntax.Expr
+			if group.isAtLocation() {
+				probability = quotientOf(whenEnabled(edge.edges[0].guard, update.Prob), group.rate, span)
+			} else {
+				enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
+				probability = race.dividedByRate(enabledRate, span)
+			}
+			updates = append(updates, &syntax.Update{Prob: probability, Assigns: update.Assigns, Span: update.Span})
 		}
 		t.addSize(span.Start, sizeOfProbability*len(edge.command.Updates))
 	}

@@ -30,16 +30,19 @@ func (t *translator) buildModules() {
 	for _, step := range t.steps {
 		steps = append(steps, t.combineStep(step))
 	}
-	var race *syntax.Command // of the edges with rates of a Markov automaton
+	var race []*syntax.Command // of the edges with rates of a Markov automaton
 	if t.doc.markov {
-		race = t.raceCommand(immediateGuards(steps, modules))
+		race = t.raceCommands(steps, modules)
 	}
 	actions := make(names)
 	commands := make(map[int][]*syntax.Command) // by module
 	t.nameSteps(steps, modules, actions, commands)
-	if race != nil {
-		race.Action = &syntax.Ident{Name: actions.unused("delay"), Span: race.Span}
-		commands[modules[0]] = append(commands[modules[0]], race)
+	if len(race) > 0 {
+		name := actions.unused("delay")
+		for _, command := range race {
+			command.Action = &syntax.Ident{Name: name, Span: command.Span}
+		}
+		commands[modules[0]] = append(commands[modules[0]], race...)
 	}
 	t.writeModules(modules, commands)
 }
@@ -55,30 +58,38 @@ func (t *translator) modulesInOrder() []int {
 	return modules
 }
 
-// immediateGuards returns for each step without rates the condition that all its modules have an enabled command.
-func immediateGuards(steps []stepCommands, modules []int) []syntax.Expr {
+// immediateGuards returns for each step without rates the condition that all its modules have an enabled command. It leaves out commands
+// with an excluded edge.
+func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeInstance) bool) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
-		var enabled []syntax.Expr
-		for _, module := range modules {
-			if anyGuard := joinWith(syntax.OpOr, guardsOf(step.byModule[module])); anyGuard != nil {
-				enabled = append(enabled, anyGuard)
-			}
-		}
-		if guard := conjunction(enabled...); guard != nil {
+		if guard, ok := step.enabled(modules, excludes); ok {
 			guards = append(guards, guard)
 		}
 	}
 	return guards
 }
 
-// guardsOf returns the guards of commands.
-func guardsOf(commands []*combinedCommand) []syntax.Expr {
-	var guards []syntax.Expr
-	for _, combined := range commands {
-		guards = append(guards, combined.command.Guard)
+// enabled returns the condition that all modules of a step have an enabled command without an excluded edge. It returns false if a module has
+// only other commands, or if there are no modules.
+func (s *stepCommands) enabled(modules []int, excludes func(*edgeInstance) bool) (guard syntax.Expr, ok bool) {
+	for _, module := range modules {
+		commands := s.byModule[module]
+		if len(commands) == 0 {
+			continue
+		}
+		var guards []syntax.Expr
+		for _, combined := range commands {
+			if !slices.ContainsFunc(combined.edges, excludes) {
+				guards = append(guards, combined.command.Guard)
+			}
+		}
+		if len(guards) == 0 {
+			return nil, false
+		}
+		guard = conjunction(guard, joinWith(syntax.OpOr, guards))
 	}
-	return guards
+	return guard, guard != nil
 }
 
 // nameSteps gives the commands of each step an action, and adds them to the commands of their modules. Commands with different rewards get

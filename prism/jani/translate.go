@@ -38,6 +38,15 @@ func (e *Unsupported) Unwrap() error { return e.ErrorList }
 // Read translates a model to PRISM's language. constants has the values of constants as text. Only lengths of arrays and bounds of selections
 // need them. Constants without a definition stay undefined. The error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
 func Read(file string, src []byte, constants map[string]string) (*Translation, error) {
+	doc, err := readStructure(file, src)
+	if err != nil {
+		return nil, err
+	}
+	return translate(file, doc, constants)
+}
+
+// readStructure reads a document and checks its structure.
+func readStructure(file string, src []byte) (*document, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
 		return nil, err
@@ -50,7 +59,12 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	doc := reader.doc
+	reader.doc.whole = root.Span
+	return reader.doc, nil
+}
+
+// translate translates a document to PRISM's language.
+func translate(file string, doc *document, constants map[string]string) (*Translation, error) {
 	translator := newTranslator(file, doc, constants)
 	translator.translateModel()
 	if translator.tooLarge && len(translator.errs) > 0 {
@@ -61,13 +75,13 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 	}
 	result := translator.result
 	result.Model = &syntax.Model{
-		File: file, Items: translator.modelItems(), Embedded: doc.markov, Rate: translator.rate, Span: root.Span,
+		File: file, Items: translator.modelItems(), Embedded: doc.markov, Rate: translator.rate, Span: doc.whole,
 		Dialect: syntax.Storm, // this dialect has ranges of one value, as JANI has
 	}
 	if !doc.markov {
 		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
-	result.Properties.File, result.Properties.Span = file, root.Span
+	result.Properties.File, result.Properties.Span = file, doc.whole
 	return result, nil
 }
 

@@ -1,0 +1,120 @@
+package native
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// randomNetwork returns a Markov automaton in JANI: a monitor that sets a variable, and three to five automata without variables, with rates and with actions
+// that two or three of them take together.
+func randomNetwork(r *rand.Rand) []byte {
+	type object = map[string]any
+	type list = []any
+	edge := func(from, to int) object {
+		return object{"location": fmt.Sprint("l", from), "destinations": list{object{"location": fmt.Sprint("l", to)}}}
+	}
+	const numActions = 2
+	action := func(i int) string { return fmt.Sprint("a", i) }
+	var automata, elements list
+	numAutomata := 3 + r.IntN(3)
+	for i := range numAutomata {
+		numLocations := 2 + r.IntN(3)
+		locations, edges := list{}, list{}
+		for l := range numLocations {
+			locations = append(locations, object{"name": fmt.Sprint("l", l)})
+			for range r.IntN(3) {
+				rate := edge(l, r.IntN(numLocations))
+				rate["rate"] = object{"exp": json.Number([]string{"1", "0.5", "2", "1.25"}[r.IntN(4)])}
+				edges = append(edges, rate)
+			}
+			for range r.IntN(2) + l%2 {
+				step := edge(l, r.IntN(numLocations))
+				step["action"] = action(r.IntN(numActions))
+				edges = append(edges, step)
+			}
+			if r.IntN(6) == 0 && l+1 < numLocations {
+				edges = append(edges, edge(l, l+1))
+			}
+		}
+		automata = append(automata, object{"name": fmt.Sprint("m", i), "locations": locations, "initial-locations": list{"l0"}, "edges": edges})
+		elements = append(elements, object{"automaton": fmt.Sprint("m", i)})
+	}
+	mark := edge(0, 0)
+	mark["action"], mark["destinations"] = "mark", list{object{"location": "l0", "assignments": list{object{"ref": "marked", "value": true}}}}
+	automata = append(automata, object{
+		"name": "monitor", "locations": list{object{"name": "l0"}}, "initial-locations": list{"l0"}, "edges": list{mark},
+	})
+	elements = append(elements, object{"automaton": "monitor"})
+	var syncs list
+	for i := range 2 + r.IntN(4) {
+		vector := make(list, len(elements))
+		for _, participant := range r.Perm(numAutomata)[:2+r.IntN(2)] {
+			vector[participant] = action(r.IntN(numActions))
+		}
+		if i == 0 {
+			vector = make(list, len(elements))
+			vector[r.IntN(numAutomata)], vector[numAutomata] = action(r.IntN(numActions)), "mark"
+		}
+		syncs = append(syncs, object{"synchronise": vector, "result": "step"})
+	}
+	text, err := json.Marshal(object{
+		"jani-version": 1, "name": "network", "type": "ma", "automata": automata, "system": object{"elements": elements, "syncs": syncs},
+		"variables": list{object{"name": "marked", "type": "bool", "initial-value": false}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// TestComposedAutomata compares answers of composed automata with those of the whole model. A property about the next step keeps a model as it is.
+func TestComposedAutomata(t *testing.T) {
+	props := []string{
+		"Pmax=? [ F<=1 marked ]", "Pmin=? [ F<=1 marked ]", "Pmax=? [ F marked ]", "Pmin=? [ F marked ]", "Smax=? [ marked ]",
+		"Smin=? [ marked ]", "Tmin=? [ F marked ]", "Tmax=? [ F marked ]",
+	}
+	r := rand.New(rand.NewPCG(44, 3))
+	numCompared, numSmaller := 0, 0
+	for range needs.Some(200) {
+		model := randomNetwork(r)
+		job := runner.Job{File: "network.jani", Model: model, Props: props, Dialect: syntax.Storm}
+		composed := checkJob(t, job)
+		job.Props = append(job.Props[:len(props):len(props)], "Pmax=? [ X marked ]")
+		for i, whole := range checkJob(t, job)[:len(props)] {
+			if whole.Err != nil {
+				continue
+			}
+			numCompared++
+			if composed[i].States < whole.States {
+				numSmaller++
+			}
+			if composed[i].Err != nil || !sameAnswer(&whole, &composed[i]) {
+				t.Fatalf("%s\n%s: %v, composed %v", model, props[i], whole, composed[i])
+			}
+		}
+	}
+	if numCompared == 0 || numSmaller == 0 {
+		t.Errorf("%d answers compared, %d of smaller models, want some", numCompared, numSmaller)
+	}
+}
+
+// checkJob returns the verdicts of a job.
+func checkJob(t *testing.T, job runner.Job) []result.Verdict {
+	t.Helper()
+	plan, err := runner.NewPlan(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := New().Check(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdicts
+}

@@ -1,0 +1,213 @@
+package jani
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"tilecheck/prism/jani/composition"
+)
+
+// ReadComposed is like [Read], but composes and minimises the automata of a Markov automaton that have no variables. The translation has
+// the same values of properties that do not depend on the number of steps. composed says that it has fewer automata than the
+// document; otherwise the translation is that of Read.
+func ReadComposed(ctx context.Context, file string, src []byte, constants map[string]string) (translation *Translation, composed bool, err error) {
+	doc, err := readStructure(file, src)
+	if err != nil {
+		return nil, false, err
+	}
+	if composed, err = doc.compose(ctx); err != nil {
+		return nil, false, err
+	}
+	translation, err = translate(file, doc, constants)
+	return translation, composed, err
+}
+
+// decimals is the number of decimals of the unit of rates.
+const decimals = 12
+
+// compose replaces the elements of the composition by fewer, and reports whether it did. The error is that of the context.
+func (d *document) compose(ctx context.Context) (composed bool, err error) {
+	hasInputs := func(element element) bool { return len(element.inputEnable) > 0 }
+	if !d.markov || len(d.syncs) == 0 || d.restrict != nil || slices.ContainsFunc(d.elements, hasInputs) {
+		return false, nil
+	}
+	c := &composer{document: d, actions: map[string]int{"": composition.Internal}}
+	c.readNetwork()
+	if err := c.network.Reduce(ctx); err != nil {
+		return false, err
+	}
+	return c.write(), nil
+}
+
+// composer converts the network of a document to automata without variables, and back.
+type composer struct {
+	*document
+	network composition.Network
+	actions map[string]int // the numbers of the actions
+	isFixed []bool         // whether an element keeps its automaton
+}
+
+// readNetwork converts the elements and the vectors.
+func (c *composer) readNetwork() {
+	for _, element := range c.elements {
+		automaton := c.automatonOf(element)
+		c.network.Automata, c.isFixed = append(c.network.Automata, automaton), append(c.isFixed, automaton == nil)
+	}
+	for origin, vector := range c.syncs {
+		actions := make([]int, len(vector.actions))
+		for i, name := range vector.actions {
+			actions[i] = c.action(name)
+		}
+		c.network.Vectors = append(c.network.Vectors, composition.Vector{Actions: actions, Origin: origin})
+	}
+}
+
+// action returns the number of an action.
+func (c *composer) action(name string) int {
+	number, ok := c.actions[name]
+	if !ok {
+		number = len(c.actions)
+		c.actions[name] = number
+	}
+	return number
+}
+
+// automatonOf converts an element of the composition. It returns nil for one that has variables, transient values, probabilities, or rates that are not decimal
+// numbers.
+func (c *composer) automatonOf(element element) *composition.Automaton {
+	declared := c.automata[element.automaton]
+	if len(declared.locals) > 0 || len(declared.initial) != 1 || declared.restrict != nil {
+		return nil
+	}
+	result := &composition.Automaton{Initial: declared.initial[0], States: make([]composition.State, len(declared.locations))}
+	for _, location := range declared.locations {
+		if len(location.transients) > 0 {
+			return nil
+		}
+	}
+	for _, edge := range declared.edges {
+		if !edge.isPlain() {
+			return nil
+		}
+		state, target := &result.States[edge.location], edge.destinations[0].location
+		if edge.rate == nil {
+			state.Steps = append(state.Steps, composition.Step{Action: c.action(edge.action), Target: target})
+			continue
+		}
+		units, ok := unitsOf(edge.rate)
+		if !ok || edge.action != "" {
+			return nil
+		}
+		state.Rates = append(state.Rates, composition.Rate{Target: target, Units: units})
+	}
+	return result
+}
+
+// isPlain reports whether an edge has no guard, no assignments and no probabilities.
+func (e *edge) isPlain() bool {
+	return e.guard == nil && len(e.destinations) == 1 && e.destinations[0].probability == nil && len(e.destinations[0].assigns) == 0
+}
+
+// unitsOf returns a positive rate as a multiple of the unit. It returns false if the rate is not such a multiple, or too large.
+func unitsOf(rate *jsonValue) (units int64, ok bool) {
+	const least, greatest = 1e-12, 1e5
+	if rate.kind != number || len(rate.text) > maxDigits {
+		return 0, false
+	}
+	if approximate, err := strconv.ParseFloat(rate.text, 64); err != nil || approximate < least || approximate > greatest {
+		return 0, false // the exponent may be huge
+	}
+	exact, ok := new(big.Rat).SetString(rate.text)
+	if !ok {
+		return 0, false
+	}
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(decimals), nil)
+	exact.Mul(exact, new(big.Rat).SetInt(scale))
+	return exact.Num().Int64(), exact.IsInt()
+}
+
+// write replaces the elements, the automata and the vectors of the document by those of the network. It returns false if there are not fewer elements.
+func (c *composer) write() bool {
+	var elements []element
+	var origins []int // of the elements, in the document
+	automata := c.automata
+	for i, element := range c.elements {
+		reduced := c.network.Automata[i]
+		if reduced == nil && !c.isFixed[i] {
+			continue // it is part of another one
+		}
+		if reduced != nil {
+			automata = append(automata, c.automatonFrom(reduced, automata[element.automaton], i))
+			element.automaton = len(automata) - 1
+		}
+		elements, origins = append(elements, element), append(origins, i)
+	}
+	if len(elements) == len(c.elements) {
+		return false
+	}
+	c.syncs = c.vectors(origins)
+	c.elements, c.automata = elements, automata
+	return true
+}
+
+// vectors converts the vectors of the network for the elements with these numbers in the document. It removes repeated vectors.
+func (c *composer) vectors(origins []int) []vector {
+	var vectors []vector
+	isKnown := map[string]bool{}
+	for i := range c.network.Vectors {
+		old := &c.network.Vectors[i]
+		declared := c.syncs[old.Origin]
+		converted := vector{pos: declared.pos, result: declared.result}
+		for _, origin := range origins {
+			name := declared.actions[origin]
+			if !c.isFixed[origin] {
+				name = composedActionName(old.Actions[origin])
+			}
+			converted.actions = append(converted.actions, name)
+		}
+		if key := fmt.Sprintf("%q %q", converted.actions, converted.result); !isKnown[key] {
+			isKnown[key] = true
+			vectors = append(vectors, converted)
+		}
+	}
+	return vectors
+}
+
+// composedActionName returns the name of an action of a converted automaton.
+func composedActionName(action int) string {
+	if action == composition.Internal {
+		return ""
+	}
+	return strconv.Itoa(action)
+}
+
+// automatonFrom converts an automaton of the network. It has the place of an element of the document.
+func (c *composer) automatonFrom(reduced *composition.Automaton, replaced *automaton, element int) *automaton {
+	result := &automaton{pos: replaced.pos, name: c.unusedName("composed_" + strconv.Itoa(element)), initial: []int{reduced.Initial}}
+	for s := range reduced.States {
+		result.locations = append(result.locations, location{name: strconv.Itoa(s)})
+		for _, step := range reduced.States[s].Steps {
+			result.edges = append(result.edges, &edge{
+				pos: replaced.pos, location: s, action: composedActionName(step.Action), destinations: []destination{{pos: replaced.pos, location: step.Target}},
+			})
+		}
+		for _, rate := range reduced.States[s].Rates {
+			text := &jsonValue{Span: spanAt(replaced.pos), kind: number, text: strconv.FormatInt(rate.Units, 10) + "e-" + strconv.Itoa(decimals)}
+			result.edges = append(result.edges, &edge{
+				pos: replaced.pos, location: s, rate: text, destinations: []destination{{pos: replaced.pos, location: rate.Target}},
+			})
+		}
+	}
+	return result
+}
+
+// unusedName returns a name for an automaton that the document does not have.
+func (c *composer) unusedName(name string) string {
+	for slices.ContainsFunc(c.automata, func(other *automaton) bool { return other.name == name }) {
+		name += "_"
+	}
+	return name
+}

@@ -1,0 +1,264 @@
+package composition
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// minimize returns the quotient of the reachable part of an automaton by the coarsest branching bisimulation that keeps divergence.
+func minimize(automaton *Automaton) *Automaton {
+	acyclic := collapseCycles(automaton)
+	m := &minimizer{automaton: acyclic, order: internalOrder(acyclic), block: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
+	for m.refine() {
+	}
+	return m.quotient()
+}
+
+// item is an element of a signature: a step whose target is a block, or what the actions below say.
+type item Step
+
+// Actions of items that are not steps.
+const (
+	ratesItem      = -1 // the target is the number of the rates
+	divergenceItem = -2 // the state has an internal self-loop
+)
+
+// minimizer refines a partition of the states until the states of a block have the same signature.
+type minimizer struct {
+	automaton  *Automaton
+	order      []int // the states, each after the targets of its internal steps
+	block      []int // of each state
+	numBlocks  int
+	signatures [][]item
+	rates      [][]Rate // by their number in the signatures: the targets are blocks
+}
+
+// refine splits the blocks by the signatures of their states. It returns false if no block was split.
+func (m *minimizer) refine() bool {
+	m.computeSignatures()
+	numbers := map[string]int{}
+	next := make([]int, len(m.block))
+	var key []byte
+	for s := range m.block {
+		key = binary.AppendUvarint(key[:0], uint64(m.block[s]))
+		for _, item := range m.signatures[s] {
+			key = binary.AppendVarint(key, int64(item.Action))
+			key = binary.AppendUvarint(key, uint64(item.Target))
+		}
+		number, ok := numbers[string(key)]
+		if !ok {
+			number = len(numbers)
+			numbers[string(key)] = number
+		}
+		next[s] = number
+	}
+	isFiner := len(numbers) > m.numBlocks
+	m.block, m.numBlocks = next, len(numbers)
+	return isFiner
+}
+
+// computeSignatures computes the signature of each state: its steps to other blocks, those with visible actions, its rates, and the signatures
+// of the states that it can reach by internal steps within its block.
+func (m *minimizer) computeSignatures() {
+	m.rates = nil
+	numbers := map[string]int{}
+	for _, s := range m.order {
+		state := &m.automaton.States[s]
+		var signature []item
+		for _, step := range state.Steps {
+			switch target := m.block[step.Target]; {
+			case step.Action != Internal || target != m.block[s]:
+				signature = append(signature, item{step.Action, target})
+			case step.Target == s:
+				signature = append(signature, item{divergenceItem, 0})
+			default:
+				signature = append(signature, m.signatures[step.Target]...)
+			}
+		}
+		if state.isStable() {
+			signature = append(signature, item{ratesItem, m.numberOfRates(s, numbers)})
+		}
+		slices.SortFunc(signature, compareItems)
+		m.signatures[s] = slices.Compact(signature)
+	}
+}
+
+// compareItems compares items by action, then by target.
+func compareItems(left, right item) int { return compareSteps(Step(left), Step(right)) }
+
+// numberOfRates returns the number of the total rates of a stable state to other blocks.
+func (m *minimizer) numberOfRates(s int, numbers map[string]int) int {
+	var rates []Rate
+	for _, rate := range m.automaton.States[s].Rates {
+		if target := m.block[rate.Target]; target != m.block[s] {
+			rates = append(rates, Rate{target, rate.Units})
+		}
+	}
+	rates = sumRates(rates)
+	var key []byte
+	for _, rate := range rates {
+		key = binary.AppendUvarint(key, uint64(rate.Target))
+		key = binary.AppendVarint(key, rate.Units)
+	}
+	number, ok := numbers[string(key)]
+	if !ok {
+		number = len(numbers)
+		numbers[string(key)] = number
+		m.rates = append(m.rates, rates)
+	}
+	return number
+}
+
+// sumRates sorts rates by target and adds those with the same target.
+func sumRates(rates []Rate) []Rate {
+	slices.SortFunc(rates, func(left, right Rate) int { return left.Target - right.Target })
+	var sums []Rate
+	for _, rate := range rates {
+		if last := len(sums) - 1; last >= 0 && sums[last].Target == rate.Target {
+			sums[last].Units += rate.Units
+		} else {
+			sums = append(sums, rate)
+		}
+	}
+	return sums
+}
+
+// quotient returns the automaton whose states are the blocks. The signatures say what the blocks do.
+func (m *minimizer) quotient() *Automaton {
+	m.computeSignatures()
+	result := &Automaton{Initial: m.block[m.automaton.Initial], States: make([]State, m.numBlocks)}
+	isDone := make([]bool, m.numBlocks)
+	for s, block := range m.block {
+		if isDone[block] {
+			continue
+		}
+		isDone[block] = true
+		state := &result.States[block]
+		for _, item := range m.signatures[s] {
+			switch item.Action {
+			case ratesItem:
+				state.Rates = m.rates[item.Target]
+			case divergenceItem:
+				state.Steps = append(state.Steps, Step{Internal, block})
+			default:
+				state.Steps = append(state.Steps, Step(item))
+			}
+		}
+		state.normalize()
+	}
+	return result.reachable()
+}
+
+// collapseCycles merges the states that reach each other by internal steps. The merged state has an internal self-loop.
+func collapseCycles(automaton *Automaton) *Automaton {
+	components, count := internalComponents(automaton)
+	result := &Automaton{Initial: components[automaton.Initial], States: make([]State, count)}
+	for s := range automaton.States {
+		state := &result.States[components[s]]
+		for _, step := range automaton.States[s].Steps {
+			state.Steps = append(state.Steps, Step{step.Action, components[step.Target]})
+		}
+		for _, rate := range automaton.States[s].Rates {
+			state.Rates = append(state.Rates, Rate{components[rate.Target], rate.Units})
+		}
+	}
+	for i := range result.States {
+		result.States[i].normalize()
+	}
+	return result.reachable()
+}
+
+// reachable returns the part of an automaton that is reachable from its initial state.
+func (a *Automaton) reachable() *Automaton {
+	number := make([]int, len(a.States)) // plus one
+	var queue []int
+	visit := func(s int) int {
+		if number[s] == 0 {
+			queue = append(queue, s)
+			number[s] = len(queue)
+		}
+		return number[s] - 1
+	}
+	result := &Automaton{Initial: visit(a.Initial)}
+	for i := 0; i < len(queue); i++ {
+		state := State{}
+		for _, step := range a.States[queue[i]].Steps {
+			state.Steps = append(state.Steps, Step{step.Action, visit(step.Target)})
+		}
+		for _, rate := range a.States[queue[i]].Rates {
+			state.Rates = append(state.Rates, Rate{visit(rate.Target), rate.Units})
+		}
+		state.normalize()
+		result.States = append(result.States, state)
+	}
+	return result
+}
+
+// internalOrder returns the states of an automaton in an order in which each is after the targets of its internal steps, except itself. The
+// internal steps must not form longer cycles.
+func internalOrder(automaton *Automaton) []int {
+	components, count := internalComponents(automaton)
+	order := make([]int, count)
+	for s, component := range components {
+		order[component] = s
+	}
+	return order
+}
+
+// internalComponents returns the number of the strongly connected component of each state under internal steps, and the number of components.
+// A component has a greater number than those that it reaches.
+//
+// Source: Tarjan, Depth-first search and linear graph algorithms, SIAM Journal on Computing 1(2), 1972.
+func internalComponents(automaton *Automaton) (component []int, count int) {
+	n := len(automaton.States)
+	component = make([]int, n)
+	index, low, next := make([]int, n), make([]int, n), make([]int, n) // index 0: not visited
+	isOnStack := make([]bool, n)
+	visited := 0
+	var stack, path []int
+	enter := func(s int) {
+		visited++
+		index[s], low[s] = visited, visited
+		isOnStack[s] = true
+		stack, path = append(stack, s), append(path, s)
+	}
+	for root := range n {
+		if index[root] != 0 {
+			continue
+		}
+		enter(root)
+		for len(path) > 0 {
+			s := path[len(path)-1]
+			if steps := automaton.States[s].Steps; next[s] < len(steps) {
+				step := steps[next[s]]
+				next[s]++
+				switch target := step.Target; {
+				case step.Action != Internal:
+				case index[target] == 0:
+					enter(target)
+				case isOnStack[target]:
+					low[s] = min(low[s], index[target])
+				}
+				continue
+			}
+			path = path[:len(path)-1]
+			if len(path) > 0 {
+				parent := path[len(path)-1]
+				low[parent] = min(low[parent], low[s])
+			}
+			if low[s] == index[s] {
+				for {
+					member := stack[len(stack)-1]
+					stack = stack[:len(stack)-1]
+					isOnStack[member] = false
+					component[member] = count
+					if member == s {
+						break
+					}
+				}
+				count++
+			}
+		}
+	}
+	return component, count
+}

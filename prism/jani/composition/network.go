@@ -1,0 +1,265 @@
+package composition
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Network is a parallel composition of automata.
+type Network struct {
+	// Automata are the automata that can be replaced. An automaton that takes part in steps and must not be replaced is nil.
+	Automata []*Automaton
+	Vectors  []Vector
+}
+
+// Vector is a step that several automata take together.
+type Vector struct {
+	// Actions has the action of each automaton, and Internal for an automaton that does not take part.
+	Actions []int
+	// Origin identifies the vector for the caller. Vectors keep it.
+	Origin int
+}
+
+// Limits of the size of a composition before it is minimised: the first one that is tried, and the last one.
+const (
+	firstMaxStates = 1 << 12
+	lastMaxStates  = 1 << 20
+)
+
+// maxTotalStates is the number of states of all compositions after which no further ones are tried: some seconds.
+const maxTotalStates = 3 << 20
+
+// Reduce replaces automata by their minimised compositions as long as these are small enough. A replaced automaton becomes nil, its
+// actions become Internal, and the composition takes the place of the first of the two. The error is that of the context.
+func (n *Network) Reduce(ctx context.Context) error {
+	for i, automaton := range n.Automata {
+		if automaton != nil {
+			n.Automata[i] = minimize(automaton)
+		}
+	}
+	reduction := &reduction{Network: n}
+	for limit := firstMaxStates; limit <= lastMaxStates; limit *= 4 {
+		reduction.candidates = map[[2]int]*product{}
+		for reduction.composeBestPair(ctx, limit) {
+		}
+	}
+	return ctx.Err()
+}
+
+// reduction is the state of Reduce.
+type reduction struct {
+	*Network
+	// candidates has the compositions that are known, by their automata; nil for one that exceeds the limit.
+	candidates  map[[2]int]*product
+	totalStates int // of all compositions
+}
+
+// composeBestPair composes the two automata whose minimised composition is smallest. It returns false if all compositions exceed a limit of
+// states, if the total number of states exceeds its limit, or if the context ends.
+func (n *reduction) composeBestPair(ctx context.Context, limit int) bool {
+	var best *product
+	candidates := n.candidates
+	for _, pair := range n.connectedPairs() {
+		if ctx.Err() != nil || n.totalStates > maxTotalStates {
+			return false
+		}
+		candidate, isKnown := candidates[pair]
+		if !isKnown {
+			candidate = n.compose(pair, limit)
+			candidates[pair] = candidate
+		}
+		if candidate != nil && (best == nil || len(candidate.automaton.States) < len(best.automaton.States)) {
+			best = candidate
+		}
+	}
+	if best == nil {
+		return false
+	}
+	n.replace(best)
+	for pair := range candidates {
+		if slices.Contains(best.pair[:], pair[0]) || slices.Contains(best.pair[:], pair[1]) {
+			delete(candidates, pair)
+		}
+	}
+	return true
+}
+
+// connectedPairs returns the pairs of automata that take part in a common vector, in ascending order.
+func (n *Network) connectedPairs() [][2]int {
+	var pairs [][2]int
+	for _, vector := range n.Vectors {
+		for first, action := range vector.Actions {
+			if action == Internal || n.Automata[first] == nil {
+				continue
+			}
+			for second := first + 1; second < len(vector.Actions); second++ {
+				if vector.Actions[second] != Internal && n.Automata[second] != nil {
+					pairs = append(pairs, [2]int{first, second})
+				}
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(left, right [2]int) int { return slices.Compare(left[:], right[:]) })
+	return slices.Compact(pairs)
+}
+
+// product is the minimised composition of two automata.
+type product struct {
+	pair      [2]int
+	automaton *Automaton
+	// actions has the action of the product for each pair of actions that is part of a vector with other automata.
+	actions map[[2]int]int
+}
+
+// compose returns the minimised composition of two automata, or nil if it has more states than the limit.
+func (n *reduction) compose(pair [2]int, limit int) *product {
+	result := &product{pair: pair, actions: map[[2]int]int{}}
+	builder := &productBuilder{left: n.Automata[pair[0]], right: n.Automata[pair[1]], limit: limit, numbers: map[[2]int]int{}}
+	isInternal := map[[2]int]bool{} // pairs of actions that are an internal step; the same pair may be part of another vector
+	for i := range n.Vectors {
+		actions := n.Vectors[i].actionsOf(pair)
+		switch _, isKnown := result.actions[actions]; {
+		case actions == [2]int{}:
+		case n.Vectors[i].isWithin(pair):
+			if !isInternal[actions] {
+				isInternal[actions] = true
+				builder.add(actions, Internal)
+			}
+		case !isKnown:
+			result.actions[actions] = len(result.actions) + 1
+			builder.add(actions, result.actions[actions])
+		}
+	}
+	ok := builder.build()
+	n.totalStates += len(builder.queue)
+	if !ok {
+		return nil
+	}
+	result.automaton = minimize(&builder.result)
+	return result
+}
+
+// actionsOf returns the actions of two automata in a vector.
+func (v *Vector) actionsOf(pair [2]int) [2]int {
+	return [2]int{v.Actions[pair[0]], v.Actions[pair[1]]}
+}
+
+// isWithin reports whether only two automata take part in a vector.
+func (v *Vector) isWithin(pair [2]int) bool {
+	for i, action := range v.Actions {
+		if action != Internal && i != pair[0] && i != pair[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// replace replaces two automata by a product.
+func (n *Network) replace(p *product) {
+	first, second := p.pair[0], p.pair[1]
+	n.Automata[first], n.Automata[second] = p.automaton, nil
+	var kept []Vector
+	for _, vector := range n.Vectors {
+		if actions := vector.actionsOf(p.pair); actions != [2]int{} {
+			if vector.isWithin(p.pair) {
+				continue
+			}
+			vector.Actions = slices.Clone(vector.Actions)
+			vector.Actions[first], vector.Actions[second] = p.actions[actions], Internal
+		}
+		kept = append(kept, vector)
+	}
+	n.Vectors = kept
+}
+
+// productBuilder explores the composition of two automata.
+type productBuilder struct {
+	left, right *Automaton
+	limit       int
+	// joint has the steps that both automata take, by the action of the left one. alone has those that one of them takes, by its action.
+	joint  map[int][]jointAction
+	alone  [2]map[int][]int
+	result Automaton
+
+	numbers map[[2]int]int // of the states
+	queue   [][2]int
+}
+
+// jointAction is the action of the right automaton in a joint step, and that of the product.
+type jointAction struct{ right, product int }
+
+// add adds the steps in which the automata have the given actions.
+func (b *productBuilder) add(actions [2]int, number int) {
+	if b.joint == nil {
+		b.joint, b.alone = map[int][]jointAction{}, [2]map[int][]int{{Internal: {Internal}}, {Internal: {Internal}}}
+	}
+	switch left, right := actions[0], actions[1]; {
+	case right == Internal:
+		b.alone[0][left] = append(b.alone[0][left], number)
+	case left == Internal:
+		b.alone[1][right] = append(b.alone[1][right], number)
+	default:
+		b.joint[left] = append(b.joint[left], jointAction{right, number})
+	}
+}
+
+// build explores the reachable states. It returns false if there are more than the limit, or if a rate is too large.
+func (b *productBuilder) build() bool {
+	b.result.Initial = b.number([2]int{b.left.Initial, b.right.Initial})
+	for i := 0; i < len(b.queue); i++ {
+		state, ok := b.expand(b.queue[i])
+		if !ok || len(b.queue) > b.limit {
+			return false
+		}
+		b.result.States = append(b.result.States, state)
+	}
+	return true
+}
+
+// number returns the number of a state, and adds a new state to the queue.
+func (b *productBuilder) number(state [2]int) int {
+	number, ok := b.numbers[state]
+	if !ok {
+		number = len(b.queue)
+		b.numbers[state] = number
+		b.queue = append(b.queue, state)
+	}
+	return number
+}
+
+// expand returns the steps and the rates of a state. It returns false if the sum of the rates is too large.
+func (b *productBuilder) expand(state [2]int) (expanded State, ok bool) {
+	left, right := &b.left.States[state[0]], &b.right.States[state[1]]
+	for _, step := range left.Steps {
+		for _, action := range b.alone[0][step.Action] {
+			expanded.Steps = append(expanded.Steps, Step{action, b.number([2]int{step.Target, state[1]})})
+		}
+		for _, joint := range b.joint[step.Action] {
+			for _, other := range right.Steps {
+				if other.Action == joint.right {
+					expanded.Steps = append(expanded.Steps, Step{joint.product, b.number([2]int{step.Target, other.Target})})
+				}
+			}
+		}
+	}
+	for _, step := range right.Steps {
+		for _, action := range b.alone[1][step.Action] {
+			expanded.Steps = append(expanded.Steps, Step{action, b.number([2]int{state[0], step.Target})})
+		}
+	}
+	expanded.normalize()
+	if !expanded.isStable() {
+		return expanded, true
+	}
+	sum := int64(0)
+	for _, rate := range left.Rates {
+		expanded.Rates = append(expanded.Rates, Rate{b.number([2]int{rate.Target, state[1]}), rate.Units})
+		sum += rate.Units
+	}
+	for _, rate := range right.Rates {
+		expanded.Rates = append(expanded.Rates, Rate{b.number([2]int{state[0], rate.Target}), rate.Units})
+		sum += rate.Units
+	}
+	return expanded, sum <= math.MaxInt64/2
+}
