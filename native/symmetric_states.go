@@ -18,34 +18,45 @@ import (
 // interchangeable modules are represented by one of them. Which modules are interchangeable depends on the property.
 type symmetricStates struct {
 	*statesMethod
-	model    *compile.Model
-	classes  []symmetry.Class
-	explored *exploredModel // under the symmetry of classes; nil until the first property
+	model   *compile.Model
+	classes []symmetry.Class
+	// permutations are used if there are no classes.
+	permutations []symmetry.Permutation
+	explored     *exploredModel // under this symmetry; nil until the first property
 }
 
 // check implements instance. It explores the states again if other modules are interchangeable than for the
 // property before.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	classes := symmetry.Find(property.Program, property.X)
-	if symmetric.explored == nil || !slices.EqualFunc(classes, symmetric.classes, sameModules) {
+	var permutations []symmetry.Permutation
+	if len(classes) == 0 {
+		permutations = symmetry.FindPermutations(property.Program, property.X)
+	}
+	isKnown := slices.EqualFunc(classes, symmetric.classes, sameModules) &&
+		slices.EqualFunc(permutations, symmetric.permutations, slices.Equal[symmetry.Permutation])
+	if symmetric.explored == nil || !isKnown {
 		opts := symmetric.build
-		opts.Symmetry = classes
+		opts.Symmetry, opts.Permutations = classes, permutations
 		space, err := explicit.Build(ctx, symmetric.model, opts)
 		if err != nil {
 			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
 		}
-		symmetric.classes, symmetric.explored = classes, symmetric.newExploredModel(space, nil)
+		symmetric.classes, symmetric.permutations, symmetric.explored = classes, permutations, symmetric.newExploredModel(space, nil)
 	}
 	verdict := symmetric.explored.check(ctx, property)
-	verdict.Warnings = append(slices.Clip(verdict.Warnings), symmetryNote(property.Program, classes))
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), symmetryNote(property.Program, classes, permutations))
 	return verdict
 }
 
 // sameModules reports whether two classes have the same modules.
 func sameModules(left, right symmetry.Class) bool { return slices.Equal(left.Modules, right.Modules) }
 
-// symmetryNote returns a warning with the names of the interchangeable modules.
-func symmetryNote(program *sema.Program, classes []symmetry.Class) string {
+// symmetryNote returns a warning with the names of the interchangeable modules, or the number of permutations of variables.
+func symmetryNote(program *sema.Program, classes []symmetry.Class, permutations []symmetry.Permutation) string {
+	if len(permutations) > 0 {
+		return fmt.Sprintf("reduced by symmetry: one state stands for all that differ by one of %d permutations of the variables", len(permutations)+1)
+	}
 	if len(classes) == 0 {
 		return "not reduced by symmetry: no modules are interchangeable for this property"
 	}

@@ -129,3 +129,66 @@ func checkWithSymmetry(t *testing.T, model string, props []string, accuracy resu
 	}
 	return verdicts
 }
+
+// randomRing returns a model of one module with a ring of variables. A random command is repeated for each of them. broken changes the last one.
+func randomRing(r *rand.Rand, kind string, size int, broken bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nglobal g : [0..2];\nmodule ring\n", kind)
+	var sum []string
+	for i := range size {
+		fmt.Fprintf(&b, "x%d : [0..2];\n", i)
+		sum = append(sum, fmt.Sprintf("x%d", i))
+	}
+	lines := []string{
+		"[] XI<2 & XJ<=%d -> 0.25:(XI'=XI+1) + 0.75:(XI'=XI+1) & (g'=min(g+1, 2));\n", "[] XI=2 & XJ>=%d -> 0.5:(XI'=0) & (XJ'=1) + 0.5:(g'=0);\n",
+		"[] XI>XJ & XJ<=%d -> 0.25:(XI'=XJ) & (XJ'=XI) + 0.75:true;\n",
+	}
+	for k, line := range lines {
+		line = fmt.Sprintf(line, r.IntN(3))
+		for i := range size {
+			text := strings.NewReplacer("XI", fmt.Sprintf("x%d", i), "XJ", fmt.Sprintf("x%d", (i+1)%size)).Replace(line)
+			if broken && k == 0 && i == size-1 {
+				text = strings.Replace(strings.Replace(text, "0.25", "0.5", 1), "0.75", "0.5", 1)
+			}
+			b.WriteString(text)
+		}
+	}
+	fmt.Fprintf(&b, "endmodule\nformula total = %s;\nrewards \"r\" total=2 : 1; true : 0.5; endrewards\n", strings.Join(sum, "+"))
+	return b.String()
+}
+
+// TestRotations compares the answers of random rings with and without symmetry.
+func TestRotations(t *testing.T) {
+	seed := needs.Number(t, "TILECHECK_SEED", 1)
+	reduced, asymmetric := 0, 0
+	for i := range needs.Some(uint64(200)) {
+		r := rand.New(rand.NewPCG(seed, i))
+		kind := []string{"dtmc", "ctmc", "mdp"}[r.IntN(3)]
+		size, broken := 3+r.IntN(3), r.IntN(4) == 0
+		model := randomRing(r, kind, size, broken)
+		which := ""
+		if kind == "mdp" {
+			which = []string{"min", "max"}[r.IntN(2)]
+		}
+		props := []string{
+			fmt.Sprintf("P%s=? [ F total=%d ]", which, r.IntN(2*size+1)), fmt.Sprintf("P%s=? [ total<%d U g=2 & total=3 ]", which, size),
+			fmt.Sprintf(`R{"r"}%s=? [ C<=2 ]`, which), fmt.Sprintf("P%s=? [ F x0=2 & g=0 ]", which), fmt.Sprintf("P%s=? [ F P>=0.5 [ X total=2 ] ]", which),
+		}
+		whole := checkWithSymmetry(t, model, props, result.Bounded, false)
+		symmetric := checkWithSymmetry(t, model, props, result.Bounded, true)
+		for j := range whole {
+			if !sameAnswer(&whole[j], &symmetric[j]) {
+				t.Errorf("model %d, %s: %v in %v, %v with symmetry, want %v in %v, %v\n%s", i, props[j],
+					symmetric[j].Value, symmetric[j].Bound, symmetric[j].Err, whole[j].Value, whole[j].Bound, whole[j].Err, model)
+			}
+			if symmetric[j].States < whole[j].States {
+				reduced++
+			} else {
+				asymmetric++
+			}
+		}
+	}
+	if reduced == 0 || asymmetric == 0 {
+		t.Errorf("%d answers with fewer states and %d without symmetry, want some of each", reduced, asymmetric)
+	}
+}

@@ -4,8 +4,8 @@
 //
 //	classes := symmetry.Find(program, property.X)   // for example the processes of a mutual exclusion protocol
 //
-// Find compares the texts of commands, rewards and formulas. It finds the modules that renaming makes, and misses symmetries that
-// need more than swapping the local variables and actions of two modules, such as the rotations of a ring.
+// Find compares the texts of commands, rewards and formulas. It finds the modules that renaming makes. FindPermutations finds
+// permutations of variables within modules, such as the rotations of a ring of variables.
 //
 // Source: Kwiatkowska, Norman and Parker, Symmetry reduction for probabilistic model checking, CAV 2006.
 package symmetry

@@ -22,14 +22,13 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	if !isSupported(program) {
 		return nil
 	}
-	finder := &finder{program: program, identity: newRenaming(program, nil, nil), usedRewards: map[int]bool{}}
+	finder := newFinder(program)
 	for _, property := range properties {
 		if !finder.collect(property) {
 			return nil
 		}
 	}
-	finder.moduleTexts = finder.commandTexts(finder.identity)
-	finder.rewardTexts = finder.textsOfRewards(finder.identity)
+	finder.readTexts()
 	var classes []Class
 	for i := range program.Modules {
 		finder.addModule(&classes, i)
@@ -55,6 +54,17 @@ type finder struct {
 	// moduleTexts has the sorted texts of the commands of each module, rewardTexts those of the reward structures.
 	moduleTexts [][]string
 	rewardTexts []string
+}
+
+// newFinder returns a finder without properties.
+func newFinder(program *sema.Program) *finder {
+	return &finder{program: program, identity: newRenaming(program, nil, nil), usedRewards: map[int]bool{}}
+}
+
+// readTexts stores the texts of the commands and the rewards. All properties must have been collected.
+func (f *finder) readTexts() {
+	f.moduleTexts = f.commandTexts(f.identity)
+	f.rewardTexts = f.textsOfRewards(f.identity)
 }
 
 // addModule adds a module to the class that it can be swapped into, or to a new class.
@@ -153,12 +163,17 @@ func (f *finder) valuationCount(slots []int) int {
 	return count
 }
 
-// permutedVariables returns the slots of the variables of an expression and of their images, in ascending order.
+// permutedVariables returns the slots of the variables of an expression, of their images and of the variables whose images they are, in ascending
+// order.
 func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int {
+	origins := map[int]int{}
+	for from, to := range permutation.slots {
+		origins[to] = from
+	}
 	var slots []int
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		if variable, ok := operand.(*sema.Var); ok {
-			slots = append(slots, variable.Slot, image(permutation.slots, variable.Slot))
+			slots = append(slots, variable.Slot, image(permutation.slots, variable.Slot), image(origins, variable.Slot))
 		}
 		return true
 	})

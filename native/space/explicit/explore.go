@@ -52,6 +52,8 @@ type Options struct {
 	// Symmetry has interchangeable modules. Of the states that differ only by a permutation of them, one is explored. The choices of
 	// a state may then have several transitions to the same state. The actions of a choice may be those of another module.
 	Symmetry []symmetry.Class
+	// Permutations has a group of permutations of the variables, which is used like Symmetry. Only one of them may be given.
+	Permutations []symmetry.Permutation
 	// Progress is called a few times per second, never concurrently.
 	Progress func(progress.Progress)
 }
@@ -66,7 +68,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 		return nil, err
 	}
 	search := newExploration(model, opts)
-	canonical := newCanonicaliser(search.codec, opts.Symmetry)
+	canonical := newCanonicaliser(search.codec, &opts)
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
 		canonical.canonicalise(search.packedBuffer)
@@ -78,7 +80,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 // ExploreFurther builds the space of the states that are reachable from some unexplored states. These states
 // become the initial states, in the same order. The new space also has the warnings of the old space.
 func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	opts.Symmetry = space.symmetry
+	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
 	search := newExploration(space.compiled, opts)
 	for i := range from.All() {
 		search.store.add(space.store.state(i))
@@ -423,7 +425,7 @@ func (search *exploration) reportProgress(isFinal bool) {
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
 	space := &Space{
-		part: search.opts.Part, symmetry: search.opts.Symmetry, depth: search.opts.Depth,
+		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, depth: search.opts.Depth,
 		compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged,
 		fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised,
 	}

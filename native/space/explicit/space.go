@@ -34,9 +34,10 @@ type Space struct {
 	normalised       bool           // as returned by Normalised
 	restricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
-	part, depth      int              // Options.Part and Options.Depth
-	symmetry         []symmetry.Class // Options.Symmetry
-	withinDepth      bool             // as returned by WithinDepth
+	part, depth      int                    // Options.Part and Options.Depth
+	symmetry         []symmetry.Class       // Options.Symmetry
+	permutations     []symmetry.Permutation // Options.Permutations
+	withinDepth      bool                   // as returned by WithinDepth
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
@@ -49,7 +50,8 @@ func (space *Space) WithinDepth() bool { return space.withinDepth }
 
 // Fractions explores the same states again with fractions as weights.
 func (space *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
-	opts.Exact, opts.Part, opts.Depth, opts.Symmetry = true, space.part, space.depth, space.symmetry
+	opts.Exact, opts.Part, opts.Depth = true, space.part, space.depth
+	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
 	return Build(ctx, space.compiled, opts)
 }
 

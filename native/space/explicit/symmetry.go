@@ -6,20 +6,25 @@ import (
 	"tilecheck/prism/symmetry"
 )
 
-// canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted. States have the same
-// representative exactly if they differ only by a permutation of such modules.
+// canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted, or the least image under a group of
+// permutations is taken. States have the same representative exactly if they differ only by a permutation.
 type canonicaliser struct {
-	codec   *codec
-	classes []symmetry.Class
-	states  [][]uint64 // scratch space: the local states of the modules of a class
+	codec        *codec
+	classes      []symmetry.Class
+	permutations []symmetry.Permutation
+	states       [][]uint64 // scratch space: the local states of the modules of a class
+	image, least []uint64   // scratch space: packed states
 }
 
-// newCanonicaliser returns nil if there are no classes.
-func newCanonicaliser(codec *codec, classes []symmetry.Class) *canonicaliser {
-	if len(classes) == 0 {
+// newCanonicaliser returns nil without symmetry. Of Options.Symmetry and Options.Permutations, at most one may be given.
+func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
+	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 {
 		return nil
 	}
-	return &canonicaliser{codec: codec, classes: classes}
+	return &canonicaliser{
+		codec: codec, classes: opts.Symmetry, permutations: opts.Permutations,
+		image: make([]uint64, codec.words), least: make([]uint64, codec.words),
+	}
 }
 
 // canonicalise replaces each packed state in a list by its representative.
@@ -28,10 +33,28 @@ func (canonical *canonicaliser) canonicalise(packed []uint64) {
 		return
 	}
 	for i := 0; i < len(packed); i += canonical.codec.words {
+		state := packed[i : i+canonical.codec.words]
 		for _, class := range canonical.classes {
-			canonical.sortModules(packed[i:i+canonical.codec.words], class)
+			canonical.sortModules(state, class)
+		}
+		canonical.minimise(state)
+	}
+}
+
+// minimise replaces a packed state by its least image under the permutations.
+func (canonical *canonicaliser) minimise(state []uint64) {
+	copy(canonical.least, state)
+	for _, permutation := range canonical.permutations {
+		clear(canonical.image)
+		for slot, to := range permutation {
+			from, field := &canonical.codec.fields[slot], &canonical.codec.fields[to]
+			canonical.image[field.Word] |= (state[from.Word] >> from.Shift & from.Mask) << field.Shift
+		}
+		if slices.Compare(canonical.image, canonical.least) < 0 {
+			copy(canonical.least, canonical.image)
 		}
 	}
+	copy(state, canonical.least)
 }
 
 // sortModules sorts the local states of the interchangeable modules of a class.

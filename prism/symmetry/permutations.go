@@ -1,0 +1,249 @@
+package symmetry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/sema"
+)
+
+// Permutation is a permutation of the variables of a program: the value of variable i becomes the value of variable Permutation[i].
+type Permutation []int
+
+// maxPermutations is the largest group of permutations that is used. A state is compared with its image under each of them.
+const maxPermutations = 64
+
+// FindPermutations returns a group of permutations of variables that keep the commands of each module and the values of the given properties,
+// such as the rotations of a ring. The identity is not among them. It returns nil if there are no others, if the group is large, and for the programs and
+// properties for which [Find] returns nil.
+//
+// Candidates come from refining a partition of the variables by the texts of the commands in which they occur, after one
+// variable has been singled out. Each candidate is then compared with the program.
+//
+// Source: McKay and Piperno, Practical graph isomorphism II, Journal of Symbolic Computation 60, 2014, for refinement.
+func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutation {
+	if !isSupported(program) || len(program.Vars) == 0 {
+		return nil
+	}
+	finder := newFinder(program)
+	for _, property := range properties {
+		if !finder.collect(property) {
+			return nil
+		}
+	}
+	finder.readTexts()
+	colors := &coloring{finder: finder, numbers: map[string]int{}, commands: commandsByVariable(program)}
+	start := colors.refine(colors.initial())
+	class := largestClass(start)
+	if len(class) < 2 {
+		return nil
+	}
+	first := colors.singleOut(start, class[0])
+	var generators []Permutation
+	for _, other := range class[1:] {
+		permutation := matching(first, colors.singleOut(start, other))
+		if permutation != nil && finder.keeps(permutation) {
+			generators = append(generators, permutation)
+		}
+	}
+	return generate(generators)
+}
+
+// keeps reports whether a permutation keeps the commands of each module, the rewards and the observed formulas.
+func (f *finder) keeps(permutation Permutation) bool {
+	slots := map[int]int{}
+	for slot, to := range permutation {
+		slots[slot] = to
+	}
+	renamed := newRenaming(f.program, slots, nil)
+	for i, texts := range f.commandTexts(renamed) {
+		if !slices.Equal(texts, f.moduleTexts[i]) {
+			return false
+		}
+	}
+	return slices.Equal(f.textsOfRewards(renamed), f.rewardTexts) && f.keepsObserved(renamed)
+}
+
+// generate returns the group that permutations generate, without the identity. It returns nil if the group is too large.
+func generate(generators []Permutation) []Permutation {
+	var group []Permutation
+	known := map[string]bool{}
+	add := func(permutation Permutation) {
+		key := fmt.Sprint(permutation)
+		if !known[key] && !permutation.isIdentity() {
+			known[key] = true
+			group = append(group, permutation)
+		}
+	}
+	for _, generator := range generators {
+		add(generator)
+	}
+	for i := 0; i < len(group) && len(group) < maxPermutations; i++ {
+		for _, generator := range generators {
+			add(group[i].then(generator))
+		}
+	}
+	if len(group) >= maxPermutations {
+		return nil
+	}
+	return group
+}
+
+// then returns the permutation that applies p, and then next.
+func (p Permutation) then(next Permutation) Permutation {
+	result := make(Permutation, len(p))
+	for i, to := range p {
+		result[i] = next[to]
+	}
+	return result
+}
+
+// isIdentity reports whether a permutation maps every variable to itself.
+func (p Permutation) isIdentity() bool {
+	for i, to := range p {
+		if i != to {
+			return false
+		}
+	}
+	return true
+}
+
+// coloring gives variables colors. Variables that a permutation maps to each other have equal colors.
+type coloring struct {
+	*finder
+	numbers  map[string]int    // of the colors, by their texts
+	commands [][]*sema.Command // in which each variable occurs
+}
+
+// commandsByVariable returns, for each variable, the commands in which it occurs.
+func commandsByVariable(program *sema.Program) [][]*sema.Command {
+	commands := make([][]*sema.Command, len(program.Vars))
+	for i := range program.Modules {
+		for j := range program.Modules[i].Commands {
+			command := &program.Modules[i].Commands[j]
+			add := func(slot int) {
+				if list := commands[slot]; len(list) == 0 || list[len(list)-1] != command {
+					commands[slot] = append(list, command)
+				}
+			}
+			addVariables := func(expr sema.Expr) {
+				sema.Inspect(expr, func(operand sema.Expr) bool {
+					if variable, ok := operand.(*sema.Var); ok {
+						add(variable.Slot)
+					}
+					return true
+				})
+			}
+			addVariables(command.Guard)
+			for _, update := range command.Updates {
+				addVariables(update.Prob)
+				for _, assignment := range update.Assigns {
+					add(assignment.Slot)
+					addVariables(assignment.Value)
+				}
+			}
+		}
+	}
+	return commands
+}
+
+// number returns the color with a text.
+func (c *coloring) number(text string) int {
+	number, ok := c.numbers[text]
+	if !ok {
+		number = len(c.numbers)
+		c.numbers[text] = number
+	}
+	return number
+}
+
+// initial colors variables by their type, range, initial value and module.
+func (c *coloring) initial() []int {
+	colors := make([]int, len(c.program.Vars))
+	for i := range c.program.Vars {
+		v := &c.program.Vars[i]
+		colors[i] = c.number(fmt.Sprint("variable ", v.Type, v.Bounded, v.Low, v.High, v.Init, v.Module))
+	}
+	return colors
+}
+
+// singleOut gives one variable a color of its own, and refines the colors.
+func (c *coloring) singleOut(colors []int, variable int) []int {
+	changed := slices.Clone(colors)
+	changed[variable] = c.number(fmt.Sprint("single ", colors[variable]))
+	return c.refine(changed)
+}
+
+// refine colors variables by their colors and the texts of their commands, until no color is split.
+func (c *coloring) refine(colors []int) []int {
+	for {
+		next := make([]int, len(colors))
+		for variable := range colors {
+			next[variable] = c.number(c.textOf(colors, variable))
+		}
+		if countColors(next) == countColors(colors) {
+			return colors
+		}
+		colors = next
+	}
+}
+
+// textOf returns the color of a variable and the texts of its commands, in which variables are replaced by their colors and the variable itself by -1.
+func (c *coloring) textOf(colors []int, variable int) string {
+	slots := map[int]int{}
+	for i, color := range colors {
+		slots[i] = color
+	}
+	slots[variable] = -1
+	renamed := newRenaming(c.program, slots, nil)
+	texts := make([]string, len(c.commands[variable]))
+	for i, command := range c.commands[variable] {
+		texts[i] = renamed.command(command)
+	}
+	slices.Sort(texts)
+	return fmt.Sprint(colors[variable], " ", strings.Join(texts, "; "))
+}
+
+// countColors returns the number of different colors.
+func countColors(colors []int) int {
+	sorted := slices.Sorted(slices.Values(colors))
+	return len(slices.Compact(sorted))
+}
+
+// largestClass returns the variables of the most frequent color, in ascending order; of several, that of the first variable.
+func largestClass(colors []int) []int {
+	members := map[int][]int{}
+	for variable, color := range colors {
+		members[color] = append(members[color], variable)
+	}
+	var largest []int
+	for _, color := range colors {
+		if len(members[color]) > len(largest) {
+			largest = members[color]
+		}
+	}
+	return largest
+}
+
+// matching returns the permutation that maps each variable to the variable with the same color under another coloring. It returns nil if the colors differ, or if
+// variables share a color.
+func matching(from, to []int) Permutation {
+	variable := map[int]int{}
+	for i, color := range to {
+		if _, ok := variable[color]; ok {
+			return nil
+		}
+		variable[color] = i
+	}
+	permutation := make(Permutation, len(from))
+	isTaken := make([]bool, len(from))
+	for i, color := range from {
+		image, ok := variable[color]
+		if !ok || isTaken[image] {
+			return nil
+		}
+		permutation[i], isTaken[image] = image, true
+	}
+	return permutation
+}
