@@ -51,7 +51,11 @@ func (sys *system) optimumOfSolved(s int) bestBounds {
 		hasSeveralTargets := endTransition-firstTransition > 1
 		switch {
 		case hasSeveralTargets:
-			optimum.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
+			bounds := sys.evaluateChoice(s, c)
+			if !bounds.leaves && sys.minimize { // all transitions lead to s
+				return emptyBestBounds(true)
+			}
+			optimum.include(bounds, uint32(c), sys.minimize)
 		case int(target) != s: // a choice with one target has the value of the target
 			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leaves: true}, uint32(c), sys.minimize)
 		case sys.minimize: // the scheduler stays in s forever

@@ -106,3 +106,32 @@ func withinBounds(t *testing.T, graph *sparse.Graph, left, right *sparse.Set, di
 		}
 	}
 }
+
+// TestRepeatedLoops has a state with a choice whose two transitions both lead back to it, as in a model that is reduced by symmetry. A
+// scheduler that minimises stays there; one that maximises takes the other choice.
+func TestRepeatedLoops(t *testing.T) {
+	b := sparse.NewBuilder(sparse.MDP)
+	b.State()
+	b.Choice(sparse.NoAction)
+	b.AddRat(0, big.NewRat(1, 4), sparse.NoAction)
+	b.AddRat(0, big.NewRat(3, 4), sparse.NoAction)
+	b.Choice(sparse.NoAction)
+	b.AddRat(1, big.NewRat(1, 1), sparse.NoAction)
+	b.State()
+	b.Choice(sparse.NoAction)
+	b.AddRat(1, big.NewRat(1, 1), sparse.NoAction)
+	model, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, goal := sparse.FullSet(2), sparse.SetOf(2, 1)
+	for dir, want := range map[solve.Direction]float64{solve.Min: 0, solve.Max: 1} {
+		values, err := solve.Until(t.Context(), sparse.NewGraph(model), all, goal, dir, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if values.Lower[0] != want || values.Upper[0] != want {
+			t.Errorf("direction %v: [%v, %v], want %v", dir, values.Lower[0], values.Upper[0], want)
+		}
+	}
+}
