@@ -199,7 +199,7 @@ func (c *coloring) textOf(colors []int, variable int) string {
 	renamed := newRenaming(c.program, slots, nil)
 	texts := make([]string, len(c.commands[variable]))
 	for i, command := range c.commands[variable] {
-		texts[i] = renamed.command(command)
+		texts[i] = renamed.commandText(command)
 	}
 	slices.Sort(texts)
 	return fmt.Sprint(colors[variable], " ", strings.Join(texts, "; "))
