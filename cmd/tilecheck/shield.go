@@ -90,7 +90,7 @@ func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	return errors.Join(c.print(env, computed, promise, written, time.Since(start)), err)
 }
 
-// checkOutputs returns an error if an output has no format for shields, or cannot be written.
+// checkOutputs returns an error if an output file has a format that cannot express a shield, or if the file cannot be written.
 func (c *shieldCmd) checkOutputs(env *environment) error {
 	outputs := []string{c.Output}
 	if target, ok := stateFiles(c.Output); ok {

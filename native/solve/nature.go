@@ -78,8 +78,9 @@ const robustFloor = 0x1p-900
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// choiceBound returns a lower or upper bound on the reward of choice c plus its value under nature's distribution. values has bounds on
-// the values of the targets, and rewardErr bounds the relative error of the reward. Concurrent calls are safe.
+// choiceBound returns a lower bound, or an upper bound, on the reward of choice c plus the expected value of its successor, if nature picks its
+// optimal distribution. values has bounds on the values of all states, and rewardErr bounds the relative error of the reward. Concurrent calls are
+// safe.
 func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64, upper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustable := buffer[:0]
@@ -101,15 +102,28 @@ func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64,
 		return 0
 	}
 	if reward > 0 {
-		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
+		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
 	}
 	if n.freeProbability[c] > 0 {
 		sum += n.distributeFreeProbability(n.freeProbability[c], adjustable, upper)
 	}
+	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
 	relErr := 1.05 * (float64(4*(end-first)+24)*unit + rewardErr)
 	if upper {
-		return min(max(sum+sum*relErr, robustFloor), maximum)
+		return roundUpWithin(sum, relErr, maximum)
 	}
+	return roundDownWithin(sum, relErr, minimum)
+}
+
+// roundUpWithin returns an upper bound on the exact value of a nonnegative sum with a relative error of at most relErr. The exact value is at
+// most maximum, so the bound is, too.
+func roundUpWithin(sum, relErr, maximum float64) float64 {
+	return min(max(sum+sum*relErr, robustFloor), maximum)
+}
+
+// roundDownWithin returns a lower bound on the exact value of a nonnegative sum with a relative error of at most relErr. The exact value is at
+// least minimum, so the bound is, too.
+func roundDownWithin(sum, relErr, minimum float64) float64 {
 	sum = min(sum, math.MaxFloat64)
 	bound := sum - sum*relErr
 	if !(bound >= robustFloor) { // also for NaN

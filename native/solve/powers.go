@@ -99,7 +99,8 @@ func (steps *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *b
 	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
-// evaluateScaled returns the value of choice c of state s after one more step.
+// evaluateScaled returns the reward of choice c of state s plus the expected value of its successor, as an integer over a power of the base. The
+// values are those after the steps so far; weights and rewards are scaled to integers.
 func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	first, end := steps.graph.Row(c)
 	reward := new(big.Int)

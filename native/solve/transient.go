@@ -216,8 +216,8 @@ func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
 
-// step writes the values before one uniformised step of the maybe states to next. values has the values after the step. It reports whether
-// any value changed.
+// step computes one step of the uniformised chain backwards, for the maybe states: from the values after the step, in values, it computes the
+// values before the step, in next. It reports whether any value changed.
 func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	uniform.lostSmallValue = false

@@ -32,14 +32,15 @@ type candidate struct {
 	guard []*term
 }
 
-// treeBuilder builds a decision tree. growth limits how often moves may be repeated in several branches.
+// treeBuilder builds a decision tree. A move that several branches need is repeated in each of them; growth is the number of repetitions that are
+// still allowed.
 type treeBuilder struct {
 	builder *builder
 	growth  int
 }
 
 // build returns a decision tree that finds the enabled moves among the candidates in a state where the facts hold. It branches on the variable or
-// condition that occurs in the guards of most candidates.
+// condition that occurs in the guards of most candidates, and subtracts the repeated moves from growth.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
 	slot, values, decidedByVariable := b.bestVariable(candidates, facts)

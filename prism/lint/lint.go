@@ -43,7 +43,7 @@ type Finding struct {
 	State   string // an example state, "(s=2)"; empty if the finding is about all states or none
 }
 
-// Sort sorts findings by position, code and message, and removes duplicates.
+// Sort sorts findings by file, position, code, message and state, and removes duplicates.
 func Sort(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(first, second Finding) int {
 		return cmp.Or(

@@ -43,8 +43,8 @@ func (d *spaceComparison) choiceText(c *choice) string {
 	return text
 }
 
-// explainTransition returns the first transition in which two choices with the same action differ. firstChoice is a choice of state i of the first
-// space, and secondChoice is a choice of state j of the second.
+// explainTransition describes the first transition in which two choices with the same action differ: in its target or the lower end of its
+// probability, and otherwise in the upper end. firstChoice is a choice of state i of the first space, secondChoice one of state j of the second.
 func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
 	inFirst, inSecond := firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)

@@ -33,7 +33,7 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 	return fit
 }
 
-// add counts a cell that has a published number as compatible or as contradicted.
+// add adds a cell of the table with a published number: it counts whether the cell is compatible, and sums up the squared z-scores.
 func (f *thesisFit) add(cell *report.ComparisonCell) {
 	f.compared++
 	if !slices.Contains(f.columns, cell.Strategy) {

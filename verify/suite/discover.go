@@ -292,7 +292,8 @@ func (d *directory) runsOfModel(line []word) ([]Run, error) {
 	return runs, nil
 }
 
-// runsWithProps returns the runs of a model with each of its properties files. args are the switches of the model. models are all models.
+// runsWithProps returns the runs of a model with each properties file that belongs to it. args are the switches that its file of switches has for
+// the model. models has all models of the directory, each followed by its switches.
 func (d *directory) runsWithProps(model string, args []word, models [][]word) ([]Run, error) {
 	var runs []Run
 	for _, file := range d.files {

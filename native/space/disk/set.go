@@ -202,8 +202,8 @@ func (cursor *Cursor) read(start, end int64) ([]byte, error) {
 // errDamaged says that the content of a file cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
 
-// decodeKeys decodes count keys and appends them to keys. A key is stored as its difference to the key before,
-// which for the first one is the last of keys.
+// decodeKeys decodes count keys and appends them to keys, which must have a key already. Each key is stored relative to the one before: a byte with
+// the number of leading words that are equal, the difference of the next word, and the other words. The unused low bits of a word are left out.
 func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
 	words := layout.words
 	if words == 1 {
