@@ -137,7 +137,7 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	}
 	results, err = c.checkModel(ctx, env, name, text, job)
 	if err == nil && c.Model == "" {
-		notes = []string{name + ": the claims are about the model in the file; --model FILE checks that it is your model"}
+		notes = []string{name + ": the claims in the column proves are about the states in this file; --model FILE also checks that the states are those of your model, and the claims those of the properties"}
 	}
 	isProven := func(result certify.Result) bool { return result.Err == nil }
 	if err == nil && slices.ContainsFunc(results, isProven) && isTimed(ctx, job) {

@@ -85,7 +85,7 @@ func (c *checkup) nextCommand() string {
 	if len(c.readyTools) > 0 {
 		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.readyTools, ",")
 	}
-	return "next: tilecheck check" + models + ", which needs no other engine; " + toolbox.MissingImage("prism")
+	return "next: tilecheck check" + models + " (no other engine is needed)\nto add PRISM: " + toolbox.MissingImage("prism")
 }
 
 // versionTimeout is the time limit for a tool to print its version.

@@ -19,7 +19,7 @@ const (
 	exitOK         = 0  // everything that was asked was verified or agreed
 	exitCannotRun  = 1  // something could not be run, or was interrupted
 	exitFailed     = 2  // an expectation failed: a bounded property is false, a published value is not met and no note expects it
-	exitDisagree   = 3  // engines disagree
+	exitDisagree   = 3  // engines or models disagree
 	exitOutOfLimit = 4  // a time or memory limit was hit
 	exitUsage      = 80 // wrong flags or arguments
 )

@@ -49,7 +49,7 @@ type genCmd struct {
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
 	Model      string `name:"kind" aliases:"model" help:"Kind of model: final, combined or prototype (the thesis's), dtmc (with a policy), pomdp, or smg (the mover against who places the tiles)." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"Who draws the cell of a new tile: the scheduler, as in the thesis (cell, the default), or chance, as in the game, for exact values (uniform, the default of dtmc and pomdp, or module). Of an smg, what the spawner chooses: worst-cell (default), worst-tile or worst." placeholder:"SPAWN"`
+	Spawn      string `help:"Who draws the cell of a new tile. cell (the default): the scheduler, as in the thesis. uniform (the default of dtmc and pomdp): chance, as in the game. module: chance, in a module of its own. Of an smg, what the spawner chooses: worst-cell (default), worst-tile or worst." placeholder:"SPAWN"`
 	updateFlag `embed:""`
 	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
 	Rewards    bool   `help:"Add the reward structures moves and score."`

@@ -17,7 +17,7 @@ const description = `Bridge to the probabilistic model checkers PRISM and Storm,
 
     tilecheck check die.prism --prop 'P=? [ F s=7 ]'
 
-Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, 3 engines disagree, 4 timeout or out of memory, 80 usage.`
+Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, 3 engines or models disagree, 4 timeout or out of memory, 80 usage.`
 
 // examples returns the example command lines of a help text.
 func examples(lines ...string) string { return "Examples:\n\n    " + strings.Join(lines, "\n    ") }

@@ -16,7 +16,7 @@ import (
 )
 
 type mergeCmd struct {
-	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags behind -- are given to the command that the shards are of." file:"in"`
+	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- --format json." file:"in"`
 	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
 }
 

@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states (default; compare models: sim); sampling: sim, ci, aci, apmc, sprt, splitting." placeholder:"METHOD"`
+	Method method `help:"states (the default, but sim in compare), or by sampling: sim, ci, aci, apmc, sprt, splitting." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.

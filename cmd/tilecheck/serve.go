@@ -95,7 +95,7 @@ func printAddress(env *environment, addr net.Addr, token string) {
 	if env.quiet {
 		return
 	}
-	fmt.Fprintln(env.stderr, "open this address in a browser: whoever has it may ask, others may not; Ctrl-C ends")
+	fmt.Fprintln(env.stderr, "open this address in a browser; its token lets everybody who has it use the page; Ctrl-C ends")
 	if name, err := os.Hostname(); everywhere && err == nil {
 		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}

@@ -42,7 +42,7 @@ type typeFlags struct {
 // refuseForModel returns a usage error if one of the flags is given together with a model.
 func (c *typeFlags) refuseForModel() error {
 	if c.DTMC || c.MDP || c.CTMC {
-		return usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
+		return usageError("--dtmc, --mdp and --ctmc are for files of states; the text of a model declares its type")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	facts.Add(table.Column{Name: "the strategy itself wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
 	facts.Add(table.Column{Field: "strategy"}, strategy, nil)
 	facts.Add(table.Column{Field: "strategy_boards"}, boards, nil)
-	facts.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
+	facts.Add(table.Column{Name: "states"}, part.States(), "explored for the best bound")
 	facts.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
 	facts.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
 	facts.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")

@@ -131,7 +131,7 @@ func pairTable(contest *play.Contest) *table.Table {
 
 // winnerText names the better player. If the games do not distinguish two players, they need not be equal.
 func winnerText(p *play.Pair) string {
-	return [...]string{"second", "not known", "first"}[p.Winner()+1]
+	return [...]string{"second", "undecided", "first"}[p.Winner()+1]
 }
 
 // contestNotes returns notes about the end of the contest, the opponent, and the intervals.
@@ -146,9 +146,9 @@ func contestNotes(contest *play.Contest) []string {
 	}
 	notes = append(append(notes, contest.Warnings...), opponentNotes(contest.Match)...)
 	confidence := 100 * contest.Confidence
-	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
+	pairs := fmt.Sprintf("all places and differences are right together with %g %% confidence; all players met the same tiles (common random numbers)", confidence)
 	if contest.By == play.ByWin {
-		pairs += "; proven, " + stats.EmpiricalBernsteinSequence.String()
+		pairs += "; the intervals hold for every distribution (" + stats.EmpiricalBernsteinSequence.String() + ")"
 	} else {
 		pairs += fmt.Sprintf("; nominal, Student t with the error probability divided among pairs and looks (%d so far)", contest.Looks)
 	}

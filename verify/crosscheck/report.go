@@ -160,7 +160,7 @@ func (r *Report) String() string {
 	text := cmp.Or(strings.Join(counts, ", "), "nothing was compared")
 	rowsDisagree := r.Count(Disagree)+r.Count(Invalid) > 0
 	if !rowsDisagree && r.countModelDifferences() > 0 {
-		text += "; but the models differ"
+		text += "; but the models differ (their first difference is below)"
 	}
 	return text
 }
