@@ -54,7 +54,7 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folders.Close()) }()
-	listener, err := c.listen(ctx)
+	listener, err := c.listen(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ const (
 )
 
 // listen listens on the address of --listen; without the flag on the first free default port.
-func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
+func (c *serveCmd) listen(ctx context.Context, env *environment) (net.Listener, error) {
 	var config net.ListenConfig
 	if c.Listen != "" {
 		listener, err := config.Listen(ctx, "tcp", c.Listen)
@@ -118,15 +118,18 @@ func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
 		}
 		return listener, err
 	}
-	return c.listenDefault(ctx)
+	return listenDefault(ctx, env)
 }
 
-// listenDefault listens on the first free default port.
-func (c *serveCmd) listenDefault(ctx context.Context) (net.Listener, error) {
+// listenDefault listens on the first free default port. It prints a note if that is not the first one.
+func listenDefault(ctx context.Context, env *environment) (net.Listener, error) {
 	var config net.ListenConfig
 	for port := defaultPort; ; port++ {
 		listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
 		if !errors.Is(err, syscall.EADDRINUSE) {
+			if err == nil && port > defaultPort && !env.quiet {
+				fmt.Fprintf(env.stderr, "note: another program has port %d, so the page is at port %d\n", defaultPort, port)
+			}
 			return listener, err
 		}
 		if port == defaultPort+morePorts {
