@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net"
 	"strings"
 	"testing"
@@ -13,22 +14,27 @@ func TestServeListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	_, err = (&serveCmd{Listen: taken.Addr().String()}).listen(t.Context())
+	var notes bytes.Buffer
+	env := &environment{system: system{stderr: &notes}}
+	_, err = (&serveCmd{Listen: taken.Addr().String()}).listen(t.Context(), env)
 	if err == nil || !strings.Contains(err.Error(), "another program has this port, want another one, or 127.0.0.1:0 for any free one") {
 		t.Errorf("error %v", err)
 	}
-	first, err := (&serveCmd{}).listen(t.Context())
+	first, err := (&serveCmd{}).listen(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	second, err := (&serveCmd{}).listen(t.Context())
+	second, err := (&serveCmd{}).listen(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()
 	if first.Addr().String() == second.Addr().String() {
 		t.Errorf("both listen on %v", first.Addr())
+	}
+	if want := "note: another program has port 8048, so the page is at port "; !strings.Contains(notes.String(), want) {
+		t.Errorf("printed %q, want %q", notes.String(), want)
 	}
 }
 
