@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -82,6 +83,16 @@ func (acc *accumulation) restrict(choices *sparse.Set, reward *sparse.Reward) (*
 	model.Rewards = []sparse.Reward{*reward}
 	restricted := model.Restrict(choices)
 	return NewGame(sparse.NewGraph(restricted), acc.game.maximizer), &restricted.Rewards[0]
+}
+
+// unrestrictedStrategy returns a strategy of a game that restrict has reduced to some choices as a strategy of the complete game. Where every
+// remaining choice is optimal, it makes the first of them, because the others need not be optimal.
+func unrestrictedStrategy(restricted *Game, strategy []uint32, choices *sparse.Set) []uint32 {
+	complete := slices.Clone(strategy)
+	for s := range complete {
+		complete[s] = orFirst(complete[s], restricted.graph, s)
+	}
+	return originalStrategy(complete, choiceNumbers(choices))
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -226,7 +237,7 @@ func (acc *accumulation) largeReward(finite *sparse.Set) (*largeReward, error) {
 		}
 	}
 	if later.Scheduler != nil {
-		later.Scheduler = originalStrategy(later.Scheduler, choiceNumbers(optimal))
+		later.Scheduler = unrestrictedStrategy(game, later.Scheduler, optimal)
 	}
 	return &largeReward{optimal, later, acc.greatestLimit(finite, optimal, later.Exact)}, nil
 }

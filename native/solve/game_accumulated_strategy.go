@@ -34,7 +34,7 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	if err != nil || reaching.Scheduler == nil {
 		return err
 	}
-	maximizer := originalStrategy(reaching.Scheduler, choiceNumbers(kept))
+	maximizer := unrestrictedStrategy(game, reaching.Scheduler, kept)
 	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizer, large.later.Scheduler)
 }
 
