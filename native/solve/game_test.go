@@ -468,33 +468,6 @@ func TestGameZeroUnlessReachedInfinite(t *testing.T) {
 	}
 }
 
-// TestGameZeroUnlessReachedLastReward has two choices that reach the target for certain, with rewards 1 and 3. Both are optimal for the
-// probability to reach it; only one is for the reward.
-func TestGameZeroUnlessReachedLastReward(t *testing.T) {
-	builder := sparse.NewBuilder(sparse.MDP)
-	for s := range 2 {
-		builder.State()
-		for range 2 - s {
-			builder.Choice(sparse.NoAction)
-			builder.AddRat(1, big.NewRat(1, 1), sparse.NoAction)
-		}
-	}
-	model, err := builder.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
-	model.Initial = []uint32{0}
-	reward := &sparse.Reward{Choice: []float64{1, 3, 0}, ChoiceRat: []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 1), new(big.Rat)}}
-	game := solve.NewGame(sparse.NewGraph(model), sparse.SetOf(2, 0))
-	values, err := game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(2, 1), solve.Options{Exact: true, Scheduler: true})
-	if err != nil || values.Exact[0].Cmp(big.NewRat(3, 1)) != 0 {
-		t.Fatalf("the value is %v, %v, want 3", values, err)
-	}
-	if choice := values.Controller.Nodes[values.Controller.Start[0]].Moves[0].Choice; choice != 1 {
-		t.Errorf("the maximizer makes choice %d, want 1", choice)
-	}
-}
-
 // TestGameZeroUnlessReachedStrategies: the Markov chain of the strategies of both sides has the value, exactly or within the bounds.
 func TestGameZeroUnlessReachedStrategies(t *testing.T) {
 	compared, remember := 0, 0
