@@ -10,7 +10,7 @@ import (
 // comments returns the comments of a declaration: the block directly above it, and what stands behind it in the same line; for a module or
 // reward structure, behind its name. It returns "" if there are none.
 func (decl *declaration) comments() string {
-	if decl.about == nil || decl.node == nil {
+	if decl.details == nil || decl.node == nil {
 		return ""
 	}
 	d, whole := decl.doc, rangeOf(decl.node)

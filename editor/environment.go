@@ -7,173 +7,173 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// environment holds hashes of the declarations that commands refer to.
+// environment holds hashes of the declarations that commands refer to. While these do not change, the errors and warnings of an unchanged
+// command do not change.
 type environment struct {
-	text  []byte
-	decls map[string][]declared
-	kinds map[string]uint64 // hashes of the meanings of names, without the values of constants
-	names map[string]uint64 // hashes including the values of constants
-	all   uint64            // hash of what affects every command; 0 if results must not be reused
+	text   []byte
+	decls  map[string][]declared // by name
+	kinds  map[string]uint64     // the hash of the meaning of each name, without the values of constants
+	values map[string]uint64     // the same with the values of constants
+	common uint64                // the hash of what affects every command; 0 if results must not be reused
 }
 
-// declared is the declaration of a value, with its module.
+// declared is the declaration of a constant, formula or variable, with the name of its module; "" for none.
 type declared struct {
 	syntax.Node
 	module string
 }
 
-// state holds hashes of the environment of a command: kinds of the meanings of its names, values
-// also of the values of constants that affect it. A hash is 0 if it must not be used.
+// state describes the environment of one command by two hashes. A hash is 0 if it is unknown.
 type state struct {
-	kinds, values uint64
-	// sameResult says that commands with the same values have warnings either all or none.
+	kinds  uint64 // of the meanings of the names in the command
+	values uint64 // of kinds, and of the values of the constants that affect the command
+	// sameResult says that of the commands with the same values hash either all have warnings or none has.
 	sameResult bool
 }
 
+// environmentOf returns the environment of the commands of a model. text is the text of the model.
 func environmentOf(m *syntax.Model, text []byte) *environment {
-	s := &environment{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), names: make(map[string]uint64), all: 1}
-	add := func(id *syntax.Ident, n syntax.Node, module string) {
-		s.decls[id.Name] = append(s.decls[id.Name], declared{n, module})
-	}
+	e := &environment{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), values: make(map[string]uint64), common: 1}
 	modules := make(map[string]bool)
-	module := func(id *syntax.Ident) bool {
-		twice := modules[id.Name]
-		modules[id.Name] = true
-		return !twice
-	}
-	distinct := true // module names are distinct
 	var renamed []*syntax.RenamedModule
+	numModules := 0
 	for _, item := range m.Items {
 		switch n := item.(type) {
 		case *syntax.TypeDecl:
-			s.all = mix(s.all, s.hash(n))
+			e.common = mix(e.common, e.textHash(n))
 		case *syntax.ConstDecl:
-			add(n.Name, n, "")
+			e.add(n.Name, n, "")
 		case *syntax.FormulaDecl:
-			add(n.Name, n, "")
+			e.add(n.Name, n, "")
 		case *syntax.GlobalDecl:
-			add(n.Var.Name, n.Var, "")
+			e.add(n.Var.Name, n.Var, "")
 		case *syntax.Module:
-			distinct = module(n.Name) && distinct
+			modules[n.Name.Name] = true
+			numModules++
 			for _, v := range n.Vars {
-				add(v.Name, v, n.Name.Name)
+				e.add(v.Name, v, n.Name.Name)
 			}
 		case *syntax.RenamedModule:
-			distinct = module(n.Name) && distinct
+			modules[n.Name.Name] = true
+			numModules++
 			renamed = append(renamed, n)
 		}
 	}
-	for _, n := range renamed { // the names in its commands are renamed
-		s.all = mix(s.all, s.hash(n))
+	for _, n := range renamed { // a renaming copies the commands of a module with other names
+		e.common = mix(e.common, e.textHash(n))
 		for _, r := range n.Renames {
-			s.all = mix(mix(s.all, s.name(r.Old.Name)), s.name(r.New.Name))
+			e.common = mix(mix(e.common, e.valueHash(r.Old.Name)), e.valueHash(r.New.Name))
 		}
 	}
-	if !distinct {
-		s.all = 0
+	if len(modules) < numModules { // two modules have the same name
+		e.common = 0
 	}
-	return s
+	return e
 }
 
-// hash returns a hash of the text of a node.
-func (s *environment) hash(n syntax.Node) uint64 {
-	return maphash.Bytes(seed, s.text[n.Pos().Offset:n.End().Offset])
+// add records the declaration of a name.
+func (e *environment) add(id *syntax.Ident, declaration syntax.Node, module string) {
+	e.decls[id.Name] = append(e.decls[id.Name], declared{declaration, module})
 }
 
-// name returns a hash of the meaning of a name.
-func (s *environment) name(name string) uint64 { return s.number(s.names, name, true) }
+// textHash returns a hash of the text of a node.
+func (e *environment) textHash(n syntax.Node) uint64 {
+	return maphash.Bytes(seed, e.text[n.Pos().Offset:n.End().Offset])
+}
 
-// kind returns a hash of the meaning of a name without the values of constants.
-func (s *environment) kind(name string) uint64 { return s.number(s.kinds, name, false) }
+// valueHash returns a hash of the meaning of a name, including the values of constants.
+func (e *environment) valueHash(name string) uint64 { return e.nameHash(e.values, name, true) }
 
-func (s *environment) number(known map[string]uint64, name string, values bool) uint64 {
-	if h, ok := known[name]; ok {
-		return h
+// kindHash returns a hash of the meaning of a name, without the values of constants.
+func (e *environment) kindHash(name string) uint64 { return e.nameHash(e.kinds, name, false) }
+
+// nameHash returns a hash of the declarations of a name and of all names in them. known caches the hashes of names.
+func (e *environment) nameHash(known map[string]uint64, name string, withValues bool) uint64 {
+	if hash, ok := known[name]; ok {
+		return hash
 	}
-	h := uint64(1)
-	known[name] = h // ends the recursion for a cyclic definition, which is an error
-	for _, d := range s.decls[name] {
+	hash := uint64(1)
+	known[name] = hash // ends the recursion for a cyclic definition, which is an error
+	for _, d := range e.decls[name] {
 		switch n := d.Node.(type) {
 		case *syntax.VarDecl: // its range does not matter
-			h = mix(mix(h, uint64(n.Type)+2), maphash.String(seed, d.module))
+			hash = mix(mix(hash, uint64(n.Type)+2), maphash.String(seed, d.module))
 			continue
 		case *syntax.ConstDecl:
-			if !values {
-				h = mix(h, ^uint64(n.Type))
+			if !withValues {
+				hash = mix(hash, ^uint64(n.Type))
 				continue
 			}
 		}
-		h = mix(h, s.hash(d.Node))
+		hash = mix(hash, e.textHash(d.Node))
 		syntax.Inspect(d.Node, func(n syntax.Node) bool {
 			if id, ok := n.(*syntax.Ident); ok {
-				h = mix(h, s.number(known, id.Name, values))
+				hash = mix(hash, e.nameHash(known, id.Name, withValues))
 			}
 			return true
 		})
 	}
-	known[name] = h
-	return h
+	known[name] = hash
+	return hash
 }
 
-// stateOf returns the state of the environment for a command.
-func (s *environment) stateOf(p textCommand) state {
-	if s.all == 0 {
+// stateOf returns the state of the environment for a command. Its values hash is 0 if it is not known which constants affect the command.
+func (e *environment) stateOf(c textCommand) state {
+	if e.common == 0 {
 		return state{}
 	}
-	h := mix(s.all, maphash.String(seed, p.module))
-	for _, name := range p.uses {
-		h = mix(h, s.kind(name))
+	kinds := mix(e.common, maphash.String(seed, c.module))
+	for _, name := range c.uses {
+		kinds = mix(kinds, e.kindHash(name))
 	}
-	w := p.constantUse.Load()
-	if h == 0 || w == nil || w.kinds != h {
-		return state{kinds: h}
+	use := c.constantUse.Load()
+	if kinds == 0 || use == nil || use.kinds != kinds {
+		return state{kinds: kinds}
 	}
-	values := mix(s.all, h)
-	for _, unit := range w.units {
-		values = mix(values, maphash.String(seed, unit))
+	values := mix(e.common, kinds)
+	for _, operation := range use.operations {
+		values = mix(values, maphash.String(seed, operation))
 	}
-	for _, name := range w.names {
-		values = mix(values, s.name(name))
+	for _, name := range use.names {
+		values = mix(values, e.valueHash(name))
 	}
-	return state{h, values, w.decided}
+	return state{kinds, values, use.decided}
 }
 
-// constantUse describes how the values of constants affect a command without errors: whether the
-// guard is false in every state, and whether an operation on constants has another value in
-// float64 arithmetic.
+// constantUse describes which constants affect the warnings of a command without errors. There are two such warnings: the guard is false in every
+// state, and an operation on constants has another value in float64 arithmetic.
 type constantUse struct {
 	kinds uint64 // the state.kinds for which the description holds
-	// units are the texts of distinct operations on constants and literals, names the names in
-	// them. If decided is set, these and the values of the names determine the result.
-	units, names []string
-	decided      bool
+	// operations are the texts of distinct operations on constants and literals, names the names in them.
+	operations, names []string
+	decided           bool // the operations and the values of the names determine whether there are warnings
 }
 
-// constantUseOf returns the constantUse of a command.
-func (s *environment) constantUseOf(c *syntax.Command, kinds uint64) *constantUse {
-	v := constantFinder{environment: s, w: &constantUse{kinds: kinds, decided: true}, open: make(map[string]foldKind)}
-	if v.operand(c.Guard) == fixed { // it may be false
-		v.w.decided = false
+// constantUseOf returns the constantUse of a command in an environment with this state.kinds.
+func (e *environment) constantUseOf(c *syntax.Command, kinds uint64) *constantUse {
+	f := constantFinder{environment: e, use: &constantUse{kinds: kinds, decided: true}, formulas: make(map[string]foldKind)}
+	if f.operand(c.Guard) == fixed { // it may be false
+		f.use.decided = false
 	}
 	for _, u := range c.Updates {
-		v.root(u.Prob)
-		v.root(u.ProbHigh)
+		f.expression(u.Prob)
+		f.expression(u.ProbHigh)
 		for _, a := range u.Assigns {
-			v.root(a.Value)
+			f.expression(a.Value)
 		}
 	}
-	if !v.w.decided { // the result may depend on any name in the command
-		v.w.units, v.w.names = nil, nil
-		v.addNames(c)
+	if !f.use.decided { // the result may depend on any name in the command
+		f.use.operations, f.use.names = nil, nil
+		f.addNames(c)
 	}
-	return v.w
+	return f.use
 }
 
-// constantFinder finds the operations on constants in a command.
+// constantFinder finds the operations on constants in a command, and records them in use.
 type constantFinder struct {
 	*environment
-	w    *constantUse
-	open map[string]foldKind // of visited formulas; unknown while a formula is being visited
+	use      *constantUse
+	formulas map[string]foldKind // of the visited formulas; unknown for a formula that contains the visited one
 }
 
 // foldKind says what constant folding makes of an expression.
@@ -185,133 +185,148 @@ const (
 	varying          // an operation on variables, whatever the values of constants are
 )
 
-// root visits an expression that is not an operand.
-func (v *constantFinder) root(x syntax.Expr) {
+// expression visits an expression that is no operand of another one; it may be nil.
+func (f *constantFinder) expression(x syntax.Expr) {
 	if x != nil {
-		v.addUnit(x, v.operand(x))
+		f.addOperation(x, f.operand(x))
 	}
 }
 
-// addUnit records an operation on constants that is not part of a larger one.
-func (v *constantFinder) addUnit(x syntax.Expr, is foldKind) {
+// addOperation records an expression and its names if its kind is fixed and it is an operation. The caller ensures that it is not part of a
+// larger operation on constants.
+func (f *constantFinder) addOperation(x syntax.Expr, kind foldKind) {
+	x = withoutParentheses(x)
+	if kind != fixed || f.isAtom(x) {
+		return
+	}
+	if text := string(f.text[x.Pos().Offset:x.End().Offset]); !slices.Contains(f.use.operations, text) {
+		f.use.operations = append(f.use.operations, text)
+		f.addNames(x)
+	}
+}
+
+func withoutParentheses(x syntax.Expr) syntax.Expr {
 	for {
 		p, ok := x.(*syntax.Paren)
 		if !ok {
-			break
+			return x
 		}
 		x = p.X
 	}
-	if is != fixed {
-		return
-	}
-	switch x := x.(type) { // no operation
-	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
-		return
-	case *syntax.Ident:
-		if v.isConst(x.Name) {
-			return
-		}
-	}
-	if unit := string(v.text[x.Pos().Offset:x.End().Offset]); !slices.Contains(v.w.units, unit) {
-		v.w.units = append(v.w.units, unit)
-		v.addNames(x)
-	}
 }
 
-func (v *constantFinder) isConst(name string) bool {
-	list := v.decls[name]
-	if len(list) != 1 {
+// isAtom reports whether an expression is a literal or the name of a constant.
+func (f *constantFinder) isAtom(x syntax.Expr) bool {
+	switch x := x.(type) {
+	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
+		return true
+	case *syntax.Ident:
+		return f.isConst(x.Name)
+	}
+	return false
+}
+
+// isConst reports whether the only declaration of a name is that of a constant.
+func (f *constantFinder) isConst(name string) bool {
+	declarations := f.decls[name]
+	if len(declarations) != 1 {
 		return false
 	}
-	_, ok := list[0].Node.(*syntax.ConstDecl)
+	_, ok := declarations[0].Node.(*syntax.ConstDecl)
 	return ok
 }
 
 // addNames records the names in a node.
-func (v *constantFinder) addNames(n syntax.Node) {
+func (f *constantFinder) addNames(n syntax.Node) {
 	syntax.Inspect(n, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(v.w.names, id.Name) {
-			v.w.names = append(v.w.names, id.Name)
+		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(f.use.names, id.Name) {
+			f.use.names = append(f.use.names, id.Name)
 		}
 		return true
 	})
 }
 
-// operand returns the foldKind of an expression.
-func (v *constantFinder) operand(x syntax.Expr) foldKind {
+// operand returns the foldKind of an expression, and records the operations on constants that are operands of operations on variables. Where
+// it returns unknown, it clears use.decided.
+func (f *constantFinder) operand(x syntax.Expr) foldKind {
 	switch x := x.(type) {
 	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return fixed
 	case *syntax.Paren:
-		return v.operand(x.X)
+		return f.operand(x.X)
 	case *syntax.Ident:
-		return v.ident(x)
+		return f.ident(x)
 	case *syntax.Unary:
-		return v.operand(x.X)
+		return f.operand(x.X)
 	case *syntax.Binary:
 		switch x.Op {
-		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies, syntax.OpIff: // a constant operand decides the result or is removed
-			a, b := v.operand(x.X), v.operand(x.Y)
-			if a == b && a == varying {
-				return varying
-			}
-			if a != fixed || b != fixed {
-				v.w.decided = false
-				return unknown
-			}
-			return fixed
+		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies, syntax.OpIff:
+			return f.logical(x)
 		}
-		return v.operands(x.X, x.Y)
+		return f.operands(x.X, x.Y)
 	case *syntax.Cond:
-		if v.operand(x.C) != varying {
+		if f.operand(x.C) != varying {
 			break
 		}
-		for _, y := range []syntax.Expr{x.T, x.E} {
-			v.addUnit(y, v.operand(y))
+		for _, branch := range []syntax.Expr{x.T, x.E} {
+			f.addOperation(branch, f.operand(branch))
 		}
 		return varying
 	case *syntax.Call:
-		return v.operands(x.Args...)
+		return f.operands(x.Args...)
 	}
-	v.w.decided = false
+	f.use.decided = false
+	return unknown
+}
+
+// logical returns the foldKind of a logical operation. It is unknown if only one operand is constant, because such an operand decides the result
+// or is removed.
+func (f *constantFinder) logical(x *syntax.Binary) foldKind {
+	left, right := f.operand(x.X), f.operand(x.Y)
+	if left == right && left != unknown {
+		return left
+	}
+	f.use.decided = false
 	return unknown
 }
 
 // operands returns the foldKind of an operation that needs the values of all its operands.
-func (v *constantFinder) operands(list ...syntax.Expr) foldKind {
-	shapes := make([]foldKind, len(list))
+func (f *constantFinder) operands(list ...syntax.Expr) foldKind {
+	kinds := make([]foldKind, len(list))
 	for i, x := range list {
-		shapes[i] = v.operand(x)
+		kinds[i] = f.operand(x)
 	}
 	switch {
-	case slices.Contains(shapes, unknown):
+	case slices.Contains(kinds, unknown):
 		return unknown
-	case !slices.Contains(shapes, varying):
+	case !slices.Contains(kinds, varying):
 		return fixed
 	}
 	for i, x := range list {
-		v.addUnit(x, shapes[i])
+		f.addOperation(x, kinds[i])
 	}
 	return varying
 }
 
-func (v *constantFinder) ident(id *syntax.Ident) foldKind {
-	is, seen := v.open[id.Name]
-	if seen && is != unknown {
-		return is
+// ident returns the foldKind of a name. A formula has that of its expression. A name without exactly one declaration, and a formula that contains
+// itself, are unknown.
+func (f *constantFinder) ident(id *syntax.Ident) foldKind {
+	kind, isVisited := f.formulas[id.Name]
+	if isVisited && kind != unknown {
+		return kind
 	}
-	if list := v.decls[id.Name]; len(list) == 1 && !seen {
-		switch n := list[0].Node.(type) {
+	if declarations := f.decls[id.Name]; len(declarations) == 1 && !isVisited {
+		switch n := declarations[0].Node.(type) {
 		case *syntax.VarDecl:
 			return varying
 		case *syntax.ConstDecl:
 			return fixed
 		case *syntax.FormulaDecl:
-			v.open[id.Name] = unknown
-			v.open[id.Name] = v.operand(n.X)
-			return v.open[id.Name]
+			f.formulas[id.Name] = unknown
+			f.formulas[id.Name] = f.operand(n.X)
+			return f.formulas[id.Name]
 		}
 	}
-	v.w.decided = false
+	f.use.decided = false
 	return unknown
 }

@@ -34,7 +34,7 @@ type Files struct {
 // New returns an empty set.
 func New(opts Options) *Files { return &Files{opts: opts} }
 
-// With returns a set in which the file has the given text, which the caller must not change.
+// With returns a set in which the named file has this text; the file need not be in the old set. The caller must not change the text.
 func (f *Files) With(name string, text []byte) *Files {
 	docs := maps.Clone(f.docs)
 	if docs == nil {
@@ -42,7 +42,7 @@ func (f *Files) With(name string, text []byte) *Files {
 	}
 	d := &document{name: name, text: text, dialect: f.opts.Dialect, opts: f.opts}
 	if old := f.docs[name]; old != nil {
-		d.before = old.nextPrevious()
+		d.before = old.resultsForNext()
 	}
 	docs[name] = d
 	return f.regroup(docs)
@@ -55,7 +55,7 @@ func (f *Files) Without(name string) *Files {
 	return f.regroup(docs)
 }
 
-// regroup returns a set with the given documents. Groups without changes keep their results.
+// regroup returns a set with the given documents, grouped by their models. A group whose documents did not change keeps its results.
 func (f *Files) regroup(docs map[string]*document) *Files {
 	next := &Files{opts: f.opts, docs: docs, groups: make(map[string]*group)}
 	for _, name := range next.Names() {
@@ -72,7 +72,7 @@ func (f *Files) regroup(docs map[string]*document) *Files {
 		}
 	}
 	for name, g := range next.groups {
-		if old := f.groups[name]; old != nil && old.model == g.model && slices.Equal(old.props, g.props) {
+		if old := f.groups[name]; old != nil && old.hasSameDocuments(g) {
 			next.groups[name] = old
 		}
 	}
@@ -96,35 +96,38 @@ func (f *Files) IsProperties(name string) bool {
 	return d != nil && d.isProps()
 }
 
-// ModelOf returns the model that a file belongs to. A model belongs to itself. A properties file
-// belongs to the model of the same name with an ending added (m.prism.props), or of the same name
-// with another ending, or to the only model in its folder; "" if there is none.
+// ModelOf returns the name of the model that a file belongs to; "" if there is none. A model belongs to itself. The model of a properties file is
+// in the same folder: the file with the name without its ending (m.prism for m.prism.props), else the first model with the same name and another
+// ending (m.nm for m.props), else the only other model of the folder.
 func (f *Files) ModelOf(name string) string {
 	if d := f.docs[name]; d == nil || !d.isProps() {
 		return name
 	}
-	var stem, addUnit []string
-	base := strings.TrimSuffix(name, path.Ext(name))
-	for _, other := range f.Names() {
+	var sameName, otherName []string
+	base := withoutEnding(name)
+	for _, model := range f.Names() {
 		switch {
-		case f.docs[other].isProps() || path.Dir(other) != path.Dir(name):
-		case other == base:
-			return other
-		case strings.TrimSuffix(other, path.Ext(other)) == base:
-			stem = append(stem, other)
+		case f.docs[model].isProps() || path.Dir(model) != path.Dir(name):
+		case model == base:
+			return model
+		case withoutEnding(model) == base:
+			sameName = append(sameName, model)
 		default:
-			addUnit = append(addUnit, other)
+			otherName = append(otherName, model)
 		}
 	}
 	switch {
-	case len(stem) > 0:
-		return stem[0]
-	case len(addUnit) == 1:
-		return addUnit[0]
+	case len(sameName) > 0:
+		return sameName[0]
+	case len(otherName) == 1:
+		return otherName[0]
 	}
 	return ""
 }
 
+func withoutEnding(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+
+// group returns the document of a file, and its group; nil if the file is not open.
 func (f *Files) group(name string) (*group, *document) {
 	d := f.docs[name]
 	if d == nil {
@@ -133,27 +136,27 @@ func (f *Files) group(name string) (*group, *document) {
 	return f.groups[f.ModelOf(name)], d
 }
 
-// document is a text with the results for it alone.
+// document is the text of a file with the results that depend on this text alone. The results are computed when they are first needed.
 type document struct {
 	name    string
 	text    []byte
 	dialect syntax.Dialect
 	opts    Options
 
-	before previousResults
-	now    struct {
-		lexemes  atomic.Pointer[found[lexeme]]
-		commands atomic.Pointer[found[textCommand]]
+	before previousResults // of an earlier text of the file
+	now    struct {        // results for the next text, as far as they are computed
+		lexemes  atomic.Pointer[cached[lexeme]]
+		commands atomic.Pointer[cached[textCommand]]
 	}
 
 	detecting sync.Once
 	props     bool
 
 	parsing sync.Once
-	tree    syntax.Node // as far as it parses, without the hidden commands
+	tree    syntax.Node // of the part that parses, with stubs in place of the hidden commands
 	err     error       // of the parser
-	// commands are the commands of a model that can be hidden, in order. hidden says which of
-	// them are hidden in tree; nil if none are.
+	// commands are the commands of a model that stubs can replace, in the order of the text. hidden says for each of them whether a stub
+	// replaces it in tree; nil if no command is hidden.
 	commands []textCommand
 	hidden   []bool
 
@@ -167,11 +170,13 @@ type document struct {
 	meaning  checked
 }
 
+// isProps reports whether the document is a properties file.
 func (d *document) isProps() bool {
 	d.detecting.Do(func() { d.props = syntax.IsProperties(d.name, d.limitedText()) })
 	return d.props
 }
 
+// parse sets tree, err, commands and hidden.
 func (d *document) parse() {
 	d.parsing.Do(func() {
 		if d.isProps() {
@@ -179,7 +184,7 @@ func (d *document) parse() {
 			return
 		}
 		d.parseModel()
-		d.now.commands.Store(&found[textCommand]{d.limitedText(), d.commands})
+		d.now.commands.Store(&cached[textCommand]{d.limitedText(), d.commands})
 	})
 }
 
@@ -203,7 +208,11 @@ type group struct {
 	bound    map[*document][]use
 }
 
-// docs returns the documents of a group: the model, then its properties.
+func (g *group) hasSameDocuments(other *group) bool {
+	return g.model == other.model && slices.Equal(g.props, other.props)
+}
+
+// docs returns the documents of a group: the model if there is one, then its properties.
 func (g *group) docs() []*document {
 	if g.model == nil {
 		return g.props

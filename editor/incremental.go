@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/prism/format"
 	"tilecheck/prism/lint"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -17,36 +18,36 @@ import (
 // also show whether the parser reached them. The diagnostics equal those of the whole text
 // (TestSameAsFresh).
 
-// found holds the results of type T for a text.
-type found[T any] struct {
-	text []byte
-	list []T
+// cached holds the parts of type T that a text consists of, such as its lexemes.
+type cached[T any] struct {
+	text  []byte
+	parts []T
 }
 
-// previousResults holds what is known about the previous text of a document; nil fields mean
-// nothing.
+// previousResults holds the results for an earlier text of a document; nil if there are none.
 type previousResults struct {
-	lexemes  *found[lexeme]
-	commands *found[textCommand]
+	lexemes  *cached[lexeme]
+	commands *cached[textCommand]
 }
 
-// nextPrevious returns the results that the next text of the document can use.
-func (d *document) nextPrevious() previousResults {
-	m := previousResults{d.now.lexemes.Load(), d.now.commands.Load()}
-	if m.lexemes == nil {
-		m.lexemes = d.before.lexemes
+// resultsForNext returns the results that the next text of the document can reuse: those for this text or, where they were not computed, those
+// for an earlier text.
+func (d *document) resultsForNext() previousResults {
+	results := previousResults{d.now.lexemes.Load(), d.now.commands.Load()}
+	if results.lexemes == nil {
+		results.lexemes = d.before.lexemes
 	}
-	if m.commands == nil {
-		m.commands = d.before.commands
+	if results.commands == nil {
+		results.commands = d.before.commands
 	}
-	return m
+	return results
 }
 
-// command is a command that parses, with the facts about it that do not depend on its position.
+// command holds the facts about a command without syntax errors that do not depend on its position.
 type command struct {
-	stub  string       // the command that replaces it in parsed texts
+	stub  string       // the start of the short command that replaces it in parsed texts
 	names []occurrence // with offsets from the start of the command
-	uses  []string     // the distinct names of values in it
+	uses  []string     // the distinct names of constants, formulas and variables in it
 	// checked and constantChecked are hashes of the environments in which the command had no
 	// errors, and no warnings about values of constants; 0 if there were none yet.
 	checked, constantChecked atomic.Uint64
@@ -70,10 +71,10 @@ type textCommand struct {
 	*command
 }
 
-// parseModel parses the text. If possible it replaces the unchanged commands by stubs.
+// parseModel parses the text of a model. It replaces the commands that an edit did not change by stubs, unless this could change the result.
 func (d *document) parseModel() {
 	text := d.limitedText()
-	if old := d.before.commands; old != nil && len(old.list) > 0 && len(text) > 0 {
+	if old := d.before.commands; old != nil && len(old.parts) > 0 && len(text) > 0 {
 		d.commands = unchangedCommands(old, text)
 		hidden := make([]bool, len(d.commands))
 		for i := range hidden {
@@ -88,8 +89,8 @@ func (d *document) parseModel() {
 	d.recordCommands()
 }
 
-// parseWithout parses the text with the hidden commands replaced. It returns false if the result
-// may differ from that for the whole text, because the parser did not reach every stub.
+// parseWithout parses the text with stubs in place of the hidden commands: hidden[i] says whether command i is hidden. It returns false if the
+// parser did not reach every stub, because then the result may differ from the one for the whole text.
 func (d *document) parseWithout(hidden []bool) bool {
 	text, stubs := d.textWithStubs(hidden)
 	d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
@@ -97,80 +98,96 @@ func (d *document) parseWithout(hidden []bool) bool {
 	if !ok {
 		return false
 	}
+	d.hidden = hidden
+	if !allReached(model, stubs) {
+		return false
+	}
+	d.recordCommands()
+	return true
+}
+
+// allReached reports whether every stub is a command of a module of the tree. stubs has their offsets, in the order of the text.
+func allReached(model *syntax.Model, stubs []int32) bool {
 	for _, item := range model.Items {
-		if m, ok := item.(*syntax.Module); ok {
-			for _, c := range m.Commands {
-				if len(stubs) > 0 && stubs[0] == c.Start.Offset {
-					stubs = stubs[1:]
-				}
+		m, ok := item.(*syntax.Module)
+		if !ok {
+			continue
+		}
+		for _, c := range m.Commands {
+			if len(stubs) > 0 && stubs[0] == c.Start.Offset {
+				stubs = stubs[1:]
 			}
 		}
-	}
-	d.hidden = hidden
-	if len(stubs) == 0 { // the parser reached every stub
-		d.recordCommands()
 	}
 	return len(stubs) == 0
 }
 
-// unchangedCommands returns the commands that lie outside the changed part of a text.
-func unchangedCommands(old *found[textCommand], text []byte) []textCommand {
-	front, back := Common(old.text, text)
+// unchangedCommands returns the commands of an old text that lie outside the part in which the new text differs, with their new offsets.
+func unchangedCommands(old *cached[textCommand], text []byte) []textCommand {
+	prefix, suffix := Common(old.text, text)
 	shift := int32(len(text) - len(old.text))
-	out := make([]textCommand, 0, len(old.list)+1)
-	for _, p := range old.list {
+	unchanged := make([]textCommand, 0, len(old.parts)+1)
+	for _, c := range old.parts {
 		switch {
-		case int(p.to) <= front:
-		case int(p.from) >= len(old.text)-back:
-			p.from, p.to = p.from+shift, p.to+shift
-		default:
-			continue
+		case int(c.to) <= prefix:
+			unchanged = append(unchanged, c)
+		case int(c.from) >= len(old.text)-suffix:
+			c.from, c.to = c.from+shift, c.to+shift
+			unchanged = append(unchanged, c)
 		}
-		out = append(out, p)
 	}
-	return out
+	return unchanged
 }
 
-// textWithStubs returns the text with hidden commands replaced by blanks and stubs, and the
-// offsets of the stubs. Of adjacent hidden commands, one stub per action is enough.
+// textWithStubs returns the text with blanks and a stub in place of each hidden command, and the offsets of the stubs: hidden[i] says whether
+// command i is hidden. Adjacent hidden commands with equal stubs share one stub. The last of adjacent hidden commands always gets a stub,
+// because it shows where an unfinished module ends.
 func (d *document) textWithStubs(hidden []bool) (text []byte, stubs []int32) {
 	text = slices.Clone(d.limitedText())
-	written := make(map[string]bool)    // stubs in the current sequence of adjacent commands
-	followsHidden := func(i int) bool { // commands i-1 and i are hidden, with only blanks between them
-		return i > 0 && i < len(hidden) && hidden[i-1] && hidden[i] && blank(d.text[d.commands[i-1].to:d.commands[i].from])
-	}
+	written := make(map[string]bool) // the stubs since the start of the adjacent hidden commands
 	nextIsAdjacent := false
-	for i, p := range d.commands {
+	for i, c := range d.commands {
 		if !nextIsAdjacent {
 			clear(written)
 		}
-		nextIsAdjacent = followsHidden(i + 1)
+		nextIsAdjacent = d.areAdjacent(hidden, i)
 		if !hidden[i] {
 			continue
 		}
-		part := text[p.from:p.to]
-		for j, c := range part {
-			if c != '\n' && c != '\r' {
-				part[j] = ' '
-			}
+		part := text[c.from:c.to]
+		blankOut(part)
+		if written[c.stub] && nextIsAdjacent {
+			continue
 		}
-		if !written[p.stub] || !nextIsAdjacent { // the last stub shows where an unfinished module ends
-			written[p.stub] = true
-			copy(part, p.stub)
-			part[len(part)-1] = ';'
-			stubs = append(stubs, p.from)
-		}
+		written[c.stub] = true
+		copy(part, c.stub)
+		part[len(part)-1] = ';'
+		stubs = append(stubs, c.from)
 	}
 	return text, stubs
 }
 
-// blank reports whether a text consists of white space and complete comments.
-func blank(text []byte) bool {
+// areAdjacent reports whether commands i and i+1 are hidden, with only white space and comments between them.
+func (d *document) areAdjacent(hidden []bool, i int) bool {
+	return i+1 < len(hidden) && hidden[i] && hidden[i+1] && isBlank(d.text[d.commands[i].to:d.commands[i+1].from])
+}
+
+// blankOut replaces every byte of a text by a blank, except line breaks.
+func blankOut(text []byte) {
+	for i, c := range text {
+		if c != '\n' && c != '\r' {
+			text[i] = ' '
+		}
+	}
+}
+
+// isBlank reports whether a text consists of white space and complete comments.
+func isBlank(text []byte) bool {
 	for len(text) > 0 {
 		switch {
-		case text[0] == ' ' || text[0] == '\t' || text[0] == '\n' || text[0] == '\r':
+		case isSpace(text[0]):
 			text = text[1:]
-		case len(text) > 1 && text[0] == '/' && text[1] == '/':
+		case bytes.HasPrefix(text, []byte("//")):
 			end := bytes.IndexAny(text, "\r\n")
 			if end < 0 {
 				return false
@@ -183,207 +200,273 @@ func blank(text []byte) bool {
 	return true
 }
 
-// recordCommands adds the new commands of the tree to the commands of the document, and sets the
-// module of each.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// recordCommands adds the new commands of the tree to the commands of the document, and sets the module of each.
 func (d *document) recordCommands() {
 	model, ok := d.tree.(*syntax.Model)
 	if !ok {
 		return
 	}
-	wrong := errorOffsets(d.err)
-	all := make([]textCommand, 0, len(d.commands)+16)
-	known := d.commands
-	hidden := d.hidden
-	var stay []bool
-	take := func(to int32, module string) {
-		for len(known) > 0 && known[0].from < to {
-			p := known[0]
-			if module != "" {
-				p.module = module
-			}
-			all, stay = append(all, p), append(stay, hidden[0])
-			known, hidden = known[1:], hidden[1:]
-		}
-	}
+	errors := errorOffsets(d.err)
+	merged := commandMerger{old: d.commands, oldHidden: d.hidden, commands: make([]textCommand, 0, len(d.commands)+16)}
 	for _, item := range model.Items {
 		m, ok := item.(*syntax.Module)
 		if !ok {
 			continue
 		}
 		for _, c := range m.Commands {
-			take(c.Start.Offset, m.Name.Name)
-			if len(known) > 0 && known[0].from == c.Start.Offset {
+			merged.addOld(c.Start.Offset, m.Name.Name)
+			if merged.nextOldIsAt(c.Start.Offset) {
 				continue
 			}
-			if p, ok := d.newCommand(c, wrong); ok {
-				p.module = m.Name.Name
-				all, stay = append(all, p), append(stay, false)
+			if added, ok := d.newCommand(c, errors); ok {
+				added.module = m.Name.Name
+				merged.add(added, false)
 			}
 		}
-		take(m.Stop.Offset, m.Name.Name)
+		merged.addOld(m.Stop.Offset, m.Name.Name)
 	}
-	take(int32(len(d.text))+1, "")
-	d.commands = all
+	merged.addOld(int32(len(d.text))+1, "")
+	d.commands = merged.commands
 	if d.hidden != nil {
-		d.hidden = stay
+		d.hidden = merged.hidden
 	}
 }
 
-// commandsOf returns the number of commands that a module has in the text, including hidden ones.
-func (d *document) commandsOf(m *syntax.Module) int {
+// commandMerger merges old and new commands of a text, in the order of their offsets.
+type commandMerger struct {
+	old       []textCommand // not added yet
+	oldHidden []bool        // whether each of old is hidden
+	commands  []textCommand
+	hidden    []bool // whether each of commands is hidden
+}
+
+func (m *commandMerger) add(c textCommand, isHidden bool) {
+	m.commands, m.hidden = append(m.commands, c), append(m.hidden, isHidden)
+}
+
+// addOld adds the old commands in front of an offset, as commands of the module. Without a module name they keep their module.
+func (m *commandMerger) addOld(offset int32, module string) {
+	for len(m.old) > 0 && m.old[0].from < offset {
+		c := m.old[0]
+		if module != "" {
+			c.module = module
+		}
+		m.add(c, m.oldHidden[0])
+		m.old, m.oldHidden = m.old[1:], m.oldHidden[1:]
+	}
+}
+
+// nextOldIsAt reports whether the next old command begins at an offset.
+func (m *commandMerger) nextOldIsAt(offset int32) bool { return len(m.old) > 0 && m.old[0].from == offset }
+
+// numCommands returns the number of commands that a module has in the text, including hidden ones. A stub in the tree is not counted, because
+// the hidden command that it replaces is.
+func (d *document) numCommands(m *syntax.Module) int {
 	n := 0
-	for i, p := range d.commands {
-		if m.Start.Offset <= p.from && p.from < m.Stop.Offset && d.hidden != nil && d.hidden[i] {
+	for i, c := range d.commands {
+		if m.Start.Offset <= c.from && c.from < m.Stop.Offset && d.isHidden(i) {
 			n++
 		}
 	}
 	for _, c := range m.Commands {
-		i, known := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(p textCommand, at int32) int { return int(p.from - at) })
-		if !known || d.hidden == nil || !d.hidden[i] {
+		i, isRecorded := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(c textCommand, offset int32) int { return int(c.from - offset) })
+		if !isRecorded || !d.isHidden(i) {
 			n++
 		}
 	}
 	return n
 }
 
-// errorOffsets returns the offsets of errors.
+// isHidden reports whether the tree has a stub, or nothing, in place of command i.
+func (d *document) isHidden(i int) bool { return d.hidden != nil && d.hidden[i] }
+
+// errorOffsets returns the offsets of the errors of the parser.
 func errorOffsets(err error) []int32 {
 	list, _ := err.(syntax.ErrorList)
-	var out []int32
+	var offsets []int32
 	for _, e := range list {
-		out = append(out, e.Pos.Offset)
+		offsets = append(offsets, e.Pos.Offset)
 	}
-	return out
+	return offsets
 }
 
-// newCommand makes a textCommand. It returns false if the command has errors or cannot be
-// replaced by a stub.
-func (d *document) newCommand(c *syntax.Command, wrong []int32) (textCommand, bool) {
-	p := textCommand{from: c.Start.Offset, to: c.Stop.Offset, command: &command{stub: "[]true->"}}
-	for _, at := range wrong {
-		if p.from <= at && at <= p.to {
-			return p, false
-		}
+// newCommand makes the textCommand of a command of the tree. It returns false if one of the errors is in the command, or if no stub can replace
+// the command.
+func (d *document) newCommand(c *syntax.Command, errorOffsets []int32) (textCommand, bool) {
+	from, to := c.Start.Offset, c.Stop.Offset
+	if slices.ContainsFunc(errorOffsets, func(offset int32) bool { return from <= offset && offset <= to }) {
+		return textCommand{}, false
 	}
+	stub, ok := stubOf(c, d.text[from:to])
+	if !ok {
+		return textCommand{}, false
+	}
+	added := textCommand{from: from, to: to, command: &command{stub: stub}}
+	names := collector{text: d.text}
+	names.command(c)
+	added.names = names.sorted()
+	for i := range added.names {
+		o := &added.names[i]
+		if o.space == values && !slices.Contains(added.uses, o.name) {
+			added.uses = append(added.uses, o.name)
+		}
+		o.From -= int(from)
+		o.To -= int(from)
+	}
+	return added, true
+}
+
+// stubOf returns the start of a command with the action of c, the guard true and one update. It has a probability if c has one. With blanks and
+// a semicolon it gets the length of the text of c. It returns false if the stub does not fit into the first line of this text, or if c has an
+// interval of probabilities.
+func stubOf(c *syntax.Command, text []byte) (stub string, ok bool) {
+	action, prob := "", ""
 	if c.Action != nil {
-		p.stub = "[" + c.Action.Name + "]true->"
+		action = c.Action.Name
 	}
 	for _, u := range c.Updates {
 		if u.ProbHigh != nil {
-			return p, false
+			return "", false
 		}
-		if u.Prob != nil && p.stub[len(p.stub)-1] == '>' {
-			p.stub += "1:"
+		if u.Prob != nil {
+			prob = "1:"
 		}
 	}
-	p.stub += "true"
-	text := d.text[p.from:p.to]
-	if end := bytes.IndexAny(text, "\r\n"); len(p.stub) >= len(text) || end >= 0 && end < len(p.stub) || text[len(text)-1] != ';' {
-		return p, false
+	stub = "[" + action + "]true->" + prob + "true"
+	lineEnd := bytes.IndexAny(text, "\r\n")
+	if lineEnd < 0 {
+		lineEnd = len(text)
 	}
-	n := collector{text: d.text}
-	n.command(c)
-	p.names = n.sorted()
-	for i := range p.names {
-		o := &p.names[i]
-		if o.space == values && !slices.Contains(p.uses, o.name) {
-			p.uses = append(p.uses, o.name)
-		}
-		o.From -= int(p.from)
-		o.To -= int(p.from)
-	}
-	return p, true
+	fits := len(stub) <= lineEnd && len(stub) < len(text)
+	return stub, fits && text[len(text)-1] == ';'
 }
 
-// check checks the names and types of a model that parses.
+// check checks the names and types of a model that parses. It hides the commands that are known to have no errors and no warnings.
 func (d *document) check() *checked {
 	d.checking.Do(func() {
 		d.parse()
 		env := environmentOf(d.tree.(*syntax.Model), d.text)
-		now := make([]state, len(d.commands))
-		for i, p := range d.commands {
-			now[i] = env.stateOf(p)
+		states := make([]state, len(d.commands))
+		for i, c := range d.commands {
+			states[i] = env.stateOf(c)
 		}
-		// Of commands that depend on constants in the same way, one is checked for all.
-		first := make(map[uint64]int)
-		for i, p := range d.commands {
-			if !p.isConstantChecked(now[i]) && now[i].sameResult {
-				if _, ok := first[now[i].values]; !ok {
-					first[now[i].values] = i
-				}
-			}
+		first := d.representatives(states)
+		hidden := make([]bool, len(d.commands))
+		for i, c := range d.commands {
+			representative, ok := first[states[i].values]
+			isRepresented := !ok || representative != i
+			hidden[i] = c.isChecked(states[i]) && (c.isConstantChecked(states[i]) || isRepresented)
 		}
-		d.meaning = d.checkWithout(env, now, func(i int, p textCommand) bool {
-			at, ok := first[now[i].values]
-			return p.isChecked(now[i]) && (p.isConstantChecked(now[i]) || !ok || at != i)
-		})
+		d.meaning = d.checkWithout(env, states, hidden)
 		if d.meaning.program == nil {
 			return // constants have no values
 		}
-		known := true
-		for i, p := range d.commands {
-			if at, ok := first[now[i].values]; ok && now[i].sameResult && d.commands[at].isConstantChecked(now[at]) {
-				p.constantChecked.Store(now[i].values)
-			}
-			known = known && (!d.meaning.hidden[i] || p.isConstantChecked(now[i]))
+		if d.recordConstantChecks(states, first) {
+			return
 		}
-		if !known {
-			d.meaning = d.checkWithout(env, now, func(i int, p textCommand) bool { return p.isConstantChecked(now[i]) })
+		for i, c := range d.commands {
+			hidden[i] = c.isConstantChecked(states[i])
 		}
+		d.meaning = d.checkWithout(env, states, hidden)
 	})
 	return &d.meaning
 }
 
-// checkWithout checks the model with some commands hidden, and records for the others that they
-// have no errors.
-func (d *document) checkWithout(env *environment, now []state, hide func(i int, p textCommand) bool) checked {
-	hidden := make([]bool, len(d.commands))
-	same := true
-	for i, p := range d.commands {
-		hidden[i] = hide(i, p)
-		same = same && hidden[i] == (d.hidden != nil && d.hidden[i])
-	}
-	tree := d.tree.(*syntax.Model)
-	if !same {
-		text, _ := d.textWithStubs(hidden)
-		if n, err := syntax.ParsePart(d.dialect, d.name, text); err == nil {
-			tree = n.(*syntax.Model)
+// representatives returns, for each state.values, the first command that is not checked with the values of constants. The commands with the
+// same state.values have warnings either all or none, so one check is enough for all.
+func (d *document) representatives(states []state) map[uint64]int {
+	first := make(map[uint64]int)
+	for i, c := range d.commands {
+		if c.isConstantChecked(states[i]) || !states[i].sameResult {
+			continue
+		}
+		if _, ok := first[states[i].values]; !ok {
+			first[states[i].values] = i
 		}
 	}
-	clean := make(map[int32]*syntax.Command) // by offset; nil for a command with errors
-	c := d.checkTree(tree, func(cmd *syntax.Command, ok bool) {
-		at := cmd.Start.Offset
-		if before, report := clean[at]; !ok || report && before == nil {
+	return first
+}
+
+// recordConstantChecks records that a command has no warnings if its representative has none. It reports whether all commands that the last
+// check hid have no warnings.
+func (d *document) recordConstantChecks(states []state, representatives map[uint64]int) bool {
+	allChecked := true
+	for i, c := range d.commands {
+		first, ok := representatives[states[i].values]
+		if ok && states[i].sameResult && d.commands[first].isConstantChecked(states[first]) {
+			c.constantChecked.Store(states[i].values)
+		}
+		if d.meaning.hidden[i] && !c.isConstantChecked(states[i]) {
+			allChecked = false
+		}
+	}
+	return allChecked
+}
+
+// checkWithout checks the model without the hidden commands: hidden[i] says whether command i is hidden. It records which of the other commands
+// have no errors and no warnings about constants, and updates their states.
+func (d *document) checkWithout(env *environment, states []state, hidden []bool) checked {
+	correct := make(map[int32]*syntax.Command) // the commands by their offsets; nil for a command with errors
+	result := d.checkTree(d.treeWithout(hidden), func(cmd *syntax.Command, ok bool) {
+		offset := cmd.Start.Offset
+		if previous, isReported := correct[offset]; !ok || isReported && previous == nil {
 			cmd = nil
 		}
-		clean[at] = cmd
+		correct[offset] = cmd
 	})
-	c.hidden = hidden
-	possible := make(map[int32]bool)
-	if c.program != nil && !c.program.Differs {
-		for _, m := range c.program.Modules {
-			for _, cmd := range m.Commands {
-				if !lint.IsConst(cmd.Guard, false) {
-					possible[cmd.Pos.Offset] = true
-				}
+	result.hidden = hidden
+	withoutWarnings := commandsWithoutWarnings(result.program)
+	for i, c := range d.commands {
+		cmd := correct[c.from]
+		if hidden[i] || cmd == nil || states[i].kinds == 0 {
+			continue
+		}
+		c.checked.Store(states[i].kinds)
+		if states[i].values == 0 {
+			c.constantUse.Store(env.constantUseOf(cmd, states[i].kinds))
+			states[i] = env.stateOf(c)
+		}
+		if withoutWarnings[c.from] {
+			c.constantChecked.Store(states[i].values)
+		}
+	}
+	return result
+}
+
+// treeWithout returns the syntax tree of the text in which stubs replace the hidden commands.
+func (d *document) treeWithout(hidden []bool) *syntax.Model {
+	tree := d.tree.(*syntax.Model)
+	isUnchanged := true
+	for i := range hidden {
+		isUnchanged = isUnchanged && hidden[i] == d.isHidden(i)
+	}
+	if isUnchanged {
+		return tree
+	}
+	text, _ := d.textWithStubs(hidden)
+	if parsed, err := syntax.ParsePart(d.dialect, d.name, text); err == nil {
+		return parsed.(*syntax.Model)
+	}
+	return tree
+}
+
+// commandsWithoutWarnings returns the offsets of the commands whose guards are not false in every state. It returns none if the program is nil,
+// or if float64 arithmetic gives some operation on constants another value.
+func commandsWithoutWarnings(program *sema.Program) map[int32]bool {
+	offsets := make(map[int32]bool)
+	if program == nil || program.Differs {
+		return offsets
+	}
+	for _, m := range program.Modules {
+		for _, cmd := range m.Commands {
+			if !lint.IsConst(cmd.Guard, false) {
+				offsets[cmd.Pos.Offset] = true
 			}
 		}
 	}
-	for i, p := range d.commands {
-		cmd := clean[p.from]
-		if hidden[i] || cmd == nil || now[i].kinds == 0 {
-			continue
-		}
-		p.checked.Store(now[i].kinds)
-		if now[i].values == 0 {
-			p.constantUse.Store(env.constantUseOf(cmd, now[i].kinds))
-			now[i] = env.stateOf(p)
-		}
-		if possible[p.from] {
-			p.constantChecked.Store(now[i].values)
-		}
-	}
-	return c
+	return offsets
 }
 
 var seed = maphash.MakeSeed()

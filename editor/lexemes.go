@@ -10,7 +10,7 @@ import (
 
 // lexeme is a token or comment of a text.
 type lexeme struct {
-	from, to int32
+	from, to int32 // offsets
 	class    syntax.Class
 }
 
@@ -30,55 +30,60 @@ func (d *document) lexemes() []lexeme {
 		} else {
 			d.scanned = scan(make([]lexeme, 0, len(text)/2+1), text, 0)
 		}
-		d.now.lexemes.Store(&found[lexeme]{text, d.scanned})
+		d.now.lexemes.Store(&cached[lexeme]{text, d.scanned})
 	})
 	return d.scanned
 }
 
-// scan appends the lexemes of a text that begins at an offset.
-func scan(out []lexeme, text []byte, at int) []lexeme {
-	for l := range syntax.Lexemes(text) {
-		out = append(out, lexeme{int32(at) + l.Start.Offset, int32(at) + l.Stop.Offset, l.Class})
+// scan appends the lexemes of a part of a text to a list. offset is the offset of the part in the whole text.
+func scan(list []lexeme, part []byte, offset int) []lexeme {
+	for l := range syntax.Lexemes(part) {
+		list = append(list, lexeme{int32(offset) + l.Start.Offset, int32(offset) + l.Stop.Offset, l.Class})
 	}
-	return out
+	return list
 }
 
-// rescan returns the lexemes of a text in which only some lines have changed.
-func rescan(old *found[lexeme], text []byte) []lexeme {
-	front, back := Common(old.text, text)
-	from := bytes.LastIndexByte(text[:front], '\n') + 1
+// rescan returns the lexemes of a text that was changed. It scans only the lines from the first to the last difference; the other lexemes are
+// those of the old text, with new offsets.
+func rescan(old *cached[lexeme], text []byte) []lexeme {
+	prefix, suffix := Common(old.text, text)
+	from := bytes.LastIndexByte(text[:prefix], '\n') + 1
 	to := len(text)
-	if end := bytes.IndexByte(text[len(text)-back:], '\n'); end >= 0 {
-		to = len(text) - back + end
+	if end := bytes.IndexByte(text[len(text)-suffix:], '\n'); end >= 0 {
+		to = len(text) - suffix + end
 	}
 	shift := len(text) - len(old.text)
-	first, _ := slices.BinarySearchFunc(old.list, from, func(l lexeme, at int) int { return int(l.from) - at })
-	last, _ := slices.BinarySearchFunc(old.list, to-shift, func(l lexeme, at int) int { return int(l.from) - at })
-	out := append(make([]lexeme, 0, len(old.list)+16), old.list[:first]...)
-	out = scan(out, text[from:to], from)
-	n := len(out)
-	out = append(out, old.list[last:]...)
-	for i := range out[n:] {
-		out[n+i].from += int32(shift)
-		out[n+i].to += int32(shift)
+	numBefore, firstAfter := indexOfLexeme(old.parts, from), indexOfLexeme(old.parts, to-shift)
+	list := append(make([]lexeme, 0, len(old.parts)+16), old.parts[:numBefore]...)
+	list = scan(list, text[from:to], from)
+	firstShifted := len(list)
+	list = append(list, old.parts[firstAfter:]...)
+	for i := range list[firstShifted:] {
+		list[firstShifted+i].from += int32(shift)
+		list[firstShifted+i].to += int32(shift)
 	}
-	return out
+	return list
 }
 
-// Common returns the lengths of the longest common prefix and, after it, common suffix of two
-// texts.
-func Common(a, b []byte) (front, back int) {
-	n := min(len(a), len(b))
-	for front < n && a[front] == b[front] {
-		front++
-	}
-	for back < n-front && a[len(a)-1-back] == b[len(b)-1-back] {
-		back++
-	}
-	return front, back
+// indexOfLexeme returns the index of the first lexeme that begins at or after an offset.
+func indexOfLexeme(list []lexeme, offset int) int {
+	i, _ := slices.BinarySearchFunc(list, offset, func(l lexeme, offset int) int { return int(l.from) - offset })
+	return i
 }
 
-// words returns the names and comments for package lint.
+// Common returns the lengths of the longest common prefix of two texts and of the longest common suffix of what follows it.
+func Common(a, b []byte) (prefix, suffix int) {
+	shorter := min(len(a), len(b))
+	for prefix < shorter && a[prefix] == b[prefix] {
+		prefix++
+	}
+	for suffix < shorter-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return prefix, suffix
+}
+
+// words yields the names and comments of the text, with their classes, for package lint.
 func (d *document) words() iter.Seq2[syntax.Class, []byte] {
 	return func(yield func(syntax.Class, []byte) bool) {
 		for _, l := range d.lexemes() {

@@ -69,133 +69,144 @@ type occurrence struct {
 	Range
 	name  string
 	space space
-	kind  Kind // if the occurrence is a declaration
-	// rename marks the old name of a renaming, to the new name, which is the next occurrence.
-	rename, to bool
-	*about
+	kind  Kind // what a declaration declares; NoKind for a use
+	// In a renaming a=b of a renamed module, isOldName marks a, and isNewName marks b, which is the next occurrence.
+	isOldName, isNewName bool
+	*details
 }
 
-// about holds details of an occurrence in a declaration or a renaming; nil for others.
-type about struct {
-	node syntax.Node
-	// module is the module in which a variable is declared or, in a renaming, the module that
-	// is renamed.
+// details are the facts that only an occurrence in a declaration or a renaming has; nil for others.
+type details struct {
+	node syntax.Node // the declaration or the renaming
+	// module is the name of the module in which a variable is declared or, in a renaming, of the module that is renamed.
 	module string
 }
 
-// in returns the module of an occurrence, or "".
-func (o occurrence) in() string {
-	if o.about == nil {
+// moduleName returns the module of the details; "" if there is none.
+func (o occurrence) moduleName() string {
+	if o.details == nil {
 		return ""
 	}
 	return o.module
 }
 
-// occurrences returns the names of a document sorted by position.
+// occurrences returns the names in the text of a document, sorted by position.
 func (d *document) occurrences() []occurrence {
 	d.parse()
 	d.naming.Do(func() {
-		c := collector{text: d.limitedText()}
+		c := collector{text: d.limitedText(), recorded: d.commands}
 		switch tree := d.tree.(type) {
 		case *syntax.Model:
-			known := d.commands
-			c.known = func(cmd *syntax.Command) bool { // in order
-				at := cmd.Start.Offset
-				for len(known) > 0 && known[0].from < at {
-					known = known[1:]
-				}
-				return len(known) > 0 && known[0].from == at
-			}
 			for _, item := range tree.Items {
 				c.item(item)
 			}
 		case *syntax.Properties:
 			for _, item := range tree.Items {
-				switch item := item.(type) {
-				case *syntax.Property:
-					c.declare(item.Name, Property, item)
-					c.expr(item.X)
-				case syntax.Item:
-					c.item(item)
-				}
+				c.propertyItem(item)
 			}
 		}
-		d.names = d.withCommands(c.sorted())
+		d.names = d.withCommandNames(c.sorted())
 	})
 	return d.names
 }
 
-// withCommands merges the names in reused commands into the others, sorted by position.
-func (d *document) withCommands(others []occurrence) []occurrence {
-	n := len(others)
-	for _, p := range d.commands {
-		n += len(p.names)
+// withCommandNames merges the names in the recorded commands into the other names of the text, sorted by position.
+func (d *document) withCommandNames(others []occurrence) []occurrence {
+	numNames := len(others)
+	for _, c := range d.commands {
+		numNames += len(c.names)
 	}
-	out := make([]occurrence, 0, n)
-	for _, p := range d.commands {
-		for len(others) > 0 && others[0].From < int(p.from) {
-			out, others = append(out, others[0]), others[1:]
+	merged := make([]occurrence, 0, numNames)
+	for _, c := range d.commands {
+		for len(others) > 0 && others[0].From < int(c.from) {
+			merged, others = append(merged, others[0]), others[1:]
 		}
-		from := len(out)
-		out = append(out, p.names...)
-		for i := range out[from:] {
-			out[from+i].From += int(p.from)
-			out[from+i].To += int(p.from)
+		first := len(merged)
+		merged = append(merged, c.names...)
+		for i := range merged[first:] {
+			merged[first+i].From += int(c.from)
+			merged[first+i].To += int(c.from)
 		}
 	}
-	return append(out, others...)
+	return append(merged, others...)
 }
 
 // collector collects the names in a tree.
 type collector struct {
-	text   []byte
-	module string
-	known  func(*syntax.Command) bool // whether the names of a command are known; nil for none
-	out    []occurrence
+	text     []byte
+	module   string        // the module whose variables are visited; "" outside of modules
+	recorded []textCommand // commands whose names are known already, sorted by position
+	out      []occurrence
 }
 
-// sorted returns the names sorted by position.
+// sorted returns the collected names, sorted by position.
 func (c *collector) sorted() []occurrence {
-	byPlace := func(a, b occurrence) int { return a.From - b.From }
-	if !slices.IsSortedFunc(c.out, byPlace) {
-		slices.SortStableFunc(c.out, byPlace)
+	byPosition := func(a, b occurrence) int { return a.From - b.From }
+	if !slices.IsSortedFunc(c.out, byPosition) {
+		slices.SortStableFunc(c.out, byPosition)
 	}
 	return c.out
 }
 
-// add adds the name in a span, which may include quotes or a prime.
+// add records the name in a span of the text. The span may also contain double quotes or a prime, the range of the occurrence does not. The
+// other fields of the occurrence are those of o.
 func (c *collector) add(name string, span syntax.Span, o occurrence) {
-	if !syntax.IsIdent(name) {
-		return
-	}
-	from := int(span.Start.Offset)
-	if int(span.Stop.Offset) > len(c.text) {
+	from, to := int(span.Start.Offset), int(span.Stop.Offset)
+	if !syntax.IsIdent(name) || to > len(c.text) {
 		return
 	}
 	if c.text[from] == '"' {
-		for l := range syntax.Lexemes(c.text[from:span.Stop.Offset]) {
-			if l.Class == syntax.Name {
-				from += int(l.Start.Offset)
-				break
-			}
-		}
+		from += nameOffset(c.text[from:to])
 	}
 	o.name, o.Range = name, Range{from, from + len(name)}
 	c.out = append(c.out, o)
 }
 
-func (c *collector) declare(id *syntax.Ident, kind Kind, n syntax.Node) {
+// nameOffset returns the offset of the first name in a text; 0 if there is none.
+func nameOffset(text []byte) int {
+	for l := range syntax.Lexemes(text) {
+		if l.Class == syntax.Name {
+			return int(l.Start.Offset)
+		}
+	}
+	return 0
+}
+
+// isRecorded reports whether the names of a command are known already. The calls must follow the order of the commands in the text.
+func (c *collector) isRecorded(cmd *syntax.Command) bool {
+	offset := cmd.Start.Offset
+	for len(c.recorded) > 0 && c.recorded[0].from < offset {
+		c.recorded = c.recorded[1:]
+	}
+	return len(c.recorded) > 0 && c.recorded[0].from == offset
+}
+
+// declare records the name of a declaration, if it has one.
+func (c *collector) declare(id *syntax.Ident, kind Kind, declaration syntax.Node) {
 	if id != nil {
-		c.add(id.Name, id.Span, occurrence{space: kind.space(), kind: kind, about: &about{n, c.module}})
+		c.add(id.Name, id.Span, occurrence{space: kind.space(), kind: kind, details: &details{declaration, c.module}})
 	}
 }
 
+// refer records the use of a name, if there is one.
 func (c *collector) refer(id *syntax.Ident, s space) {
 	if id != nil {
 		c.add(id.Name, id.Span, occurrence{space: s})
 	}
 }
 
+// propertyItem collects the names in an item of a properties file.
+func (c *collector) propertyItem(item syntax.Node) {
+	switch n := item.(type) {
+	case *syntax.Property:
+		c.declare(n.Name, Property, n)
+		c.expr(n.X)
+	case syntax.Item:
+		c.item(n)
+	}
+}
+
+// item collects the names in an item of a model or a properties file.
 func (c *collector) item(item syntax.Item) {
 	switch n := item.(type) {
 	case *syntax.ConstDecl:
@@ -243,6 +254,7 @@ func (c *collector) item(item syntax.Item) {
 	}
 }
 
+// variable collects the names in the declaration of a variable.
 func (c *collector) variable(v *syntax.VarDecl) {
 	c.declare(v.Name, Variable, v)
 	c.expr(v.Low)
@@ -250,6 +262,7 @@ func (c *collector) variable(v *syntax.VarDecl) {
 	c.expr(v.Init)
 }
 
+// moduleItem collects the names in a module, except those of the recorded commands.
 func (c *collector) moduleItem(m *syntax.Module) {
 	c.declare(m.Name, Module, m)
 	c.module = m.Name.Name
@@ -259,12 +272,13 @@ func (c *collector) moduleItem(m *syntax.Module) {
 	c.module = ""
 	c.expr(m.Invariant)
 	for _, cmd := range m.Commands {
-		if c.known == nil || !c.known(cmd) {
+		if !c.isRecorded(cmd) {
 			c.command(cmd)
 		}
 	}
 }
 
+// command collects the names in a command.
 func (c *collector) command(cmd *syntax.Command) {
 	c.refer(cmd.Action, actions)
 	c.expr(cmd.Guard)
@@ -278,16 +292,18 @@ func (c *collector) command(cmd *syntax.Command) {
 	}
 }
 
+// renamed collects the names in a renamed module: module m = base [a=b, ...] endmodule.
 func (c *collector) renamed(m *syntax.RenamedModule) {
 	c.declare(m.Name, Module, m)
 	c.refer(m.Base, modules)
-	for _, r := range m.Renames {
-		in := &about{r, m.Base.Name}
-		c.add(r.Old.Name, r.Old.Span, occurrence{rename: true, about: in})
-		c.add(r.New.Name, r.New.Span, occurrence{to: true, about: in})
+	for _, renaming := range m.Renames {
+		shared := &details{renaming, m.Base.Name}
+		c.add(renaming.Old.Name, renaming.Old.Span, occurrence{isOldName: true, details: shared})
+		c.add(renaming.New.Name, renaming.New.Span, occurrence{isNewName: true, details: shared})
 	}
 }
 
+// system collects the names in the expression of a system definition.
 func (c *collector) system(x syntax.SysExpr) {
 	syntax.Inspect(x, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -307,12 +323,14 @@ func (c *collector) system(x syntax.SysExpr) {
 	})
 }
 
+// actions collects a list of action names.
 func (c *collector) actions(ids []*syntax.Ident) {
 	for _, id := range ids {
 		c.refer(id, actions)
 	}
 }
 
+// expr collects the names in an expression; none if it is nil.
 func (c *collector) expr(x syntax.Expr) {
 	if x == nil {
 		return
@@ -333,6 +351,7 @@ func (c *collector) expr(x syntax.Expr) {
 	})
 }
 
+// structure collects the name of a reward structure, if it is given by name and not by index.
 func (c *collector) structure(x syntax.Expr) {
 	if q, ok := x.(*syntax.Quoted); ok {
 		c.add(q.Name, q.Span, occurrence{space: rewards})
@@ -343,7 +362,7 @@ func (c *collector) structure(x syntax.Expr) {
 type declaration struct {
 	doc *document
 	occurrence
-	index int // of its occurrence in the document
+	index int // the index of the occurrence in the document
 }
 
 // use is an occurrence with its declaration.
@@ -352,114 +371,121 @@ type use struct {
 	decl *declaration // nil if there is none
 }
 
-// uses returns the names of a group with their declarations, by document.
+// uses returns the names in the documents of a group, with their declarations.
 func (g *group) uses() map[*document][]use {
 	g.binding.Do(func() {
 		g.bound = make(map[*document][]use)
+		var model *binder // nil without a model
 		if g.model != nil {
-			b := newBinder(nil)
-			b.collect(g.model)
-			g.bound[g.model] = b.bind(g.model)
-			for _, d := range g.props {
-				own := newBinder(b)
-				own.collect(d)
-				g.bound[d] = own.bind(d)
-			}
-			return
+			model = newBinder(nil)
+			model.collect(g.model)
+			g.bound[g.model] = model.bind(g.model)
 		}
 		for _, d := range g.props {
-			own := newBinder(nil)
-			own.collect(d)
-			g.bound[d] = own.bind(d)
+			properties := newBinder(model)
+			properties.collect(d)
+			g.bound[d] = properties.bind(d)
 		}
 	})
 	return g.bound
 }
 
+// key is a name in its name space.
 type key struct {
 	space space
 	name  string
 }
 
-// binder finds declarations: its own, otherwise those of the outer binder.
+// binder finds the declarations of names: its own, and those of the outer binder for names that it does not declare.
 type binder struct {
-	outer *binder
-	known map[key]*declaration
+	outer *binder // nil for the binder of a model
+	own   map[key]*declaration
 }
 
 func newBinder(outer *binder) *binder { return &binder{outer, make(map[key]*declaration)} }
 
+// find returns the declaration of a name; nil if there is none.
 func (b *binder) find(s space, name string) *declaration {
-	if d := b.known[key{s, name}]; d != nil || b.outer == nil {
+	if d := b.own[key{s, name}]; d != nil || b.outer == nil {
 		return d
 	}
 	return b.outer.find(s, name)
 }
 
-// collect reads the declarations of a document. An action is declared by the first
-// command or renaming that has it.
+// moduleVariable is a variable that a module declares.
+type moduleVariable struct{ module, name string }
+
+// collect records the declarations in a document. The language does not declare actions: the first command or renaming that has an action
+// counts as its declaration.
 func (b *binder) collect(d *document) {
-	all := d.occurrences()
-	local := make(map[[2]string]bool) // the variables of each module
-	for i := range all {
-		o := &all[i]
+	variables := b.collectDeclarations(d)
+	names := d.occurrences()
+	for i, o := range names {
+		switch {
+		case o.space == actions:
+			b.declareAction(d, i)
+		case o.isNewName && i > 0 && variables[moduleVariable{o.module, names[i-1].name}]:
+			o.kind, o.details = Variable, &details{node: o.node}
+			b.declare(d, i, o)
+		}
+	}
+	for i, o := range names { // actions that only a renaming introduces
+		if o.isNewName && i > 0 && b.find(values, names[i-1].name) == nil && b.find(actions, names[i-1].name) != nil {
+			b.declareAction(d, i)
+		}
+	}
+}
+
+// collectDeclarations records the names that a document declares, and returns the variables of its modules.
+func (b *binder) collectDeclarations(d *document) map[moduleVariable]bool {
+	variables := make(map[moduleVariable]bool)
+	for i, o := range d.occurrences() {
 		if o.kind == NoKind {
 			continue
 		}
-		if k := (key{o.space, o.name}); b.known[k] == nil {
-			b.known[k] = &declaration{doc: d, occurrence: *o, index: i}
-		}
+		b.declare(d, i, o)
 		if o.kind == Variable && o.module != "" {
-			local[[2]string{o.module, o.name}] = true
+			variables[moduleVariable{o.module, o.name}] = true
 		}
 	}
-	for i := range all {
-		o := &all[i]
-		switch {
-		case o.space == actions && o.kind == NoKind && !o.to && !o.rename:
-			b.action(d, i, o)
-		case o.to && i > 0 && local[[2]string{o.module, all[i-1].name}]:
-			v := *o
-			v.kind, v.about = Variable, &about{o.node, ""}
-			if k := (key{values, o.name}); b.known[k] == nil {
-				b.known[k] = &declaration{doc: d, occurrence: v, index: i}
-			}
-		}
-	}
-	for i := range all { // actions that only a renaming introduces
-		if o := &all[i]; o.to && i > 0 && b.find(values, all[i-1].name) == nil && b.find(actions, all[i-1].name) != nil {
-			b.action(d, i, o)
-		}
+	return variables
+}
+
+// declare records a declaration, which is occurrence i of the document, unless the binder has one of this name.
+func (b *binder) declare(d *document, i int, o occurrence) {
+	if k := (key{o.space, o.name}); b.own[k] == nil {
+		b.own[k] = &declaration{doc: d, occurrence: o, index: i}
 	}
 }
 
-func (b *binder) action(d *document, i int, o *occurrence) {
+// declareAction records that occurrence i of the document declares an action, unless the action has a declaration.
+func (b *binder) declareAction(d *document, i int) {
+	o := d.occurrences()[i]
 	if b.find(actions, o.name) != nil {
 		return
 	}
-	a := *o
-	a.space, a.kind = actions, Action
-	b.known[key{actions, o.name}] = &declaration{doc: d, occurrence: a, index: i}
+	o.space, o.kind = actions, Action
+	b.declare(d, i, o)
 }
 
-// bind returns the names of a document with their declarations.
+// bind returns the names in a document with their declarations. Only the declarations tell whether a renaming renames a value or an action.
 func (b *binder) bind(d *document) []use {
-	all := d.occurrences()
-	out := make([]use, len(all))
-	for i := range all {
-		o := &all[i]
-		s := o.space
+	names := d.occurrences()
+	uses := make([]use, len(names))
+	for i := range names {
+		o := &names[i]
+		nameSpace := o.space
 		switch {
-		case o.rename && b.find(values, o.name) == nil:
-			s = actions
-		case o.to && i > 0 && out[i-1].decl != nil:
-			s = out[i-1].decl.space
+		case o.isOldName && b.find(values, o.name) == nil:
+			nameSpace = actions
+		case o.isNewName && i > 0 && uses[i-1].decl != nil:
+			nameSpace = uses[i-1].decl.space
 		}
-		if s != o.space {
+		if nameSpace != o.space {
 			renamed := *o
-			renamed.space, o = s, &renamed
+			renamed.space, o = nameSpace, &renamed
 		}
-		out[i] = use{o, b.find(s, o.name)}
+		uses[i] = use{o, b.find(nameSpace, o.name)}
 	}
-	return out
+	return uses
 }

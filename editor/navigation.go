@@ -100,7 +100,7 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	}
 	uses := len(g.references(u.decl)) - 1
 	where := u.decl.kind.String()
-	if module := u.decl.in(); u.decl.kind == Variable && module != "" {
+	if module := u.decl.moduleName(); u.decl.kind == Variable && module != "" {
 		where += " of module `" + module + "`"
 	}
 	fmt.Fprintf(&b, "%s, used %s", where, times(uses))
@@ -132,14 +132,14 @@ const maxDeclaration = 2000
 // declarationText returns the declaration as Fprint prints it; for a block, only its head.
 func declarationText(decl *declaration) string {
 	var n syntax.Node
-	if decl.about != nil {
+	if decl.details != nil {
 		n = decl.node
 	}
 	switch x := n.(type) {
 	case nil:
 		return decl.kind.String() + " [" + decl.name + "]"
 	case *syntax.Module:
-		return fmt.Sprintf("module %s // %s, %s", x.Name.Name, noun.Count(len(x.Vars), "variable"), noun.Count(decl.doc.commandsOf(x), "command"))
+		return fmt.Sprintf("module %s // %s, %s", x.Name.Name, noun.Count(len(x.Vars), "variable"), noun.Count(decl.doc.numCommands(x), "command"))
 	case *syntax.Rewards:
 		return fmt.Sprintf("rewards %q", x.Name.Name)
 	case *syntax.Rename:
