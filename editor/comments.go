@@ -2,13 +2,14 @@ package editor
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"tilecheck/prism/syntax"
 )
 
-// comments returns the comments of a declaration: the block directly above it, and what stands behind it in the same line; for a module or
-// reward structure, behind its name. It returns "" if there are none.
+// comments returns the comment lines directly above a declaration. If there are none, it returns the comment behind the declaration on the same
+// line; for a module or reward structure, behind its name. It returns "" if there is none either.
 func (decl *declaration) comments() string {
 	if decl.details == nil || decl.node == nil {
 		return ""
@@ -31,17 +32,15 @@ func (d *document) commentsAbove(offset int) []string {
 	all := d.lexemes()
 	for i := d.lexemeFrom(offset) - 1; i >= 0; i-- {
 		l := all[i]
-		inFront := d.text[:0]
-		if i > 0 {
-			inFront = d.text[all[i-1].to:l.from]
-		}
-		ownLine := i == 0 || bytes.IndexByte(inFront, '\n') >= 0
-		if l.class != syntax.Comment || !ownLine || bytes.Count(d.text[l.to:offset], []byte("\n")) != 1 {
+		isAlone := i == 0 || bytes.IndexByte(d.text[all[i-1].to:l.from], '\n') >= 0
+		isDirectlyAbove := bytes.Count(d.text[l.to:offset], []byte("\n")) == 1
+		if l.class != syntax.Comment || !isAlone || !isDirectlyAbove {
 			break
 		}
-		lines = append([]string{d.commentText(l)}, lines...)
+		lines = append(lines, d.commentText(l))
 		offset = int(l.from)
 	}
+	slices.Reverse(lines)
 	return lines
 }
 

@@ -2,25 +2,21 @@ package editor
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"tilecheck/prism/syntax"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // Completion is a word that can be inserted.
 type Completion struct {
 	Text   string
-	Kind   Kind // NoKind for a keyword
-	Detail string
+	Kind   Kind   // NoKind for a keyword
+	Detail string // the declaration of a name
 }
 
-// Complete returns the words that can replace the word that ends at an offset, sorted, and the
-// offset where that word starts. The words are the declared names and the keywords with which the
-// statement can continue according to the grammar.
-func (f *Files) Complete(name string, offset int) (from int, found []Completion) {
+// Complete returns the words that can replace the word that ends at an offset of the named file, sorted, and the offset where that word starts.
+// The words are the declared names, and the keywords that the grammar allows there.
+func (f *Files) Complete(name string, offset int) (from int, completions []Completion) {
 	g, d := f.group(name)
 	if d == nil || len(d.text) > MaxText {
 		return offset, nil
@@ -30,10 +26,8 @@ func (f *Files) Complete(name string, offset int) (from int, found []Completion)
 	for from = offset; from > 0 && isWordByte(d.text[from-1]); {
 		from--
 	}
-	if i := d.lexemeFrom(from - 1); from > 0 && i < len(d.lexemes()) {
-		if l := d.lexemes()[i]; l.class == syntax.Comment && int(l.from) < from && int(l.to) >= from {
-			return from, nil
-		}
+	if d.isInComment(from) {
+		return from, nil
 	}
 	s := g.statementAt(d, from)
 	if s.names != nil {
@@ -41,27 +35,37 @@ func (f *Files) Complete(name string, offset int) (from int, found []Completion)
 	}
 	for _, word := range keywords(d.isProps()) {
 		if s.accepts(word) {
-			found = append(found, Completion{Text: word})
+			completions = append(completions, Completion{Text: word})
 		}
 	}
-	if !s.fresh && s.accepts("a_name") {
-		found = append(found, g.completions(d, s.kinds...)...)
+	if !s.declares && s.accepts("a_name") {
+		completions = append(completions, g.completions(d, s.kinds...)...)
 	}
 	if !d.isProps() && s.accepts("a_name'") {
 		for _, c := range g.completions(d, Variable) {
 			c.Text += "'"
-			found = append(found, c)
+			completions = append(completions, c)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Completion) int { return strings.Compare(a.Text, b.Text) })
-	return from, slices.Compact(found)
+	slices.SortStableFunc(completions, func(a, b Completion) int { return strings.Compare(a.Text, b.Text) })
+	return from, slices.Compact(completions)
+}
+
+// isInComment reports whether an offset is behind the first character of a comment, and not behind its line.
+func (d *document) isInComment(offset int) bool {
+	i := d.lexemeFrom(offset - 1)
+	if offset == 0 || i == len(d.lexemes()) {
+		return false
+	}
+	l := d.lexemes()[i]
+	return l.class == syntax.Comment && int(l.from) < offset && offset <= int(l.to)
 }
 
 func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// completions returns the declared names of the given kinds.
+// completions returns the names of the given kinds that are used or declared in a document or its model.
 func (g *group) completions(d *document, kinds ...Kind) []Completion {
 	var out []Completion
 	seen := make(map[string]bool)
@@ -80,63 +84,32 @@ func (g *group) completions(d *document, kinds ...Kind) []Completion {
 	return out
 }
 
-// partial is the beginning of a statement, up to the place of the completion.
+// partial is the beginning of a statement, up to the position of the completion.
 type partial struct {
-	props  bool
-	before string // a valid text in front of the statement
-	text   string
-	fresh  bool         // a name here declares something new
-	kinds  []Kind       // of names that can be used here
-	names  []Completion // if not nil, the only completions
+	isProps  bool
+	before   string // a valid text that the parser needs in front of the statement
+	text     string
+	declares bool         // a name at the position declares something new
+	kinds    []Kind       // of the names that can be used at the position
+	names    []Completion // if not nil, the only completions
 }
 
 // maxStatement is the largest statement, in bytes, that is completed by the grammar.
 const maxStatement = 1 << 14
 
-// statementAt returns the statement at an offset.
+// statementAt returns the beginning of the statement at an offset.
 func (g *group) statementAt(d *document, offset int) partial {
-	end := d.lexemeFrom(offset)
-	for end > 0 && int(d.lexemes()[end-1].from) >= offset {
-		end--
-	}
-	var tokens []lexeme
-	block, afterCommand := "", false
-	for _, l := range d.lexemes()[:end] {
-		if l.class == syntax.Comment {
-			continue
+	scanner := statementScanner{d: d}
+	for _, l := range d.lexemes() {
+		if int(l.from) >= offset {
+			break
 		}
-		tokens = append(tokens, l)
-		switch {
-		case d.isProps():
-			if d.is(l, ";") {
-				tokens = tokens[:0]
-			}
-		case d.is(l, "module") || d.is(l, "rewards"):
-			block, afterCommand = d.word(l), false
-		case l.class == syntax.Keyword && strings.HasPrefix(d.word(l), "end") && !d.is(l, "endinvariant"):
-			block, tokens = "", tokens[:0]
-		case d.is(l, "->") || d.is(l, "endinvariant"):
-			afterCommand = block == "module"
-			if d.is(l, "endinvariant") {
-				tokens = tokens[:0]
-			}
-		case d.is(l, ";"):
-			tokens = tokens[:0]
-		}
-		if block != "" {
-			tokens = tokens[d.head(tokens):]
+		if l.class != syntax.Comment {
+			scanner.add(l)
 		}
 	}
-	s := partial{props: d.isProps(), kinds: []Kind{Constant, Formula, Variable}}
-	switch {
-	case block == "module" && (len(tokens) == 0 || !d.is(tokens[0], "module")):
-		s.before = "module m "
-		if afterCommand && (len(tokens) == 0 || !slices.ContainsFunc(tokens, func(l lexeme) bool { return d.is(l, "->") }) || d.is(tokens[0], "[")) {
-			s.before = "module m [] true -> true; "
-		}
-	case block == "rewards" && (len(tokens) == 0 || !d.is(tokens[0], "rewards")):
-		s.before = "rewards "
-	}
+	s := partial{isProps: d.isProps(), before: scanner.before(), kinds: []Kind{Constant, Formula, Variable}}
+	tokens := scanner.tokens
 	if len(tokens) > 0 {
 		from := int(tokens[0].from)
 		if offset-from > maxStatement {
@@ -145,73 +118,135 @@ func (g *group) statementAt(d *document, offset int) partial {
 		}
 		s.text = string(d.text[from:offset])
 	}
-	s.names, s.fresh = g.specialPlaces(d, s, tokens)
+	s.names, s.declares = g.specialCompletions(d, s, tokens)
 	return s
 }
 
-// head returns the number of tokens in the complete head of a module or reward structure; 0 if the
-// tokens do not start with one.
-func (d *document) head(tokens []lexeme) int {
-	switch n := len(tokens); {
-	case n == 3 && d.is(tokens[0], "module") && !d.is(tokens[2], "="):
+// statementScanner reads the tokens of a document from its start, and keeps those of the statement that it is in.
+type statementScanner struct {
+	d            *document
+	tokens       []lexeme // of the current statement
+	block        string   // "module" or "rewards" inside of one, else ""
+	afterCommand bool     // whether the module has a command or an invariant already, so that it can declare no more variables
+}
+
+// add reads a token.
+func (s *statementScanner) add(l lexeme) {
+	d := s.d
+	s.tokens = append(s.tokens, l)
+	switch {
+	case d.is(l, ";"):
+		s.tokens = s.tokens[:0]
+	case d.isProps():
+	case d.is(l, "module") || d.is(l, "rewards"):
+		s.block, s.afterCommand = d.word(l), false
+	case d.is(l, "endinvariant"):
+		s.afterCommand = s.block == "module"
+		s.tokens = s.tokens[:0]
+	case d.is(l, "->"):
+		s.afterCommand = s.block == "module"
+	case l.class == syntax.Keyword && strings.HasPrefix(d.word(l), "end"):
+		s.block, s.tokens = "", s.tokens[:0]
+	}
+	if s.block != "" {
+		s.tokens = s.tokens[s.headLength():]
+	}
+}
+
+// headLength returns the number of tokens in the complete head of a module or reward structure; 0 if the tokens do not start with one.
+func (s *statementScanner) headLength() int {
+	switch n := len(s.tokens); {
+	case n == 3 && s.startsWith("module") && !s.d.is(s.tokens[2], "="):
 		return 2
-	case n == 2 && d.is(tokens[0], "rewards") && !d.is(tokens[1], `"`):
+	case n == 2 && s.startsWith("rewards") && !s.d.is(s.tokens[1], `"`):
 		return 1
-	case n == 4 && d.is(tokens[0], "rewards"):
+	case n == 4 && s.startsWith("rewards"):
 		return 4
 	}
 	return 0
 }
 
-// specialPlaces returns the completions where the grammar only knows that a name is required, and
-// whether the name is a new one.
-func (g *group) specialPlaces(d *document, s partial, tokens []lexeme) (names []Completion, fresh bool) {
+func (s *statementScanner) startsWith(text string) bool {
+	return len(s.tokens) > 0 && s.d.is(s.tokens[0], text)
+}
+
+// before returns a valid text after which the parser accepts the current statement.
+func (s *statementScanner) before() string {
+	isHead := s.startsWith(s.block)
+	switch {
+	case isHead || s.block == "":
+		return ""
+	case s.block == "rewards":
+		return "rewards "
+	case s.afterCommand && s.followsCommand():
+		return "module m [] true -> true; "
+	}
+	return "module m "
+}
+
+// followsCommand reports whether the current statement of a module is behind a command. If it has an arrow, it may be the command that made
+// afterCommand true; only the label in brackets at its start shows that it is a command of its own.
+func (s *statementScanner) followsCommand() bool {
+	hasArrow := slices.ContainsFunc(s.tokens, func(l lexeme) bool { return s.d.is(l, "->") })
+	return !hasArrow || s.startsWith("[")
+}
+
+// specialCompletions returns the completions at positions where the grammar knows only that there must be a name, and whether the name is a new
+// one. tokens are those of the statement. At other positions the completions are nil.
+func (g *group) specialCompletions(d *document, s partial, tokens []lexeme) (names []Completion, declares bool) {
 	if len(tokens) == 0 {
 		return nil, s.before == "module m "
 	}
-	last := d.word(tokens[len(tokens)-1])
-	quotes := 0
-	for _, t := range tokens {
-		if d.is(t, `"`) {
-			quotes++
-		}
-	}
+	first, last := d.word(tokens[0]), d.word(tokens[len(tokens)-1])
 	ofKinds := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(d, kinds...)...) }
-	first := d.word(tokens[0])
 	switch {
-	case last == `"` && quotes%2 == 1:
-		switch {
-		case len(tokens) == 1 && s.props || first == "label" || first == "rewards" || first == "observable" || first == "system":
-			if len(tokens) <= 2 && first != `"` {
-				return []Completion{}, true
-			}
-		case len(tokens) > 1 && d.is(tokens[len(tokens)-2], "{"):
-			return ofKinds(RewardStruct), false
-		}
-		out := ofKinds(Label, Property)
-		if s.props {
-			out = append(out, Completion{Text: "deadlock", Kind: Label}, Completion{Text: "init", Kind: Label})
-		}
-		return out, false
+	case last == `"` && d.isQuoteOpen(tokens):
+		return g.quotedCompletions(d, tokens)
 	case last == "[" && len(tokens) == 1 && s.before != "":
 		return ofKinds(Action), false
 	case first == "module" && len(tokens) == 3:
 		return ofKinds(Module), false
 	case first == "module" && len(tokens) > 3 && (last == "[" || last == ","):
 		return ofKinds(Variable, Action, Constant), false
-	case len(tokens) < 3 && slices.Contains([]string{"const", "formula", "module", "global"}, first),
-		len(tokens) == 2 && first == "const":
-		return nil, true
 	}
-	return nil, false
+	isDeclaration := slices.Contains([]string{"const", "formula", "module", "global"}, first)
+	return nil, isDeclaration && len(tokens) <= 2
 }
 
-// accepts reports whether the statement can continue with a word: a parser error may only be that
-// the text ends.
+// isQuoteOpen reports whether the tokens have an odd number of double quotes.
+func (d *document) isQuoteOpen(tokens []lexeme) bool {
+	isOpen := false
+	for _, l := range tokens {
+		if d.is(l, `"`) {
+			isOpen = !isOpen
+		}
+	}
+	return isOpen
+}
+
+// quotedCompletions returns the completions behind a double quote, which is the last of the tokens of a statement, and whether the quoted name is
+// a new one.
+func (g *group) quotedCompletions(d *document, tokens []lexeme) (names []Completion, declares bool) {
+	names = []Completion{}
+	declarers := []string{"label", "rewards", "observable", "system"}
+	switch {
+	case len(tokens) == 2 && slices.Contains(declarers, d.word(tokens[0])):
+		return names, true
+	case len(tokens) > 1 && d.is(tokens[len(tokens)-2], "{"):
+		return append(names, g.completions(d, RewardStruct)...), false
+	}
+	names = append(names, g.completions(d, Label, Property)...)
+	if d.isProps() {
+		names = append(names, Completion{Text: "deadlock", Kind: Label}, Completion{Text: "init", Kind: Label})
+	}
+	return names, false
+}
+
+// accepts reports whether the statement can continue with a word: the parser finds no error in both together, except that the text ends.
 func (s partial) accepts(word string) bool {
 	text := s.before + s.text + " " + word
 	var err error
-	if s.props {
+	if s.isProps {
 		_, err = syntax.ParseProperties("x.props", []byte(text))
 	} else {
 		_, err = syntax.ParseModel("x.prism", []byte(text))
@@ -220,13 +255,14 @@ func (s partial) accepts(word string) bool {
 	if !ok {
 		return err == nil
 	}
-	return !slices.ContainsFunc(list, func(e *syntax.Error) bool { return !strings.Contains(e.Msg, "found end of file") })
+	isOtherError := func(e *syntax.Error) bool { return !strings.Contains(e.Msg, "found end of file") }
+	return !slices.ContainsFunc(list, isOtherError)
 }
 
 // keywords returns the keywords that completion offers.
-func keywords(props bool) []string {
+func keywords(isProps bool) []string {
 	words := []string{"true", "false", "min", "max", "floor", "ceil", "round", "pow", "mod", "log", "const", "int", "double", "bool", "label"}
-	if props {
+	if isProps {
 		return append(words, "P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "A", "E", "filter", "multi", "multilex", "quantile", "X", "F", "G", "U", "W", "C", "Cdiscount", "discount", "I")
 	}
 	return append(

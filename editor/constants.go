@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// WithConsts returns the same texts with other definitions of constants.
+// WithConsts returns the same files with other definitions of constants, in the syntax of --const.
 func (f *Files) WithConsts(consts []string) *Files {
 	options := f.opts
 	options.Consts = consts
@@ -19,7 +19,8 @@ func (f *Files) WithConsts(consts []string) *Files {
 	return next
 }
 
-// Constants returns the definitions of the options that a model, or a properties file with its model, needs, in the syntax of --const.
+// Constants returns, of the definitions of constants in the options, those that the named file and its model need: they declare these constants
+// without a value. The text has the syntax of --const.
 func (f *Files) Constants(name string) string {
 	g, d := f.group(name)
 	if d == nil {
@@ -46,17 +47,17 @@ func (f *Files) Constants(name string) string {
 	return strings.Join(texts, ",")
 }
 
-// definitionsFor returns the definitions of constants that some of the trees declare without a value. The options are for all
-// models of an editor, and a model may not have all of the constants.
+// definitionsFor returns the definitions of the constants that the trees declare without a value, because the options of an editor may define
+// constants of several models. It changes defs.
 func definitionsFor(defs []sema.ConstDef, trees ...syntax.Node) []sema.ConstDef {
 	needed := make(map[string]bool)
-	need := func(item syntax.Node) {
+	addNeeded := func(item syntax.Node) {
 		if decl, ok := item.(*syntax.ConstDecl); ok && decl.Value == nil {
 			needed[decl.Name.Name] = true
 		}
 	}
 	for _, tree := range trees {
-		syntax.VisitItems(tree, need)
+		syntax.VisitItems(tree, addNeeded)
 	}
 	return slices.DeleteFunc(defs, func(def sema.ConstDef) bool { return !needed[def.Name] })
 }

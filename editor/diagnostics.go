@@ -41,9 +41,8 @@ func (d Diagnostic) String() string {
 	return (&syntax.Error{File: d.File, Pos: d.Pos, Msg: d.Message}).Error()
 }
 
-// Diagnostics returns the problems of a file, in order, with the messages and positions of the
-// command check. A model of 10,000 lines takes tens of milliseconds. The error is that of the
-// context.
+// Diagnostics returns the problems of the named file. The command check prints the same messages and positions. It takes tens of milliseconds for a
+// model of 10,000 lines. The error is that of the context.
 func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
 	g, d := f.group(name)
 	if d == nil {
@@ -52,13 +51,13 @@ func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, err
 	if err := ending.Await(ctx, g.check); err != nil {
 		return nil, err
 	}
-	return g.found[name], nil
+	return g.diagnostics[name], nil
 }
 
-// check computes the diagnostics of all files of a group.
+// check computes the diagnostics of all files of a group: syntax errors, then errors and warnings of the model, then those of its properties.
 func (g *group) check() {
 	g.checking.Do(func() {
-		g.found = make(map[string][]Diagnostic)
+		g.diagnostics = make(map[string][]Diagnostic)
 		for _, d := range g.docs() {
 			d.parse()
 			if len(d.text) > MaxText {
@@ -70,23 +69,25 @@ func (g *group) check() {
 		if g.model == nil || g.model.err != nil || len(g.model.text) > MaxText {
 			return
 		}
-		m := g.model.check()
-		for _, x := range m.problems {
-			g.add(g.model, x.err, x.severity)
+		result := g.model.check()
+		for _, problem := range result.problems {
+			g.add(g.model, problem.err, problem.severity)
 		}
-		if m.model == nil {
+		if result.model == nil {
 			return
 		}
 		for _, d := range g.props {
 			if d.err != nil {
 				continue
 			}
-			props, err := m.model.CheckProperties(d.tree.(*syntax.Properties))
-			if g.add(d, err, Error); err == nil {
-				g.instantiateProps(d, m.model, props, m.program)
+			props, err := result.model.CheckProperties(d.tree.(*syntax.Properties))
+			if err != nil {
+				g.add(d, err, Error)
+				continue
 			}
+			g.instantiateProps(d, result.model, props, result.program)
 		}
-		g.lint(m.program)
+		g.lint(result.program)
 	})
 }
 
@@ -96,9 +97,10 @@ type checked struct {
 	program  *sema.Program     // nil if constants have no values
 	values   map[string]string // of constants, by name
 	problems []problem
-	hidden   []bool // the commands that were hidden from the checker
+	hidden   []bool // for each command, whether a stub replaced it
 }
 
+// problem is an error of a model, or a warning or hint about it.
 type problem struct {
 	err      error
 	severity Severity
@@ -111,8 +113,9 @@ func (c *checked) add(err error, severity Severity) {
 	}
 }
 
-// checkTree checks a tree. report is called as by sema.CheckCommands.
-func (d *document) checkTree(tree *syntax.Model, report func(*syntax.Command, bool)) (c checked) {
+// checkTree checks the names and types in a model, and its expressions if the constants have values. report is called for each command, with
+// whether the command is correct, as by sema.CheckCommands.
+func (d *document) checkTree(tree *syntax.Model, report func(cmd *syntax.Command, isCorrect bool)) (c checked) {
 	model, err := sema.CheckCommands(tree, report)
 	c.add(err, Error)
 	if err != nil {
@@ -134,38 +137,40 @@ func (d *document) checkTree(tree *syntax.Model, report func(*syntax.Command, bo
 		return c
 	}
 	c.program = program
-	for _, w := range program.Warnings {
-		c.add(w, Warning)
+	for _, warning := range program.Warnings {
+		c.add(warning, Warning)
 	}
 	c.values = make(map[string]string)
-	for _, v := range program.Consts {
-		c.values[v.Name] = v.Val.String()
+	for _, constant := range program.Consts {
+		c.values[constant.Name] = constant.Val.String()
 	}
 	return c
 }
 
-// lint adds the warnings of package lint that do not need the state space.
+// lint adds the warnings of package lint that do not need the state space. It adds none if a file has syntax errors. program is nil if constants
+// have no values.
 func (g *group) lint(program *sema.Program) {
 	var files []lint.Source
 	for _, d := range g.docs() {
 		if d.err != nil {
-			return // the names that it uses are unknown
+			return // it is unknown which names the file uses
 		}
 		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Words: d.words()})
 	}
 	findings, _ := lint.Split(lint.Texts(files, program), files)
-	for _, f := range findings {
+	for _, finding := range findings {
 		for _, d := range g.docs() {
-			if d.name == f.File {
-				g.found[d.name] = append(g.found[d.name], Diagnostic{
-					File: d.name, Range: d.rangeAt(f.Pos), Pos: f.Pos, Severity: Warning, Code: string(f.Code), Message: f.Message,
+			if d.name == finding.File {
+				g.diagnostics[d.name] = append(g.diagnostics[d.name], Diagnostic{
+					File: d.name, Range: d.rangeAt(finding.Pos), Pos: finding.Pos, Severity: Warning, Code: string(finding.Code), Message: finding.Message,
 				})
 			}
 		}
 	}
 }
 
-// experiment returns the experiment for the constants in the options that the trees of the model and its properties need.
+// experiment returns the values of the constants of a model and its properties. It takes from the options the definitions of the constants that
+// the trees declare without a value. It returns an error if a constant has no value; props may be nil.
 func experiment(opts Options, model *sema.Model, props *sema.Properties, trees ...syntax.Node) (*sema.Experiment, error) {
 	defs, err := sema.ParseConsts(opts.Consts)
 	if err != nil {
@@ -174,7 +179,8 @@ func experiment(opts Options, model *sema.Model, props *sema.Properties, trees .
 	return model.Experiment(props, nil, definitionsFor(defs, trees...))
 }
 
-// instantiateProps adds the diagnostics of properties that depend on values of constants.
+// instantiateProps adds the errors in properties that show only when the constants have values. It adds none if program is nil, because then the
+// constants of the model have no values.
 func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Properties, program *sema.Program) {
 	if program == nil {
 		return
@@ -195,8 +201,8 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 	}
 }
 
-// undefined returns the errors about constants without values; nil for any other error. They are
-// only hints, because the values may be given when the file is checked.
+// undefined returns err if it is a list of constants without values, otherwise nil. The caller reports it as a hint only, because a user may give
+// the values when the file is checked.
 func undefined(err error) error {
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
 		return list
@@ -204,33 +210,37 @@ func undefined(err error) error {
 	return nil
 }
 
-// add adds an error as diagnostics of the files that it names.
+// add adds an error, unless it is nil. Each entry of a syntax.ErrorList becomes a diagnostic of the file that it names; an error that names no file
+// of the group becomes one of d.
 func (g *group) add(d *document, err error, severity Severity) {
 	if err == nil {
 		return
 	}
-	var list syntax.ErrorList
-	single, ok := errors.AsType[*syntax.Error](err)
-	if !errors.As(err, &list) {
-		if !ok {
-			single = &syntax.Error{File: d.name, Msg: err.Error()}
-		}
-		list = syntax.ErrorList{single}
-	}
-	for _, e := range list {
-		in := d
+	for _, e := range errorList(err, d.name) {
+		doc := d
 		for _, other := range g.docs() {
 			if e.File == other.name {
-				in = other
+				doc = other
 			}
 		}
-		diagnostic := Diagnostic{File: in.name, Range: in.rangeAt(e.Pos), Pos: e.Pos, Severity: severity, Message: e.Msg}
-		g.found[in.name] = append(g.found[in.name], diagnostic)
+		diagnostic := Diagnostic{File: doc.name, Range: doc.rangeAt(e.Pos), Pos: e.Pos, Severity: severity, Message: e.Msg}
+		g.diagnostics[doc.name] = append(g.diagnostics[doc.name], diagnostic)
 	}
 }
 
-// rangeAt returns the token at a position. Where no token is, it returns the last character of a token that ends there, or else the
-// character at the position.
+// errorList returns the entries of an error; for an error without a position, one entry at the start of the named file.
+func errorList(err error, file string) syntax.ErrorList {
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
+		return list
+	}
+	if single, ok := errors.AsType[*syntax.Error](err); ok {
+		return syntax.ErrorList{single}
+	}
+	return syntax.ErrorList{{File: file, Msg: err.Error()}}
+}
+
+// rangeAt returns the range to mark for a problem at a position: from there to the end of the token that contains the position. Without such a
+// token it is the last character of the token that ends there, or else the character at the position.
 func (d *document) rangeAt(pos syntax.Pos) Range {
 	if !pos.IsValid() {
 		return Range{}

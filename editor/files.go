@@ -202,10 +202,10 @@ type group struct {
 	model *document
 	props []*document
 
-	checking sync.Once
-	found    map[string][]Diagnostic
-	binding  sync.Once
-	bound    map[*document][]use
+	checking    sync.Once
+	diagnostics map[string][]Diagnostic // by file
+	binding     sync.Once
+	bound       map[*document][]use
 }
 
 func (g *group) hasSameDocuments(other *group) bool {

@@ -259,7 +259,9 @@ func (m *commandMerger) addOld(offset int32, module string) {
 }
 
 // nextOldIsAt reports whether the next old command begins at an offset.
-func (m *commandMerger) nextOldIsAt(offset int32) bool { return len(m.old) > 0 && m.old[0].from == offset }
+func (m *commandMerger) nextOldIsAt(offset int32) bool {
+	return len(m.old) > 0 && m.old[0].from == offset
+}
 
 // numCommands returns the number of commands that a module has in the text, including hidden ones. A stub in the tree is not counted, because
 // the hidden command that it replaces is.

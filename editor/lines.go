@@ -6,26 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// Lines knows where the lines of a text start. Lines and columns count from 0, as in editors. A
-// line ends with LF, CR LF or CR.
+// Lines converts between the offsets of a text and its lines and columns, which count from 0. A line ends with LF, CR LF or CR.
 type Lines struct {
 	text   []byte
-	starts []int
+	starts []int // the offset of each line
 }
 
 // NewLines returns the lines of a text.
 func NewLines(text []byte) *Lines {
 	l := &Lines{text: text, starts: []int{0}}
-	for i := 0; i < len(text); {
-		n := bytes.IndexAny(text[i:], "\r\n")
-		if n < 0 {
+	for start := 0; start < len(text); {
+		length := bytes.IndexAny(text[start:], "\r\n")
+		if length < 0 {
 			break
 		}
-		i += n + 1
-		if text[i-1] == '\r' && i < len(text) && text[i] == '\n' {
-			i++
+		start += length + 1
+		if text[start-1] == '\r' && start < len(text) && text[start] == '\n' {
+			start++
 		}
-		l.starts = append(l.starts, i)
+		l.starts = append(l.starts, start)
 	}
 	return l
 }
@@ -42,8 +41,9 @@ func (l *Lines) Position(offset int) (line, col int) {
 
 // UTF16 returns the line of an offset and its column in units of UTF-16.
 func (l *Lines) UTF16(offset int) (line, col int) {
-	line, n := l.Position(offset)
-	return line, UTF16(l.text[l.starts[line] : l.starts[line]+n])
+	line, numBytes := l.Position(offset)
+	start := l.starts[line]
+	return line, UTF16(l.text[start : start+numBytes])
 }
 
 // UTF16 returns the length of a text in units of UTF-16.
@@ -66,7 +66,7 @@ func (l *Lines) Offset(line, col int) int {
 	return min(from+max(col, 0), to)
 }
 
-// FromUTF16 is Offset for a column in units of UTF-16.
+// FromUTF16 returns the offset of a line and a column in units of UTF-16. It treats a position outside the text as Offset does.
 func (l *Lines) FromUTF16(line, col int) int {
 	from, to := l.line(line)
 	for from < to && col > 0 {
@@ -80,7 +80,7 @@ func (l *Lines) FromUTF16(line, col int) int {
 	return from
 }
 
-// line returns the start and the end of a line, without its line break.
+// line returns the offsets of the start and the end of a line, without its line break. A line outside the text is empty.
 func (l *Lines) line(line int) (from, to int) {
 	switch {
 	case line < 0:

@@ -19,8 +19,8 @@ type Location struct {
 	Range
 }
 
-// at returns the use at an offset or ending there; nil if there is none.
-func (g *group) at(d *document, offset int) *use {
+// useAt returns the name in a document that contains an offset or ends there; nil if there is none.
+func (g *group) useAt(d *document, offset int) *use {
 	uses := g.uses()[d]
 	i, _ := slices.BinarySearchFunc(uses, offset, func(u use, offset int) int {
 		if u.To < offset {
@@ -36,56 +36,56 @@ func (g *group) at(d *document, offset int) *use {
 	return nil
 }
 
-// Definition returns where the name at an offset is declared.
+// Definition returns where the name at an offset of the named file is declared. It returns false if there is no name, or no declaration of it.
 func (f *Files) Definition(name string, offset int) (Location, bool) {
 	g, d := f.group(name)
 	if d == nil {
 		return Location{}, false
 	}
-	u := g.at(d, offset)
+	u := g.useAt(d, offset)
 	if u == nil || u.decl == nil {
 		return Location{}, false
 	}
 	return Location{u.decl.doc.name, u.decl.Range}, true
 }
 
-// References returns the places where the name at an offset occurs, including its declaration, in
-// the model and its properties.
+// References returns the places where the name at an offset of the named file occurs, including its declaration, in the model and its properties.
 func (f *Files) References(name string, offset int) []Location {
 	g, d := f.group(name)
 	if d == nil {
 		return nil
 	}
-	u := g.at(d, offset)
+	u := g.useAt(d, offset)
 	if u == nil {
 		return nil
 	}
 	return g.references(u.decl)
 }
 
+// references returns the occurrences of a declared name; nil if decl is nil.
 func (g *group) references(decl *declaration) []Location {
-	var out []Location
 	if decl == nil {
 		return nil
 	}
+	var locations []Location
 	for _, d := range g.docs() {
 		for _, u := range g.uses()[d] {
 			if u.decl == decl {
-				out = append(out, Location{d.name, u.Range})
+				locations = append(locations, Location{d.name, u.Range})
 			}
 		}
 	}
-	return out
+	return locations
 }
 
-// Hover describes the name at an offset: its declaration with the comments at it, the value if it is a constant with one,
-// and how often it is used. For an operator of properties, it says what the operator means. The text is Markdown.
-func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, at Range, ok bool) {
+// Hover describes, as Markdown, the name at an offset of the named file: its declaration with the comments beside it, the value of a constant, and
+// how often it is used. It describes an operator of properties by its meaning. where is the range of the name or operator.
+func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, where Range, ok bool) {
 	g, d := f.group(name)
 	if d == nil {
 		return "", Range{}, false
 	}
-	u := g.at(d, offset)
+	u := g.useAt(d, offset)
 	if u == nil || u.decl == nil {
 		return d.operatorAt(offset)
 	}
@@ -95,27 +95,29 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	if comments := u.decl.comments(); comments != "" {
 		fmt.Fprintf(&b, "%s\n\n", comments)
 	}
-	if v, ok := g.value(ctx, u.decl); ok {
-		fmt.Fprintf(&b, "value %s\n\n", v)
+	if value, ok := g.value(ctx, u.decl); ok {
+		fmt.Fprintf(&b, "value %s\n\n", value)
 	}
-	uses := len(g.references(u.decl)) - 1
-	where := u.decl.kind.String()
+	kind := u.decl.kind.String()
 	if module := u.decl.moduleName(); u.decl.kind == Variable && module != "" {
-		where += " of module `" + module + "`"
+		kind += " of module `" + module + "`"
 	}
-	fmt.Fprintf(&b, "%s, used %s", where, times(uses))
+	numUses := len(g.references(u.decl)) - 1 // one reference is the declaration
+	fmt.Fprintf(&b, "%s, used %s", kind, times(numUses))
 	return b.String(), u.Range, true
 }
 
-// value returns the value of a constant of the model.
+// value returns the value of a constant of the model. It returns false if the declaration is not of a constant, if the constant has no value, or
+// if the context has ended.
 func (g *group) value(ctx context.Context, decl *declaration) (string, bool) {
 	if decl.kind != Constant || decl.doc != g.model || ctx.Err() != nil {
 		return "", false
 	}
-	v, ok := g.model.meaning.values[decl.name]
-	return v, ok
+	value, ok := g.model.meaning.values[decl.name]
+	return value, ok
 }
 
+// times says how often something happens: "nowhere", "once" or "3 times".
 func times(n int) string {
 	switch n {
 	case 0:
@@ -129,24 +131,24 @@ func times(n int) string {
 // maxDeclaration is the largest part of a declaration that is shown, in bytes.
 const maxDeclaration = 2000
 
-// declarationText returns the declaration as Fprint prints it; for a block, only its head.
+// declarationText returns the text of a declaration, formatted and without comments; for a module or reward structure, only its head.
 func declarationText(decl *declaration) string {
-	var n syntax.Node
+	var node syntax.Node // nil for an action
 	if decl.details != nil {
-		n = decl.node
+		node = decl.node
 	}
-	switch x := n.(type) {
+	switch n := node.(type) {
 	case nil:
 		return decl.kind.String() + " [" + decl.name + "]"
 	case *syntax.Module:
-		return fmt.Sprintf("module %s // %s, %s", x.Name.Name, noun.Count(len(x.Vars), "variable"), noun.Count(decl.doc.numCommands(x), "command"))
+		return fmt.Sprintf("module %s // %s, %s", n.Name.Name, noun.Count(len(n.Vars), "variable"), noun.Count(decl.doc.numCommands(n), "command"))
 	case *syntax.Rewards:
-		return fmt.Sprintf("rewards %q", x.Name.Name)
+		return fmt.Sprintf("rewards %q", n.Name.Name)
 	case *syntax.Rename:
-		return x.New.Name + " // renamed from " + x.Old.Name
+		return n.New.Name + " // renamed from " + n.Old.Name
 	}
 	var b bytes.Buffer
-	if syntax.Fprint(&b, format.Bare(n), syntax.Options{}) != nil {
+	if syntax.Fprint(&b, format.Bare(node), syntax.Options{}) != nil {
 		return decl.name
 	}
 	if b.Len() > maxDeclaration {
@@ -161,107 +163,108 @@ type Edit struct {
 	Text string
 }
 
-// Rename returns the edits that rename the name at an offset in the model and its properties. It
-// checks that afterwards every name is declared where it was before and no file has errors.
-// Otherwise the error says why.
-func (f *Files) Rename(ctx context.Context, name string, offset int, to string) ([]Edit, error) {
+// Rename returns the edits that rename the name at an offset of the named file, in the model and its properties. It refuses with an error if a file
+// has errors before or after the edits, or if the edits would give a name another declaration.
+func (f *Files) Rename(ctx context.Context, name string, offset int, newName string) ([]Edit, error) {
 	g, d := f.group(name)
 	if d == nil {
 		return nil, fmt.Errorf("%s is not open", name)
 	}
-	u := g.at(d, offset)
+	u := g.useAt(d, offset)
 	switch {
 	case u == nil || u.decl == nil:
 		return nil, errors.New("there is no name that is declared, want a constant, variable, label or the like")
-	case !syntax.IsIdent(to):
-		return nil, fmt.Errorf("found %q, want a name: letters, digits and underscores, and no keyword", to)
-	case to == u.name:
+	case !syntax.IsIdent(newName):
+		return nil, fmt.Errorf("found %q, want a name: letters, digits and underscores, and no keyword", newName)
+	case newName == u.name:
 		return nil, nil
 	}
-	if err := f.clean(ctx, g, "before"); err != nil {
+	if err := f.requireNoErrors(ctx, g, "before"); err != nil {
 		return nil, err
 	}
 	var edits []Edit
 	for _, l := range g.references(u.decl) {
-		edits = append(edits, Edit{l, to})
+		edits = append(edits, Edit{l, newName})
 	}
-	next, err := f.Apply(edits)
+	edited, err := f.Apply(edits)
 	if err != nil {
 		return nil, err
 	}
-	after, _ := next.group(name)
-	if err := next.clean(ctx, after, "after"); err != nil {
+	editedGroup, _ := edited.group(name)
+	if err := edited.requireNoErrors(ctx, editedGroup, "after"); err != nil {
 		return nil, err
 	}
-	if !sameMeaning(g, after) {
-		return nil, fmt.Errorf("%s would mean something else where it is used: %s is declared already", to, to)
+	if !haveSameDeclarations(g, editedGroup) {
+		return nil, fmt.Errorf("%s would mean something else where it is used: %s is declared already", newName, newName)
 	}
 	return edits, nil
 }
 
-// clean returns an error if a file of the group has errors.
-func (f *Files) clean(ctx context.Context, g *group, when string) error {
+// requireNoErrors returns an error if a file of the group has errors. when is "before" or "after" the renaming.
+func (f *Files) requireNoErrors(ctx context.Context, g *group, when string) error {
 	for _, d := range g.docs() {
-		found, err := f.Diagnostics(ctx, d.name)
+		diagnostics, err := f.Diagnostics(ctx, d.name)
 		if err != nil {
 			return err
 		}
-		for _, x := range found {
-			if x.Severity == Error {
-				return fmt.Errorf("%s the renaming there is an error: %v", when, x)
+		for _, diagnostic := range diagnostics {
+			if diagnostic.Severity == Error {
+				return fmt.Errorf("%s the renaming there is an error: %v", when, diagnostic)
 			}
 		}
 	}
 	return nil
 }
 
-// sameMeaning reports whether the names of two groups are declared in the same places.
-func sameMeaning(a, b *group) bool {
-	da, db := a.docs(), b.docs()
-	if len(da) != len(db) {
-		return false
+// haveSameDeclarations reports whether each name of group a has its declaration in the same place as the corresponding name of group b.
+func haveSameDeclarations(a, b *group) bool {
+	sameNames := func(docA, docB *document) bool {
+		return slices.EqualFunc(a.uses()[docA], b.uses()[docB], func(useA, useB use) bool { return useA.decl.isSamePlace(useB.decl) })
 	}
-	for i := range da {
-		ua, ub := a.uses()[da[i]], b.uses()[db[i]]
-		if len(ua) != len(ub) {
-			return false
-		}
-		for j := range ua {
-			x, y := ua[j].decl, ub[j].decl
-			if (x == nil) != (y == nil) || x != nil && (x.index != y.index || x.doc.name != y.doc.name) {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.EqualFunc(a.docs(), b.docs(), sameNames)
 }
 
-// Apply returns the files after edits, which must not overlap.
+// isSamePlace reports whether two declarations are the same occurrence of the same file, or both nil.
+func (decl *declaration) isSamePlace(other *declaration) bool {
+	if decl == nil || other == nil {
+		return decl == other
+	}
+	return decl.index == other.index && decl.doc.name == other.doc.name
+}
+
+// Apply returns the files after edits. Edits that overlap are an error.
 func (f *Files) Apply(edits []Edit) (*Files, error) {
 	byFile := make(map[string][]Edit)
 	for _, e := range edits {
 		byFile[e.File] = append(byFile[e.File], e)
 	}
-	next := f
+	files := f
 	for _, name := range f.Names() {
-		mine := byFile[name]
-		if mine == nil {
+		if byFile[name] == nil {
 			continue
 		}
-		slices.SortFunc(mine, func(a, b Edit) int { return a.From - b.From })
-		old := f.docs[name].text
-		var b bytes.Buffer
-		at := 0
-		for _, e := range mine {
-			if e.From < at || e.To < e.From || e.To > len(old) {
-				return nil, fmt.Errorf("%s: edits overlap", name)
-			}
-			b.Write(old[at:e.From])
-			b.WriteString(e.Text)
-			at = e.To
+		text, err := applyEdits(name, f.docs[name].text, byFile[name])
+		if err != nil {
+			return nil, err
 		}
-		b.Write(old[at:])
-		next = next.With(name, b.Bytes())
+		files = files.With(name, text)
 	}
-	return next, nil
+	return files, nil
+}
+
+// applyEdits returns the text of the named file after edits, which it sorts.
+func applyEdits(name string, text []byte, edits []Edit) ([]byte, error) {
+	slices.SortFunc(edits, func(a, b Edit) int { return a.From - b.From })
+	var edited bytes.Buffer
+	end := 0 // of the previous edit
+	for _, e := range edits {
+		if e.From < end || e.To < e.From || e.To > len(text) {
+			return nil, fmt.Errorf("%s: edits overlap", name)
+		}
+		edited.Write(text[end:e.From])
+		edited.WriteString(e.Text)
+		end = e.To
+	}
+	edited.Write(text[end:])
+	return edited.Bytes(), nil
 }

@@ -54,8 +54,9 @@ var filterTexts = map[string]string{
 	"printall": "prints all states and their values",
 }
 
-// operatorAt returns what the word of a property at an offset means, as Markdown, and where it is.
-func (d *document) operatorAt(offset int) (text string, at Range, ok bool) {
+// operatorAt returns the meaning of the operator at an offset of a properties file, as Markdown, and its range. It returns false for a model, and if
+// no operator is there.
+func (d *document) operatorAt(offset int) (text string, where Range, ok bool) {
 	if !d.isProps() {
 		return "", Range{}, false
 	}
@@ -67,53 +68,67 @@ func (d *document) operatorAt(offset int) (text string, at Range, ok bool) {
 		return "", Range{}, false
 	}
 	l := d.lexemes()[i]
-	at = Range{int(l.from), int(l.to)}
+	where = Range{int(l.from), int(l.to)}
 	if bars, ok := d.conditionAt(i); ok {
 		return operatorTexts["||"], bars, true
 	}
-	if offset < at.From || offset > at.To || l.class != syntax.Keyword && l.class != syntax.Name {
+	isWord := l.class == syntax.Keyword || l.class == syntax.Name
+	if offset < where.From || offset > where.To || !isWord {
 		return "", Range{}, false
 	}
-	word := d.word(l)
-	if d.tokenIs(i-1, "(") && d.tokenIs(i-2, "filter") {
-		meaning, known := filterTexts[word]
-		return operatorTexts["filter"] + " This one: " + meaning + ".", at, known
-	}
-	text, ok = operatorTexts[word]
-	inReward := d.inReward(i)
-	switch meaning, ofReward := rewardTexts[word]; {
-	case word == "R" && d.isRelease(i):
-		text = releaseText
-	case ofReward && inReward && (word != "S" || d.tokenIs(i+1, "]")):
-		text, ok = meaning, true
-	}
-	if ok {
-		text += d.boundText(i)
-	}
-	return text, at, ok
+	text, ok = d.wordText(i)
+	return text, where, ok
 }
 
-// conditionAt returns where the || is of which lexeme i is one of the bars.
-func (d *document) conditionAt(i int) (at Range, ok bool) {
+// wordText returns the meaning of the word at lexeme i of a property; false if the word is no operator.
+func (d *document) wordText(i int) (text string, ok bool) {
+	word := d.word(d.lexemes()[i])
+	if d.tokenIs(i-1, "(") && d.tokenIs(i-2, "filter") {
+		meaning, ok := filterTexts[word]
+		return operatorTexts["filter"] + " This one: " + meaning + ".", ok
+	}
+	text, ok = operatorTexts[word]
+	if rewardText, isKnown := rewardTexts[word]; isKnown && d.inReward(i) {
+		isSteadyState := word == "S" && !d.tokenIs(i+1, "]") // the operator S inside a reward operator
+		if !isSteadyState {
+			text, ok = rewardText, true
+		}
+	}
+	if word == "R" && d.isRelease(i) {
+		text = releaseText
+	}
+	if !ok {
+		return "", false
+	}
+	return text + d.boundText(i), true
+}
+
+// conditionAt returns the range of the operator || if lexeme i is one of its two bars.
+func (d *document) conditionAt(i int) (where Range, ok bool) {
 	for _, first := range []int{i - 1, i} {
-		if d.tokenIs(first, "|") && d.tokenIs(first+1, "|") && d.lexemes()[first].to == d.lexemes()[first+1].from {
-			return Range{int(d.lexemes()[first].from), int(d.lexemes()[first+1].to)}, true
+		if !d.tokenIs(first, "|") || !d.tokenIs(first+1, "|") {
+			continue
+		}
+		left, right := d.lexemes()[first], d.lexemes()[first+1]
+		if left.to == right.from {
+			return Range{int(left.from), int(right.to)}, true
 		}
 	}
 	return Range{}, false
 }
 
-// tokenIs reports whether there is a lexeme i, and it has this text.
+// tokenIs reports whether lexeme i exists and has this text.
 func (d *document) tokenIs(i int, text string) bool {
 	return i >= 0 && i < len(d.lexemes()) && d.is(d.lexemes()[i], text)
 }
 
-// isRelease reports whether the word R at lexeme i stands between two formulas, and is no reward operator.
+// isRelease reports whether the word R at lexeme i is the temporal operator release, and not the reward operator. The lexeme behind R decides.
 func (d *document) isRelease(i int) bool {
-	return !slices.ContainsFunc([]string{"{", "min", "max", "=", "<", "<=", ">", ">="}, func(next string) bool { return d.tokenIs(i+1, next) })
+	behindReward := []string{"{", "min", "max", "=", "<", "<=", ">", ">="}
+	return !slices.ContainsFunc(behindReward, func(text string) bool { return d.tokenIs(i+1, text) })
 }
 
-// inReward reports whether lexeme i is directly between the brackets of a reward operator.
+// inReward reports whether lexeme i is between the brackets of a reward operator, and not between further square brackets inside.
 func (d *document) inReward(i int) bool {
 	depth := 0
 	for i--; i >= 0; i-- {
@@ -131,7 +146,7 @@ func (d *document) inReward(i int) bool {
 	return false
 }
 
-// opensReward reports whether the bracket at lexeme i belongs to a reward operator.
+// opensReward reports whether the opening bracket at lexeme i belongs to a reward operator: the nearest operator before it is R.
 func (d *document) opensReward(i int) bool {
 	for i--; i >= 0 && !d.tokenIs(i, ";") && !d.tokenIs(i, "]"); i-- {
 		switch word := d.word(d.lexemes()[i]); word {
@@ -144,10 +159,12 @@ func (d *document) opensReward(i int) bool {
 	return false
 }
 
-// boundText says what the bound behind the operator at lexeme i means; "" if there is none.
+// boundText returns a sentence about the bound behind the operator at lexeme i, such as <=10; "" if there is none.
 func (d *document) boundText(i int) string {
 	word := d.word(d.lexemes()[i])
-	if !slices.Contains([]string{"F", "G", "U", "W", "R", "C"}, word) || i+1 >= len(d.lexemes()) || word == "R" && !d.isRelease(i) {
+	canHaveBound := slices.Contains([]string{"F", "G", "U", "W", "R", "C"}, word)
+	isReward := word == "R" && !d.isRelease(i)
+	if !canHaveBound || isReward || i+1 >= len(d.lexemes()) {
 		return ""
 	}
 	bound := d.boundAt(i + 1)
@@ -157,18 +174,18 @@ func (d *document) boundText(i int) string {
 	return " The bound `" + bound + "` counts steps; in a CTMC it is time."
 }
 
-// boundAt returns the text of a bound such as <=10, <=(k+1) or [1,5] that begins at lexeme i; "" if none does.
+// boundAt returns the text of the bound that begins at lexeme i, such as <=10, <=(k+1) or [1,5]; "" if no bound begins there.
 func (d *document) boundAt(i int) string {
 	first := d.lexemes()[i]
-	interval := d.is(first, "[")
-	if !interval && !slices.Contains([]string{"<=", "<", ">=", ">", "="}, d.word(first)) {
+	isInterval := d.is(first, "[")
+	if !isInterval && !slices.Contains([]string{"<=", "<", ">=", ">", "="}, d.word(first)) {
 		return ""
 	}
 	last := i
-	if !interval {
-		last++
+	if !isInterval {
+		last++ // behind the comparison
 	}
-	depth := 0
+	depth := 0 // the number of open brackets
 	for ; last < len(d.lexemes()) && !d.tokenIs(last, ";"); last++ {
 		switch {
 		case d.tokenIs(last, "("), d.tokenIs(last, "["):

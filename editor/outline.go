@@ -2,6 +2,7 @@ package editor
 
 import (
 	"slices"
+	"strconv"
 
 	"tilecheck/prism/syntax"
 )
@@ -11,12 +12,12 @@ type Symbol struct {
 	Name   string
 	Kind   Kind
 	Detail string // such as the range of a variable
-	Whole  Range  // the whole declaration
-	Range         // the name
+	Whole  Range  // of the whole declaration
+	Range         // of the name
 	Inside []Symbol
 }
 
-// Symbols returns the outline of a file.
+// Symbols returns the declarations in the outline of the named file, in the order of the text. The symbol of a module contains its variables.
 func (f *Files) Symbols(name string) []Symbol {
 	d := f.docs[name]
 	if d == nil {
@@ -31,15 +32,12 @@ func (f *Files) Symbols(name string) []Symbol {
 		}
 	case *syntax.Properties:
 		for _, item := range tree.Items {
-			if p, ok := item.(*syntax.Property); ok {
-				s := Symbol{Kind: Property, Detail: brief(syntax.ExprString(p.X)), Whole: rangeOf(p)}
-				if s.Name, s.Range = s.Detail, s.Whole; p.Name != nil {
-					s.Name, s.Range = p.Name.Name, rangeOf(p.Name)
-				}
-				out = append(out, s)
-				continue
+			switch n := item.(type) {
+			case *syntax.Property:
+				out = append(out, propertySymbol(n))
+			case syntax.Item:
+				out = append(out, symbols(n)...)
 			}
-			out = append(out, symbols(item.(syntax.Item))...)
 		}
 	}
 	return out
@@ -47,6 +45,17 @@ func (f *Files) Symbols(name string) []Symbol {
 
 func rangeOf(n syntax.Node) Range { return Range{int(n.Pos().Offset), int(n.End().Offset)} }
 
+// propertySymbol returns the symbol of a property. Without a name it has its text as the name.
+func propertySymbol(p *syntax.Property) Symbol {
+	text := brief(syntax.ExprString(p.X))
+	symbol := Symbol{Name: text, Kind: Property, Detail: text, Whole: rangeOf(p), Range: rangeOf(p)}
+	if p.Name != nil {
+		symbol.Name, symbol.Range = p.Name.Name, rangeOf(p.Name)
+	}
+	return symbol
+}
+
+// symbols returns the symbol of an item; none for an item that declares nothing.
 func symbols(item syntax.Item) []Symbol {
 	one := func(id *syntax.Ident, kind Kind, detail string) []Symbol {
 		s := Symbol{Name: kind.String(), Kind: kind, Detail: brief(detail), Whole: rangeOf(item), Range: rangeOf(item)}
@@ -99,7 +108,7 @@ func brief(text string) string {
 	return text[:limit] + "…" // the text of an expression is ASCII
 }
 
-// Token is a part of a text with a colour.
+// Token is a part of a text that an editor shows in one colour.
 type Token struct {
 	Range
 	Class syntax.Class
@@ -111,23 +120,22 @@ type Token struct {
 // Tokens returns the comments, keywords, names, numbers and symbols of a file.
 func (f *Files) Tokens(name string) []Token { return f.TokensIn(name, Range{0, len(f.Text(name))}) }
 
-// TokensIn returns the tokens that overlap a part of the file.
-func (f *Files) TokensIn(name string, r Range) []Token {
+// TokensIn returns the comments, keywords, names, numbers and symbols of the named file that overlap a part of it.
+func (f *Files) TokensIn(name string, part Range) []Token {
 	g, d := f.group(name)
 	if d == nil {
 		return nil
 	}
-	all, uses := d.lexemes(), g.uses()[d]
-	first := d.lexemeFrom(r.From)
-	last, _ := slices.BinarySearchFunc(all, r.To, func(l lexeme, at int) int { return int(l.from) - at })
-	if first >= last {
+	lexemes, uses := d.lexemes(), g.uses()[d]
+	first, end := d.lexemeFrom(part.From), indexOfLexeme(lexemes, part.To)
+	if first >= end {
 		return nil
 	}
-	at, _ := slices.BinarySearchFunc(uses, int(all[first].from), func(u use, at int) int { return u.From - at })
-	uses = uses[at:]
-	out := make([]Token, 0, last-first)
-	for i := first; i < last; i++ {
-		l := all[i]
+	firstUse, _ := slices.BinarySearchFunc(uses, int(lexemes[first].from), func(u use, offset int) int { return u.From - offset })
+	uses = uses[firstUse:]
+	out := make([]Token, 0, end-first)
+	for i := first; i < end; i++ {
+		l := lexemes[i]
 		t := Token{Range: Range{int(l.from), int(l.to)}, Class: l.class}
 		for len(uses) > 0 && uses[0].From < t.From {
 			uses = uses[1:]
@@ -136,7 +144,7 @@ func (f *Files) TokensIn(name string, r Range) []Token {
 			t.Kind = uses[0].decl.kind
 			t.Declares = uses[0].decl.doc == d && uses[0].decl.Range == uses[0].Range
 		}
-		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && i+1 < len(all) && d.is(all[i+1], "(") {
+		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && d.tokenIs(i+1, "(") {
 			t.Kind = Function
 		}
 		out = append(out, t)
@@ -144,6 +152,7 @@ func (f *Files) TokensIn(name string, r Range) []Token {
 	return out
 }
 
+// isFunction reports whether a name is that of a function or operator with arguments in parentheses.
 func isFunction(name []byte) bool {
 	switch string(name) {
 	case "ceil", "floor", "log", "max", "min", "mod", "multi", "multilex", "pow", "quantile", "round":
@@ -156,10 +165,10 @@ func isFunction(name []byte) bool {
 type Lens struct {
 	Range
 	Command  string // check or simulate
-	Property string // its name, or its number from 1
+	Property string // the name of the property to check, or its number from 1
 }
 
-// Lenses returns the commands for a file: simulate for a model, check for each property.
+// Lenses returns the commands to show in the named file: simulate at the start of a model, check at each property.
 func (f *Files) Lenses(name string) []Lens {
 	d := f.docs[name]
 	if d == nil {
@@ -173,14 +182,14 @@ func (f *Files) Lenses(name string) []Lens {
 			out = append(out, Lens{Range: rangeOf(tree.Items[0]), Command: "simulate"})
 		}
 	case *syntax.Properties:
-		n := 0
+		numProperties := 0
 		for _, item := range tree.Items {
 			p, ok := item.(*syntax.Property)
 			if !ok {
 				continue
 			}
-			n++
-			lens := Lens{Range: rangeOf(p), Command: "check", Property: itoa(n)}
+			numProperties++
+			lens := Lens{Range: rangeOf(p), Command: "check", Property: strconv.Itoa(numProperties)}
 			if p.Name != nil {
 				lens.Property = p.Name.Name
 			}

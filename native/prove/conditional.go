@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/certify/certificate"
 	"tilecheck/internal/interval"
@@ -18,8 +19,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// conditionalOptimum translates the minimal or maximal conditional probability of an MDP. The minimum is 1 minus the maximum for the negation
-// of the formula.
+// conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], where the path is a || b.
+// The minimum is 1 minus the maximum for the negation of a.
 func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if t.property.Program.Type != syntax.MDP {
 		return vectorValue{}, t.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(t.property.Program.Type.String()))
@@ -40,9 +41,9 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// buildConditional builds the automaton of a conditional probability from the automata of its two parts: of the paths that satisfy the formula
-// and the condition, and of those that violate the condition. Until the automaton jumps, its state is a pair of states of both; after a jump
-// it is a state of one of them.
+// buildConditional builds the automaton of a conditional probability from the automata of its two parts: part 0 accepts the paths that satisfy
+// the formula and the condition, part 1 the paths that violate the condition. The states of the result are the pairs of states of the parts,
+// then the states of part 0, then those of part 1. It starts in a pair, and may jump once to a state of one part.
 func buildConditional(automaton *certificate.Automaton) error {
 	parts := automaton.Parts()
 	for _, part := range parts {
@@ -57,23 +58,23 @@ func buildConditional(automaton *certificate.Automaton) error {
 	numPairs := len(pairs)
 	automaton.Next, automaton.Jumps = next, make([][]uint32, numPairs)
 	automaton.Accepting, automaton.Excluded = make([]bool, numPairs), make([]bool, numPairs)
-	for k, part := range parts {
+	for partIndex, part := range parts {
 		offset := uint32(len(automaton.Next))
 		for i, pair := range pairs {
-			automaton.Jumps[i] = append(automaton.Jumps[i], shifted(part.Jumps[pair[k]], offset)...)
+			automaton.Jumps[i] = append(automaton.Jumps[i], shifted(part.Jumps[pair[partIndex]], offset)...)
 		}
-		for q, row := range part.Next {
-			automaton.Next = append(automaton.Next, shifted(row, offset))
+		for state, successors := range part.Next {
+			automaton.Next = append(automaton.Next, shifted(successors, offset))
 			automaton.Jumps = append(automaton.Jumps, nil)
-			automaton.Accepting = append(automaton.Accepting, part.Accepting[q])
-			automaton.Excluded = append(automaton.Excluded, k == 1)
+			automaton.Accepting = append(automaton.Accepting, part.Accepting[state])
+			automaton.Excluded = append(automaton.Excluded, partIndex == 1)
 		}
 	}
 	return nil
 }
 
-// pairParts returns the pairs of states that two automata reach when they read the same letters, and the index of the next pair: next[i][k]
-// for the letter k in pair i. Pair 0 is that of the initial states.
+// pairParts returns the pairs of states that two automata reach when they read the same letters. Pair 0 has the initial states. next[i][letter]
+// is the index of the successor of pair i. The error is automata.ErrTooLarge if there are too many pairs.
 func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint32, next [][]uint32, err error) {
 	pairs = [][2]uint32{{}}
 	index := map[[2]uint32]uint32{{}: 0}
@@ -81,16 +82,16 @@ func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint
 		if len(pairs)*numLetters > maxAutomaton {
 			return nil, nil, automata.ErrTooLarge
 		}
-		row := make([]uint32, numLetters)
-		for letter := range row {
+		successors := make([]uint32, numLetters)
+		for letter := range successors {
 			pair := [2]uint32{parts[0].Next[pairs[i][0]][letter], parts[1].Next[pairs[i][1]][letter]}
 			if _, isKnown := index[pair]; !isKnown {
 				index[pair] = uint32(len(pairs))
 				pairs = append(pairs, pair)
 			}
-			row[letter] = index[pair]
+			successors[letter] = index[pair]
 		}
-		next = append(next, row)
+		next = append(next, successors)
 	}
 	return pairs, next, nil
 }
@@ -108,15 +109,16 @@ func shifted(numbers []uint32, offset uint32) []uint32 {
 type payoffProblem struct {
 	*vectorProof
 	product *product
-	graph   *sparse.Graph // of the pairs
-	start   int           // the initial state
+	graph   *sparse.Graph // of the product
+	start   int           // the initial state of the product
 }
 
 // maxPayoffStates is the greatest number of states of a product whose payoffs are computed. They are fractions, so the computation is slow.
 const maxPayoffStates = 5000
 
-// maxConditional computes the bounds and columns of a maximal conditional probability (rule 11 of package certify). The bounds are those of
-// the single initial state. Another state has them too where its columns prove them, and otherwise 0 and 1.
+// maxConditional computes a lower and an upper bound of a maximal conditional probability in the initial state, and the columns of the certificate
+// that prove them (rule 11 of package certify). It returns bounds for each state: those of the initial state where the columns of the state prove
+// them too, else 0 and 1.
 func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	problem, err := proof.newPayoffProblem()
 	if err != nil {
@@ -132,24 +134,24 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 		}
 	}
 	lower, upper := proof.Given.Lower, proof.Given.Upper
-	n, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
+	numStates, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
 	if isCertain {
 		bounds = interval.Between(upper, upper)
 	}
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
-	for k, s := range proof.orderedStates() {
-		result.Upper[s] = 1
-		if proof.Lower.Rats[k].Cmp(lower) > 0 {
-			result.Lower[s] = bounds.Lo
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
+	for index, state := range proof.orderedStates() {
+		result.Upper[state] = 1
+		if proof.Lower.Rats[index].Cmp(lower) > 0 {
+			result.Lower[state] = bounds.Lo
 		}
-		if proof.Upper.Rats[k].Cmp(upper) <= 0 {
-			result.Upper[s] = bounds.Hi
+		if proof.Upper.Rats[index].Cmp(upper) <= 0 {
+			result.Upper[state] = bounds.Hi
 		}
 	}
 	return result, nil
 }
 
-// newPayoffProblem builds the product. The error says why there is no certificate.
+// newPayoffProblem builds the product of the model with the automaton. The error says why there is no certificate.
 func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	tooLarge := fmt.Errorf("there is no certificate of a conditional probability of an MDP whose product with its automaton has more than %d states", maxPayoffStates)
 	initial := proof.Prover.graph.Initial
@@ -181,24 +183,24 @@ func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
 	return new(big.Rat)
 }
 
-// payoffs returns the greatest mean payoff of each pair, for the payoff q of a path that violates the condition. It is the maximal probability
-// of reaching a target state in the model of endingModel. Only usable choices are taken; nil stands for all.
+// payoffs returns the greatest mean payoff from each pair with usable choices only, for the payoff q of a path that violates the condition. It is the
+// maximal probability of reaching the state won in the model of endingModel. If usable is nil, all choices are usable.
 func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Rat, error) {
 	model, err := problem.endingModel(q, usable)
 	if err != nil {
 		return nil, err
 	}
-	numPairs, n := problem.graph.NumStates(), model.NumStates()
-	target := sparse.SetOf(n, numPairs)
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(n), target, solve.Max, solve.Options{Exact: true, MaxWork: maxWork})
+	won, numStates := problem.graph.NumStates(), model.NumStates()
+	options := solve.Options{Exact: true, MaxWork: maxWork}
+	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, won), solve.Max, options)
 	if err != nil {
 		return nil, err
 	}
-	return values.Exact[:numPairs], nil
+	return values.Exact[:won], nil
 }
 
-// endingModel returns the product with two additional states, won and lost, which are absorbing. In a pair where a path can end, the model has
-// an additional choice: it leads to won with the payoff as its probability, and otherwise to lost. The index of won is the number of pairs.
+// endingModel returns the product with two additional absorbing states, won and lost, behind its pairs. A pair with a positive endPayoff has an
+// additional choice: it leads to won with this payoff as its probability, otherwise to lost.
 // A pair without a usable choice has this choice, too.
 func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*sparse.Model, error) {
 	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
@@ -206,19 +208,8 @@ func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*spar
 	builder := sparse.NewBuilder(sparse.MDP)
 	for pair := range numPairs {
 		builder.State()
-		payoff, hasChoice := problem.endPayoff(pair, q), false
-		first, end := problem.graph.Choices(pair)
-		for c := first; c < end; c++ {
-			if usable != nil && !usable.Has(c) {
-				continue
-			}
-			hasChoice = true
-			builder.Choice(sparse.NoAction)
-			firstTransition, endTransition := problem.graph.Row(c)
-			for k := firstTransition; k < endTransition; k++ {
-				builder.AddRat(int(problem.graph.Target[k]), problem.graph.Rat(k), sparse.NoAction)
-			}
-		}
+		payoff := problem.endPayoff(pair, q)
+		hasChoice := problem.copyChoices(builder, pair, usable)
 		if payoff.Sign() > 0 || !hasChoice {
 			builder.Choice(sparse.NoAction)
 			if payoff.Sign() > 0 {
@@ -229,10 +220,10 @@ func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*spar
 			}
 		}
 	}
-	for _, s := range [...]int{won, lost} {
+	for _, absorbing := range [...]int{won, lost} {
 		builder.State()
 		builder.Choice(sparse.NoAction)
-		builder.AddRat(s, one, sparse.NoAction)
+		builder.AddRat(absorbing, one, sparse.NoAction)
 	}
 	model, err := builder.Finish()
 	if err != nil {
@@ -242,7 +233,25 @@ func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*spar
 	return model, nil
 }
 
-// isBelow reports whether q is below the maximal conditional probability: whether some scheduler has a mean payoff above q.
+// copyChoices adds the usable choices of a pair of the product to the current state of the builder, and reports whether there are any.
+func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usable *sparse.Set) (hasChoice bool) {
+	firstChoice, endChoice := problem.graph.Choices(pair)
+	for choice := firstChoice; choice < endChoice; choice++ {
+		if usable != nil && !usable.Has(choice) {
+			continue
+		}
+		hasChoice = true
+		builder.Choice(sparse.NoAction)
+		firstTransition, endTransition := problem.graph.Row(choice)
+		for transition := firstTransition; transition < endTransition; transition++ {
+			builder.AddRat(int(problem.graph.Target[transition]), problem.graph.Rat(transition), sparse.NoAction)
+		}
+	}
+	return hasChoice
+}
+
+// isBelow reports whether q is less than the maximal conditional probability. It is if some scheduler has a mean payoff greater than q, where q is
+// the payoff of a path that violates the condition.
 func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	values, err := problem.payoffs(q, nil)
 	if err != nil {
@@ -251,18 +260,18 @@ func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	return values[problem.start].Cmp(q) > 0, nil
 }
 
-// bracket returns a number below the maximal conditional probability, and one that it does not exceed. It bisects until their relative
-// distance is at most half the wanted width, or until upper is below a least number. lower is nil if it found no number below.
+// bracket returns a lower and an upper bound of the maximal conditional probability; the lower bound is strict, and nil if none was found. It
+// bisects until the relative width is at most half of epsilon, or until upper is less than 2^-60.
 func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
-	width := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
-	leastUpper := math.Ldexp(1, -60)
+	relativeWidth := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
+	leastUpper, half := math.Ldexp(1, -60), big.NewRat(1, 2)
 	for {
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
 			middle.Add(middle, lower)
 		}
-		middle.Quo(middle, big.NewRat(2, 1))
+		middle.Mul(middle, half)
 		below, err := problem.isBelow(middle)
 		if err != nil {
 			return nil, nil, err
@@ -272,16 +281,19 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 		} else {
 			upper = middle
 		}
-		if lower != nil && new(big.Rat).Sub(upper, lower).Cmp(new(big.Rat).Mul(width, upper)) <= 0 {
-			return lower, upper, nil
+		if lower != nil {
+			width, maxWidth := new(big.Rat).Sub(upper, lower), new(big.Rat).Mul(relativeWidth, upper)
+			if width.Cmp(maxWidth) <= 0 {
+				return lower, upper, nil
+			}
 		}
-		if float, _ := upper.Float64(); float < leastUpper {
+		if nearest, _ := upper.Float64(); nearest < leastUpper {
 			return lower, upper, nil
 		}
 	}
 }
 
-// findBracket finds two bounds and sets their columns.
+// findBracket finds a lower and an upper bound of the maximal conditional probability, and sets the columns that prove them.
 func (problem *payoffProblem) findBracket() error {
 	lower, upper, err := problem.bracket()
 	if err != nil {
@@ -290,52 +302,53 @@ func (problem *payoffProblem) findBracket() error {
 	if lower == nil {
 		return errors.New("there is no certificate of a maximal conditional probability of 0")
 	}
-	x, err := problem.payoffs(lower, nil)
+	lowerPayoffs, err := problem.payoffs(lower, nil)
 	if err != nil {
 		return err
 	}
-	y, err := problem.payoffs(upper, nil)
+	upperPayoffs, err := problem.payoffs(upper, nil)
 	if err != nil {
 		return err
 	}
 	problem.Given = &certificate.Given{Lower: lower, Upper: upper}
-	problem.setColumns(x, y, nil)
+	problem.setColumns(lowerPayoffs, upperPayoffs, nil)
 	return nil
 }
 
-// findCertain sets the columns that prove the value 1, if a scheduler ends almost every path with a payoff, and some paths with the payoff 1. It
-// reports whether one does.
+// findCertain sets the columns that prove the value 1, and returns true, if there is a scheduler that ends almost every path with a payoff, and some
+// paths with the payoff 1. Otherwise it returns false.
 func (problem *payoffProblem) findCertain() (bool, error) {
-	n := problem.graph.NumStates()
+	numPairs := problem.graph.NumStates()
 	ends := problem.product.targets.Union(problem.product.excluded)
-	safe, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(n), ends)
+	safe, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), ends)
 	if err != nil || !safe.Has(problem.start) {
 		return false, err
 	}
 	usable, half := problem.graph.ChoicesWithin(safe), big.NewRat(1, 2)
-	x, err := problem.payoffs(half, usable)
-	if err != nil || x[problem.start].Cmp(half) <= 0 {
+	lowerPayoffs, err := problem.payoffs(half, usable)
+	if err != nil || lowerPayoffs[problem.start].Cmp(half) <= 0 {
 		return false, err
 	}
-	y := make([]*big.Rat, n)
-	for i := range y {
-		y[i] = big.NewRat(1, 1)
-	}
-	problem.Given = &certificate.Given{Lower: half, Upper: y[0], Certain: true}
-	problem.setColumns(x, y, usable)
+	one := big.NewRat(1, 1)
+	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs)
+	problem.Given = &certificate.Given{Lower: half, Upper: one, Certain: true}
+	problem.setColumns(lowerPayoffs, upperPayoffs, usable)
 	return true, nil
 }
 
-// setColumns sets the columns: the payoffs x and y for both bounds, the ranks of the pairs in which it is better to go on by usable choices than to
-// end the path, and the layers of the losing runs.
-func (problem *payoffProblem) setColumns(x, y []*big.Rat, usable *sparse.Set) {
+// setColumns sets the columns of the certificate: the mean payoffs for both bounds, the ranks of the pairs in which it is better to continue the path
+// with usable choices than to end it, and the layers of the losing runs.
+func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usable *sparse.Set) {
 	lower, upper := problem.Given.Lower, problem.Given.Upper
-	goesOn := sparse.SelectStates(len(x), func(i int) bool { return x[i].Cmp(problem.endPayoff(i, lower)) > 0 })
-	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, len(x)), exactBound: x}
+	numPairs := len(lowerPayoffs)
+	continues := sparse.SelectStates(numPairs, func(pair int) bool { return lowerPayoffs[pair].Cmp(problem.endPayoff(pair, lower)) > 0 })
+	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, numPairs), exactBound: lowerPayoffs}
+	attainsBound := func(pair, choice int) bool {
+		isUsable := usable == nil || usable.Has(choice)
+		return isUsable && equations.compareChoice(pair, choice) >= 0
+	}
 	proof := problem.vectorProof
-	proof.Rank = rankByDistance(problem.graph, goesOn.Complement(), goesOn, func(s, c int) bool {
-		return (usable == nil || usable.Has(c)) && equations.compareChoice(s, c) >= 0
-	})
-	proof.Lower, proof.Upper = &certificate.Values{Rats: x}, &certificate.Values{Rats: y}
+	proof.Rank = rankByDistance(problem.graph, continues.Complement(), continues, attainsBound)
+	proof.Lower, proof.Upper = &certificate.Values{Rats: lowerPayoffs}, &certificate.Values{Rats: upperPayoffs}
 	proof.Layer = problem.product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), upper})
 }
