@@ -49,8 +49,8 @@ const (
 	// overdue is the time after the end of a pod's grace period at which its node counts as lost. Kubernetes itself waits until an
 	// administrator removes the node.
 	overdue = time.Minute
-	// maxSaid is the largest length of a message of kubectl that is shown.
-	maxSaid = 400
+	// maxMessage is the largest length of a message of kubectl that is shown, in bytes.
+	maxMessage = 400
 )
 
 // Name implements cluster.Backend.
@@ -67,10 +67,10 @@ func (*Kubernetes) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, time.Second), 15*time.Second)
 }
 
-// Limits implements cluster.Backend. It is the first call, so it also checks that the cluster answers and that the user may create Jobs.
+// Limits implements cluster.Backend. Callers call it first, so it also checks that the cluster answers and that the user may create Jobs.
 func (k *Kubernetes) Limits(ctx context.Context) (int, error) {
 	_, err := k.run(ctx, "auth", "can-i", "create", "jobs.batch")
-	if f, ok := errors.AsType[*failure](err); ok && f.said == "" { // kubectl has printed "no"
+	if f, ok := errors.AsType[*failure](err); ok && f.message == "" { // kubectl has printed "no"
 		return 0, fmt.Errorf("no leave to create Jobs in the namespace %s", cmp.Or(k.settings.Namespace, "of kubectl"))
 	}
 	return maxTasks, err
@@ -78,28 +78,31 @@ func (k *Kubernetes) Limits(ctx context.Context) (int, error) {
 
 // failure is an error message of kubectl.
 type failure struct {
-	said string
-	code int
+	message string
+	code    int // the exit code of kubectl
 }
 
 func (f *failure) Error() string {
-	if f.said == "" {
+	if f.message == "" {
 		return fmt.Sprintf("kubectl: exit code %d", f.code)
 	}
-	return "kubectl: " + f.said
+	return "kubectl: " + f.message
 }
 
-// is reports whether the API server gave this reason, for example "AlreadyExists".
-func (f *failure) is(reason string) bool {
-	return strings.HasPrefix(f.said, "Error from server ("+reason+"):")
+// hasReason reports whether the API server gave this reason, for example "AlreadyExists".
+func (f *failure) hasReason(reason string) bool {
+	return strings.HasPrefix(f.message, "Error from server ("+reason+"):")
 }
 
-// passing reports whether the same call may succeed later, because the server or the network did not work.
-func (f *failure) passing() bool {
+// isTemporary reports whether the same call may succeed later, because the server or the network did not work.
+func (f *failure) isTemporary() bool {
 	for _, reason := range []string{"InternalError", "ServiceUnavailable", "TooManyRequests", "Timeout", "ServerTimeout", "Conflict", "Expired"} {
-		if f.is(reason) {
+		if f.hasReason(reason) {
 			return true
 		}
+	}
+	if strings.Contains(f.message, "x509: ") { // a certificate is wrong
+		return false
 	}
 	for _, words := range []string{
 		"The connection to the server", "Unable to connect to the server", "couldn't get current server API group list",
@@ -107,35 +110,36 @@ func (f *failure) passing() bool {
 		"the server is currently unable to handle the request", "the server was unable to return a response in the time allotted",
 		"etcdserver", "currently shutting down", "client rate limiter", "Too many requests", "an error on the server",
 	} {
-		if strings.Contains(f.said, words) && !strings.Contains(f.said, "x509: ") {
+		if strings.Contains(f.message, words) {
 			return true
 		}
 	}
 	return false
 }
 
-// run runs kubectl and returns its output. An error that another call cannot fix is a *failure.
+// run runs kubectl with arguments, for the context and namespace in the settings, and returns its standard output. If kubectl exits with an error,
+// the error is a *failure, or a *cluster.Refused if the context does not exist.
 func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
-	tool, words, err := k.tool()
+	tool, before, err := k.tool()
 	if err != nil {
 		return nil, &cluster.Refused{Msg: err.Error()}
 	}
-	words = append(slices.Clone(words), "--request-timeout=60s")
+	allArgs := append(slices.Clone(before), "--request-timeout=60s")
 	if k.settings.Context != "" {
-		words = append(words, "--context="+k.settings.Context)
+		allArgs = append(allArgs, "--context="+k.settings.Context)
 	}
 	if k.settings.Namespace != "" {
-		words = append(words, "--namespace="+k.settings.Namespace)
+		allArgs = append(allArgs, "--namespace="+k.settings.Namespace)
 	}
-	reply, err := cluster.Call(ctx, "kubectl", tool, maxOutput, append(words, args...)...)
+	reply, err := cluster.Call(ctx, "kubectl", tool, maxOutput, append(allArgs, args...)...)
 	if err != nil {
 		return nil, err
 	}
 	if reply.Code == 0 {
 		return reply.Stdout, nil
 	}
-	f := &failure{said(string(reply.Stderr)), reply.Code}
-	if strings.HasPrefix(f.said, "Error in configuration") { // the context does not exist
+	f := &failure{messageIn(string(reply.Stderr)), reply.Code}
+	if strings.HasPrefix(f.message, "Error in configuration") { // the context does not exist
 		return nil, &cluster.Refused{Msg: f.Error()}
 	}
 	return nil, f
@@ -144,8 +148,8 @@ func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 // logLine matches the log lines that kubectl's libraries print before the message.
 var logLine = regexp.MustCompile(`^([IWE]\d{4} |Warning: )`)
 
-// said extracts kubectl's message from its standard error, as one line.
-func said(stderr string) string {
+// messageIn returns the message in the standard error of kubectl, without log lines, as one line of at most maxMessage bytes.
+func messageIn(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(line); line != "" && !logLine.MatchString(line) {
@@ -153,30 +157,36 @@ func said(stderr string) string {
 		}
 	}
 	text := strings.Join(lines, " ")
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
-	}
-	return printable.Line(strings.TrimPrefix(text, "error: "))
+	return printable.Line(strings.TrimPrefix(shortened(text), "error: "))
 }
 
-// final converts an error that another call cannot fix to a *cluster.Refused.
-func final(err error) error {
-	if f, ok := errors.AsType[*failure](err); ok && !f.passing() {
+// shortened returns a text of at most maxMessage bytes; an ellipsis shows that it is not complete.
+func shortened(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// asRefusal converts a *failure that is not temporary to a *cluster.Refused, so that the caller does not try again. It returns other errors
+// unchanged.
+func asRefusal(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok && !f.isTemporary() {
 		return &cluster.Refused{Msg: f.Error()}
 	}
 	return err
 }
 
-// Resolve returns the context and the namespace that kubectl uses now, so that a later change of the current context has no effect. In a pod there
-// is no context, and both are empty.
+// Resolve returns the settings with the context and the namespace that kubectl uses now. With them, a later change of the current context has no
+// effect. In a pod there is no current context, and both remain as they are.
 func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 	s := k.settings
 	if s.Context == "" {
 		out, err := k.run(ctx, "config", "current-context")
-		if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.said, "current-context is not set") {
+		if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.message, "current-context is not set") {
 			return s, nil
 		} else if err != nil {
-			return s, final(err)
+			return s, asRefusal(err)
 		}
 		s.Context = strings.TrimSpace(string(out))
 		if err := settings.CheckContext(s.Context); err != nil {
@@ -187,7 +197,7 @@ func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 		named := &Kubernetes{k.tool, s}
 		out, err := named.run(ctx, "config", "view", "--minify", "--output=jsonpath={.contexts[0].context.namespace}")
 		if err != nil {
-			return s, final(err)
+			return s, asRefusal(err)
 		}
 		s.Namespace = cmp.Or(strings.TrimSpace(string(out)), "default")
 		if err := settings.CheckNamespace(s.Namespace); err != nil {
@@ -200,85 +210,88 @@ func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 // Print returns a manifest as YAML.
 func Print(job *api.Job) ([]byte, error) { return api.YAML(job) }
 
-// Submit implements cluster.Backend.
+// Submit implements cluster.Backend. It creates the Job of the round, and returns "job/NAME". It refuses a cluster that drops fields of the Job
+// which the round needs.
 func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, error) {
-	want, err := Manifest(r)
-	if err != nil {
-		return "", &cluster.Refused{Msg: err.Error()}
-	}
-	text, err := Print(want)
-	if err != nil {
-		return "", &cluster.Refused{Msg: err.Error()}
-	}
-	name, err := r.WriteScript("yaml", string(text))
+	name, err := writeManifest(r)
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
 	// An unknown field in a strict check would need the schema; the check below finds it without one.
 	out, err := k.run(ctx, "create", "--filename="+name, "--validate=ignore", "--output=json")
-	if f, ok := errors.AsType[*failure](err); ok && f.is("AlreadyExists") { // an earlier call created it, but its answer was lost
+	if f, ok := errors.AsType[*failure](err); ok && f.hasReason("AlreadyExists") { // an earlier call created it, but its answer was lost
 		return handle(r), nil
 	} else if err != nil {
-		return "", final(err)
+		return "", asRefusal(err)
 	}
-	var got api.Job
-	if err := json.Unmarshal(out, &got); err != nil || got.Metadata.Name != r.Name {
+	var created api.Job
+	if err := json.Unmarshal(out, &created); err != nil || created.Metadata.Name != r.Name {
 		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", r.Name)
 	}
 	// A cluster drops fields that it does not know.
-	if got.Spec.BackoffLimitPerIndex == nil || got.Spec.PodFailurePolicy == nil {
+	if created.Spec.BackoffLimitPerIndex == nil || created.Spec.PodFailurePolicy == nil {
 		err := k.Cancel(ctx, []*cluster.Round{r})
 		return "", &cluster.Refused{Msg: cmp.Or(err, errors.New("this cluster has no backoffLimitPerIndex, want Kubernetes 1.29 or later")).Error()}
 	}
 	return handle(r), nil
 }
 
+// writeManifest writes the manifest of a round into the directory of the job, and returns the name of the file.
+func writeManifest(r *cluster.Round) (name string, err error) {
+	job, err := Manifest(r)
+	if err != nil {
+		return "", err
+	}
+	text, err := Print(job)
+	if err != nil {
+		return "", err
+	}
+	return r.WriteScript("yaml", string(text))
+}
+
 func handle(r *cluster.Round) string { return "job/" + r.Name }
 
-// Find implements cluster.Backend.
+// Find implements cluster.Backend. It returns "" if the cluster has no Job of the round.
 func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error) {
 	out, err := k.run(ctx, "get", "jobs.v1.batch", r.Name, "--ignore-not-found", "--output=name")
 	if err != nil || len(bytes.TrimSpace(out)) == 0 {
-		return "", final(err)
+		return "", asRefusal(err)
 	}
 	return handle(r), nil
 }
 
 // Live implements cluster.Backend. A task is live if its Job still has to complete its index, or one of its pods has not ended.
 func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
-	l := look{now: time.Now(), rounds: make(map[string]*cluster.Round), open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*api.Pod)}
+	s := newSnapshot(rounds)
 	if len(rounds) == 0 {
-		return l.live(), nil
+		return s.live(), nil
 	}
-	for _, r := range rounds {
-		l.rounds[r.Name] = r
-	}
-	selector := "--selector=" + allLabel + "=" + all(rounds[0])
+	selector := "--selector=" + jobLabel + "=" + jobName(rounds[0])
 	// List pods before Jobs: if a pod ends in between, the Job says so.
 	var pods api.PodList
 	if err := k.list(ctx, &pods, "pods", selector, "--field-selector=status.phase!=Succeeded"); err != nil {
 		return cluster.Live{}, err
 	}
-	l.addPods(pods.Items)
+	s.addPods(pods.Items)
 	var jobs api.JobList
 	if err := k.list(ctx, &jobs, "jobs.v1.batch", selector); err != nil {
 		return cluster.Live{}, err
 	}
 	for i := range jobs.Items {
-		if err := l.addJob(&jobs.Items[i]); err != nil {
+		if err := s.addJob(&jobs.Items[i]); err != nil {
 			return cluster.Live{}, err
 		}
 	}
-	return l.live(), nil
+	return s.live(), nil
 }
 
-// list reads a list of objects.
-func (k *Kubernetes) list(ctx context.Context, to any, kind string, args ...string) error {
+// list reads the objects of a kind, such as pods, into list, which is a pointer to a list type of package api. args are arguments of kubectl get.
+func (k *Kubernetes) list(ctx context.Context, list any, kind string, args ...string) error {
 	out, err := k.run(ctx, append([]string{"get", kind, "--output=json"}, args...)...)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(out, to); err != nil {
+	if err := json.Unmarshal(out, list); err != nil {
 		return fmt.Errorf("kubectl get %s: %w", kind, err)
 	}
 	return nil
@@ -286,9 +299,10 @@ func (k *Kubernetes) list(ctx context.Context, to any, kind string, args ...stri
 
 // Cancel implements cluster.Backend.
 func (k *Kubernetes) Cancel(ctx context.Context, rounds []*cluster.Round) error {
-	for some := range slices.Chunk(rounds, 100) {
+	const maxNames = 100 // in one call of kubectl
+	for chunk := range slices.Chunk(rounds, maxNames) {
 		args := []string{"delete", "jobs.v1.batch", "--ignore-not-found", "--wait=false"}
-		for _, r := range some {
+		for _, r := range chunk {
 			args = append(args, r.Name)
 		}
 		if _, err := k.run(ctx, args...); err != nil {
@@ -298,32 +312,44 @@ func (k *Kubernetes) Cancel(ctx context.Context, rounds []*cluster.Round) error 
 	return nil
 }
 
-// look collects the state of rounds on the cluster.
-type look struct {
-	now     time.Time
-	rounds  map[string]*cluster.Round // by name
-	open    map[cluster.TaskID]bool   // tasks that their Job still has to complete
-	pods    map[cluster.TaskID][]*api.Pod
-	waiting []string // why Jobs do
+// snapshot is the state of rounds on the cluster at one time.
+type snapshot struct {
+	now          time.Time
+	rounds       map[string]*cluster.Round // by name
+	open         map[cluster.TaskID]bool   // the tasks that their Job still has to complete
+	pods         map[cluster.TaskID][]*api.Pod
+	waitingTasks []string // the reasons why pods do not start
+	waitingJobs  []string // the reasons why Jobs do not start
 }
 
-// addPods adds the pods of tasks.
-func (l *look) addPods(pods []api.Pod) {
+func newSnapshot(rounds []*cluster.Round) *snapshot {
+	s := &snapshot{
+		now: time.Now(), rounds: make(map[string]*cluster.Round),
+		open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*api.Pod),
+	}
+	for _, r := range rounds {
+		s.rounds[r.Name] = r
+	}
+	return s
+}
+
+// addPods adds the pods that belong to tasks of the rounds.
+func (s *snapshot) addPods(pods []api.Pod) {
 	for i := range pods {
 		p := &pods[i]
-		r := l.rounds[p.Metadata.Labels[roundLabel]]
+		r := s.rounds[p.Metadata.Labels[roundLabel]]
 		index, err := strconv.Atoi(cmp.Or(p.Metadata.Labels[completionIndex], p.Metadata.Annotations[completionIndex]))
 		if r == nil || err != nil || index < 0 || index >= len(r.Tasks) {
 			continue // a pod of another program
 		}
 		id := cluster.TaskID{Round: r.Number, Task: index + 1}
-		l.pods[id] = append(l.pods[id], p)
+		s.pods[id] = append(s.pods[id], p)
 	}
 }
 
-// addJob adds the tasks that a Job still has to complete.
-func (l *look) addJob(job *api.Job) error {
-	r := l.rounds[job.Metadata.Name]
+// addJob adds the tasks that a Job still has to complete: none if the Job has ended or is being deleted.
+func (s *snapshot) addJob(job *api.Job) error {
+	r := s.rounds[job.Metadata.Name]
 	if r == nil || job.Metadata.DeletionTimestamp != nil {
 		return nil
 	}
@@ -335,98 +361,102 @@ func (l *look) addJob(job *api.Job) error {
 		case api.JobComplete, api.JobFailed:
 			return nil
 		case api.JobSuspended:
-			l.waiting = append(l.waiting, cmp.Or(c.Message, "suspended"))
+			s.waitingJobs = append(s.waitingJobs, cmp.Or(c.Message, "suspended"))
 		}
 	}
-	ended := make(map[int]bool)
+	hasEnded := make([]bool, len(r.Tasks))
 	for _, list := range []string{job.Status.CompletedIndexes, job.Status.FailedIndexes} {
-		if err := indexes(list, len(r.Tasks), func(i int) { ended[i] = true }); err != nil {
+		if err := markIndexes(hasEnded, list); err != nil {
 			return fmt.Errorf("kubectl get jobs: %s: %w", job.Metadata.Name, err)
 		}
 	}
-	for i := range r.Tasks {
-		if !ended[i] {
-			l.open[cluster.TaskID{Round: r.Number, Task: i + 1}] = true
+	for i, ended := range hasEnded {
+		if !ended {
+			s.open[cluster.TaskID{Round: r.Number, Task: i + 1}] = true
 		}
 	}
 	return nil
 }
 
-// indexes parses a list of indices below n, for example 1,3-5, and calls each with them.
-func indexes(list string, n int, each func(int)) error {
+// markIndexes sets the elements of marked whose indices are in a list such as 1,3-5.
+func markIndexes(marked []bool, list string) error {
 	if list == "" {
 		return nil
 	}
 	for part := range strings.SplitSeq(list, ",") {
-		first, last, ok := strings.Cut(part, "-")
-		if !ok {
-			last = first
+		firstText, lastText, isRange := strings.Cut(part, "-")
+		if !isRange {
+			lastText = firstText
 		}
-		from, err1 := strconv.Atoi(first)
-		to, err2 := strconv.Atoi(last)
-		if err1 != nil || err2 != nil || from < 0 || to < from || to >= n {
-			return fmt.Errorf("found the indices %.40q, want numbers below %d", part, n)
+		first, err := strconv.Atoi(firstText)
+		last, lastErr := strconv.Atoi(lastText)
+		isValid := err == nil && lastErr == nil && 0 <= first && first <= last && last < len(marked)
+		if !isValid {
+			return fmt.Errorf("found the indices %.40q, want numbers below %d", part, len(marked))
 		}
-		for i := from; i <= to; i++ {
-			each(i)
+		for i := first; i <= last; i++ {
+			marked[i] = true
 		}
 	}
 	return nil
 }
 
-// live combines the states of Jobs and pods.
-func (l *look) live() cluster.Live {
+// live combines the states of Jobs and pods to the states of the tasks.
+func (s *snapshot) live() cluster.Live {
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
-	waits := func(id cluster.TaskID) {
-		if !live.Tasks[id] { // another pod of the task may run
-			live.Tasks[id] = false
-		}
+	for id, pods := range s.pods {
+		s.addTask(&live, id, pods)
 	}
-	var waiting []string
-	for id, pods := range l.pods {
-		// If no pod runs, the last one decides.
-		slices.SortFunc(pods, func(a, b *api.Pod) int {
-			return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
-		})
-		lost := false
-		for _, p := range pods {
-			switch {
-			case p.Status.Phase != api.PodPending && p.Status.Phase != api.PodRunning:
-				live.Ended[id] = ending(p)
-			case p.Metadata.DeletionTimestamp != nil && l.now.Sub(*p.Metadata.DeletionTimestamp) > overdue:
-				lost = true
-				live.Ended[id] = "its node, " + cmp.Or(p.Spec.NodeName, "if any") + ", does not answer"
-			case p.Status.Phase == api.PodRunning:
-				live.Tasks[id] = true
-			default:
-				waits(id)
-				if why := pending(p); why != "" {
-					waiting = append(waiting, why)
-				}
-			}
-		}
-		if lost { // Kubernetes does not replace the pod
-			delete(l.open, id)
-		}
-	}
-	for id := range l.open {
-		waits(id)
+	for id := range s.open {
+		addWaiting(&live, id)
 	}
 	for id := range live.Tasks {
 		delete(live.Ended, id)
 	}
-	slices.Sort(waiting)
-	if all := slices.Concat(waiting, l.waiting); len(all) > 0 {
-		live.Waiting = all[0]
+	slices.Sort(s.waitingTasks) // the order of the pods is that of a map
+	if reasons := slices.Concat(s.waitingTasks, s.waitingJobs); len(reasons) > 0 {
+		live.Waiting = reasons[0]
 	}
 	return live
 }
 
-// pending returns why a pod does not run yet, empty if it is just starting.
+// addTask adds the state of a task with these pods. If all of them have ended, the newest pod says why.
+func (s *snapshot) addTask(live *cluster.Live, id cluster.TaskID, pods []*api.Pod) {
+	slices.SortFunc(pods, func(a, b *api.Pod) int {
+		return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+	})
+	for _, p := range pods {
+		switch {
+		case p.Status.Phase != api.PodPending && p.Status.Phase != api.PodRunning:
+			live.Ended[id] = ending(p)
+		case p.Metadata.DeletionTimestamp != nil && s.now.Sub(*p.Metadata.DeletionTimestamp) > overdue:
+			live.Ended[id] = "its node, " + cmp.Or(p.Spec.NodeName, "if any") + ", does not answer"
+			delete(s.open, id) // Kubernetes does not replace the pod
+		case p.Status.Phase == api.PodRunning:
+			live.Tasks[id] = true
+		default:
+			addWaiting(live, id)
+			if reason := pending(p); reason != "" {
+				s.waitingTasks = append(s.waitingTasks, reason)
+			}
+		}
+	}
+}
+
+// addWaiting adds a task that waits, unless another pod of the task runs.
+func addWaiting(live *cluster.Live, id cluster.TaskID) {
+	if !live.Tasks[id] {
+		live.Tasks[id] = false
+	}
+}
+
+// pending returns the reason why a pod does not run yet; "" if it is just starting.
 func pending(p *api.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-			return sentence(w.Reason, w.Message)
+		waiting := c.State.Waiting
+		isStarting := waiting == nil || waiting.Reason == "ContainerCreating" || waiting.Reason == "PodInitializing"
+		if !isStarting {
+			return sentence(waiting.Reason, waiting.Message)
 		}
 	}
 	for _, c := range p.Status.Conditions {
@@ -437,7 +467,7 @@ func pending(p *api.Pod) string {
 	return ""
 }
 
-// ending returns why a pod failed.
+// ending returns the reason why a pod ended; "" if Kubernetes gives none.
 func ending(p *api.Pod) string {
 	for _, c := range p.Status.Conditions {
 		if c.Type == api.DisruptionTarget && c.Status == api.True {
@@ -448,14 +478,15 @@ func ending(p *api.Pod) string {
 		return sentence(p.Status.Reason, p.Status.Message)
 	}
 	for _, c := range p.Status.ContainerStatuses {
-		t := c.State.Terminated
-		switch {
-		case t == nil:
-		case t.Reason == "Error" || t.Reason == "":
-			return sentence(fmt.Sprintf("exit code %d", t.ExitCode), t.Message)
-		default: // OOMKilled, StartError
-			return sentence(t.Reason, t.Message)
+		terminated := c.State.Terminated
+		if terminated == nil {
+			continue
 		}
+		reason := terminated.Reason // such as OOMKilled or StartError
+		if reason == "Error" || reason == "" {
+			reason = fmt.Sprintf("exit code %d", terminated.ExitCode)
+		}
+		return sentence(reason, terminated.Message)
 	}
 	return ""
 }
@@ -466,8 +497,5 @@ func sentence(reason, message string) string {
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		reason += ": " + last
 	}
-	if len(reason) > maxSaid {
-		reason = strings.ToValidUTF8(reason[:maxSaid], "") + "…"
-	}
-	return reason
+	return shortened(reason)
 }

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// roundLabel has the name of a round, on its Job and on its pods, and allLabel
-	// what the rounds of a directory have in common.
-	roundLabel, allLabel = "tilecheck/round", "tilecheck/job"
-	// restarts is how often an index may fail in one round.
-	restarts = 3
-	// keptFor is how long a Job that has ended is there to be looked at, in seconds.
-	keptFor = 24 * 3600
-	// stopTime is how long a pod may take to end, in seconds.
-	stopTime = 10
-	// container and volume are their names in a pod.
+	// The Job and the pods of a round have these labels. The value of roundLabel is the name of the round, that of jobLabel is the same for all
+	// rounds of a directory.
+	roundLabel, jobLabel = "tilecheck/round", "tilecheck/job"
+	// maxFailures is the number of times that Kubernetes starts a failed index again in one round.
+	maxFailures = 3
+	// jobLifetime is the time until Kubernetes deletes a Job that has ended, in seconds. Until then, users can inspect the Job.
+	jobLifetime = 24 * 3600
+	// gracePeriod is the time that a pod has to end when it is deleted, in seconds.
+	gracePeriod = 10
+	// The names of the container and of the volumes in a pod.
 	container, volume, scratch = "tilecheck", "shared", "scratch"
 	scratchDir                 = "/tmp"
 
@@ -34,19 +34,18 @@ const (
 	defaultMemory = 1 << 30
 )
 
-// NodeVariable and FailuresVariable tell a task where it runs, and how often it
-// has failed there.
+// The environment variables of a task.
 const (
-	NodeVariable     = "TILECHECK_TASK_NODE"
-	FailuresVariable = "TILECHECK_TASK_FAILURES"
-	IndexVariable    = "JOB_COMPLETION_INDEX" // which Kubernetes sets
+	NodeVariable     = "TILECHECK_TASK_NODE"     // the node on which the task runs
+	FailuresVariable = "TILECHECK_TASK_FAILURES" // the number of times that the task has failed
+	IndexVariable    = "JOB_COMPLETION_INDEX"    // the index of the task; Kubernetes sets it
 )
 
-// completionIndex is the label and annotation of a pod that has its index.
+// completionIndex is the label and annotation of a pod whose value is the index of its task.
 const completionIndex = "batch.kubernetes.io/job-completion-index"
 
-// Complete adds to settings what they do not say: the claim has nothing but the
-// directory, and pods run as who submits.
+// Complete sets defaults in the settings of a job in the directory dir: the claim is mounted at dir, and pods run as the current user. It returns
+// an error if the settings have no image or no claim.
 func Complete(s *settings.Settings, dir string) error {
 	k := &s.Kubernetes
 	switch {
@@ -65,13 +64,14 @@ func Complete(s *settings.Settings, dir string) error {
 	return s.Check()
 }
 
-// below returns where a path is in the claim, and whether it is there.
-func below(mount, path string) (string, bool) {
+// below returns the path relative to the mount point of the claim, and whether the path is below it.
+func below(mount, path string) (relative string, ok bool) {
 	rel, err := filepath.Rel(mount, path)
 	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
 }
 
-// Check returns what keeps a job in a directory from running with completed settings.
+// Check returns an error if a job in the directory dir cannot run with these settings, which Complete has completed: its pods see only the files
+// below the mount point of the claim.
 func Check(dir string, j *cluster.Job, s settings.Settings) error {
 	k := s.Kubernetes
 	if err := settings.CheckMount(dir); err != nil {
@@ -80,15 +80,15 @@ func Check(dir string, j *cluster.Job, s settings.Settings) error {
 	if _, ok := below(k.Mount, dir); !ok {
 		return fmt.Errorf("%s is not below %s, where the claim %s is mounted here: want another --dir or --mount", dir, k.Mount, k.Claim)
 	}
-	for _, in := range j.Inputs {
-		if _, ok := below(k.Mount, in.Name); filepath.IsAbs(in.Name) && !ok {
-			return fmt.Errorf("%s is not below %s: pods do not see it; a relative name is copied", in.Name, k.Mount)
+	for _, input := range j.Inputs {
+		if _, ok := below(k.Mount, input.Name); filepath.IsAbs(input.Name) && !ok {
+			return fmt.Errorf("%s is not below %s: pods do not see it; a relative name is copied", input.Name, k.Mount)
 		}
 	}
 	return nil
 }
 
-// Manifest returns the Job of a round, with completed settings.
+// Manifest returns the Kubernetes Job of a round, whose settings Complete has completed.
 func Manifest(r *cluster.Round) (*api.Job, error) {
 	if err := Check(string(r.Dir), r.Job, r.Settings); err != nil {
 		return nil, err
@@ -102,92 +102,51 @@ func Manifest(r *cluster.Round) (*api.Job, error) {
 		key, value, _ := strings.Cut(label, "=")
 		labels[key] = value
 	}
-	labels[roundLabel], labels[allLabel] = r.Name, all(r)
-	n := len(r.Tasks)
+	labels[roundLabel], labels[jobLabel] = r.Name, jobName(r)
+	numTasks := len(r.Tasks)
 	return &api.Job{
 		APIVersion: "batch/v1", Kind: "Job",
 		Metadata: api.Meta{Name: r.Name, Namespace: r.Settings.Kubernetes.Namespace, Labels: labels},
 		Spec: api.JobSpec{
 			CompletionMode:       "Indexed",
-			Completions:          n,
-			Parallelism:          min(n, cmp.Or(r.Settings.Kubernetes.Parallelism, n)),
-			BackoffLimitPerIndex: new(restarts),
-			// The first rule that fits decides: a pod that was evicted is no failure,
-			// whatever it ended with.
+			Completions:          numTasks,
+			Parallelism:          min(numTasks, cmp.Or(r.Settings.Kubernetes.Parallelism, numTasks)),
+			BackoffLimitPerIndex: new(maxFailures),
+			// The first matching rule applies. So an evicted pod does not count as a failure, with any exit code.
 			PodFailurePolicy: &api.PodFailurePolicy{Rules: []api.PodFailureRule{
 				{Action: "Ignore", OnPodConditions: []api.PodCondition{{Type: api.DisruptionTarget, Status: api.True}}},
-				// 2 and 3 are of shards that have finished, 4 and 80 the same again every
-				// time; 126 to 128 are of programs that cannot be started.
+				// Another attempt is useless: with 2 and 3 the shard has finished, 4 and 80 would occur again, and with 126 to 128 the program
+				// could not be started.
 				{Action: "FailIndex", OnExitCodes: &api.ExitCodes{ContainerName: container, Operator: "In", Values: []int{2, 3, 4, 80, 126, 127, 128}}},
 			}},
-			TTLSecondsAfterFinished: keptFor,
+			TTLSecondsAfterFinished: jobLifetime,
 			Template:                api.PodTemplate{Metadata: api.Meta{Labels: labels}, Spec: *pod},
 		},
 	}, nil
 }
 
-// all is the name of all rounds of a directory.
-func all(r *cluster.Round) string { return strings.TrimSuffix(r.Name, "-"+strconv.Itoa(r.Number)) }
+// jobName returns the name of a round without its number, which is the same for all rounds of a directory.
+func jobName(r *cluster.Round) string { return strings.TrimSuffix(r.Name, "-"+strconv.Itoa(r.Number)) }
 
-// podSpec is what every pod of a round is. Of the claim it may write to the
-// directory only.
+// podSpec returns the specification of the pods of a round. A pod may write only to the directory of the job and to its scratch directory.
 func podSpec(r *cluster.Round) (*api.PodSpec, error) {
 	s, k := r.Settings, r.Settings.Kubernetes
 	uid, gid, err := settings.RunAs(k.RunAs)
 	if err != nil {
 		return nil, err
 	}
-	rel, _ := below(k.Mount, string(r.Dir))
-	var mounts []api.Mount
-	if slices.ContainsFunc(r.Job.Inputs, func(in cluster.Staged) bool { return filepath.IsAbs(in.Name) }) {
-		mounts = append(mounts, api.Mount{Name: volume, MountPath: k.Mount, ReadOnly: true})
-	}
-	if own := (api.Mount{Name: volume, MountPath: string(r.Dir), SubPath: rel}); rel == "." {
-		own.SubPath = ""
-		mounts = []api.Mount{own} // the same place
-	} else {
-		mounts = append(mounts, own)
-	}
-	mounts = append(mounts, api.Mount{Name: scratch, MountPath: scratchDir})
-
-	cpus := cmp.Or(s.CPUs, defaultCPUs)
-	resources := api.Amounts{CPU: strconv.Itoa(cpus), Memory: quantity(cmp.Or(s.Memory, defaultMemory))}
-	field := func(path string) *api.ValueSource {
-		from := new(api.ValueSource)
-		from.FieldRef.FieldPath = path
-		return from
-	}
-	command := []string{r.Dir.Program(r.Job), "submit", "task", "--round=" + strconv.Itoa(r.Number), string(r.Dir)}
-	for i, word := range command { // $(NAME) is a variable there
-		command[i] = strings.ReplaceAll(word, "$", "$$")
-	}
 	spec := &api.PodSpec{
 		RestartPolicy:                 "Never",
-		TerminationGracePeriodSeconds: stopTime,
+		TerminationGracePeriodSeconds: gracePeriod,
 		PriorityClassName:             k.Priority,
+		NodeSelector:                  nodeSelector(k.Nodes),
 		SecurityContext: api.PodSecurityContext{
 			RunAsNonRoot:   true,
 			RunAsUser:      uid,
 			RunAsGroup:     gid,
 			SeccompProfile: api.SeccompProfile{Type: "RuntimeDefault"},
 		},
-		Containers: []api.Container{{
-			Name:    container,
-			Image:   k.Image,
-			Command: command,
-			Env: []api.Variable{
-				{Name: NodeVariable, ValueFrom: field("spec.nodeName")},
-				{Name: FailuresVariable, ValueFrom: field("metadata.annotations['batch.kubernetes.io/job-index-failure-count']")},
-				{Name: "GOMAXPROCS", Value: strconv.Itoa(cpus)},
-				{Name: "HOME", Value: scratchDir},
-				{Name: "TMPDIR", Value: scratchDir},
-				{Name: "XDG_CACHE_HOME", Value: scratchDir},
-			},
-			Resources:                api.Resources{Requests: resources, Limits: resources},
-			VolumeMounts:             mounts,
-			TerminationMessagePolicy: "FallbackToLogsOnError",
-			SecurityContext:          api.SecurityContext{ReadOnlyRootFilesystem: true, Capabilities: api.Capabilities{Drop: []string{"ALL"}}},
-		}},
+		Containers: []api.Container{taskContainer(r)},
 		Volumes: []api.Volume{
 			{Name: volume, PersistentVolumeClaim: &api.Claim{ClaimName: k.Claim}},
 			{Name: scratch, EmptyDir: new(struct{})},
@@ -203,28 +162,95 @@ func podSpec(r *cluster.Round) (*api.PodSpec, error) {
 	if k.PullSecret != "" {
 		spec.ImagePullSecrets = []api.Reference{{Name: k.PullSecret}}
 	}
-	for _, node := range k.Nodes {
-		if spec.NodeSelector == nil {
-			spec.NodeSelector = make(map[string]string)
-		}
-		key, value, _ := strings.Cut(node, "=")
-		spec.NodeSelector[key] = value
-	}
-	for _, t := range k.Tolerations {
-		key, value, effect, err := settings.Toleration(t)
-		if err != nil {
-			return nil, err
-		}
-		op := "Exists"
-		if value != "" {
-			op = "Equal"
-		}
-		spec.Tolerations = append(spec.Tolerations, api.Toleration{Key: key, Operator: op, Value: value, Effect: effect})
+	spec.Tolerations, err = tolerations(k.Tolerations)
+	if err != nil {
+		return nil, err
 	}
 	return spec, nil
 }
 
-// quantity writes a number of bytes with the largest unit that divides it.
+// taskContainer returns the container that runs one task of a round.
+func taskContainer(r *cluster.Round) api.Container {
+	cpus := strconv.Itoa(cmp.Or(r.Settings.CPUs, defaultCPUs))
+	resources := api.Amounts{CPU: cpus, Memory: quantity(cmp.Or(r.Settings.Memory, defaultMemory))}
+	command := []string{r.Dir.Program(r.Job), "submit", "task", "--round=" + strconv.Itoa(r.Number), string(r.Dir)}
+	for i, word := range command { // Kubernetes replaces $(NAME) by the value of a variable
+		command[i] = strings.ReplaceAll(word, "$", "$$")
+	}
+	return api.Container{
+		Name:    container,
+		Image:   r.Settings.Kubernetes.Image,
+		Command: command,
+		Env: []api.Variable{
+			{Name: NodeVariable, ValueFrom: podField("spec.nodeName")},
+			{Name: FailuresVariable, ValueFrom: podField("metadata.annotations['batch.kubernetes.io/job-index-failure-count']")},
+			{Name: "GOMAXPROCS", Value: cpus},
+			{Name: "HOME", Value: scratchDir},
+			{Name: "TMPDIR", Value: scratchDir},
+			{Name: "XDG_CACHE_HOME", Value: scratchDir},
+		},
+		Resources:                api.Resources{Requests: resources, Limits: resources},
+		VolumeMounts:             volumeMounts(r),
+		TerminationMessagePolicy: "FallbackToLogsOnError",
+		SecurityContext:          api.SecurityContext{ReadOnlyRootFilesystem: true, Capabilities: api.Capabilities{Drop: []string{"ALL"}}},
+	}
+}
+
+// podField returns the source of a variable whose value is a field of the pod.
+func podField(path string) *api.ValueSource {
+	source := new(api.ValueSource)
+	source.FieldRef.FieldPath = path
+	return source
+}
+
+// volumeMounts returns the mounts of a task: the directory of the job, the scratch directory and, read-only, the whole claim if an input has an
+// absolute name.
+func volumeMounts(r *cluster.Round) []api.Mount {
+	mount := r.Settings.Kubernetes.Mount
+	jobDir := api.Mount{Name: volume, MountPath: string(r.Dir)}
+	scratchMount := api.Mount{Name: scratch, MountPath: scratchDir}
+	subPath, _ := below(mount, string(r.Dir))
+	if subPath == "." { // the directory of the job is the whole claim
+		return []api.Mount{jobDir, scratchMount}
+	}
+	jobDir.SubPath = subPath
+	if slices.ContainsFunc(r.Job.Inputs, func(input cluster.Staged) bool { return filepath.IsAbs(input.Name) }) {
+		return []api.Mount{{Name: volume, MountPath: mount, ReadOnly: true}, jobDir, scratchMount}
+	}
+	return []api.Mount{jobDir, scratchMount}
+}
+
+// nodeSelector returns the labels KEY=VALUE that a node must have; nil if there are none.
+func nodeSelector(labels []string) map[string]string {
+	if len(labels) == 0 {
+		return nil
+	}
+	selector := make(map[string]string)
+	for _, label := range labels {
+		key, value, _ := strings.Cut(label, "=")
+		selector[key] = value
+	}
+	return selector
+}
+
+// tolerations parses the tolerations of the settings. One without a value tolerates every value.
+func tolerations(texts []string) ([]api.Toleration, error) {
+	var list []api.Toleration
+	for _, text := range texts {
+		key, value, effect, err := settings.Toleration(text)
+		if err != nil {
+			return nil, err
+		}
+		operator := "Exists"
+		if value != "" {
+			operator = "Equal"
+		}
+		list = append(list, api.Toleration{Key: key, Operator: operator, Value: value, Effect: effect})
+	}
+	return list, nil
+}
+
+// quantity returns a number of bytes as Kubernetes writes it, with the largest unit that divides it: 1536 is "1536", 2048 is "2Ki".
 func quantity(bytes int64) string {
 	unit := 0
 	for ; unit < 6 && bytes%1024 == 0; unit++ {

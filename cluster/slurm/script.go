@@ -7,11 +7,10 @@ import (
 	"tilecheck/cluster"
 )
 
-// maxRestarts is how often Slurm may requeue one task: one that takes its node
-// down must not take down all of them.
+// maxRestarts is the number of times that Slurm may requeue one task. Without a limit, a task that crashes its node could crash all nodes.
 const maxRestarts = 8
 
-// Script returns the batch script of a round.
+// Script returns the batch script of a round, in sh. Each task of the array runs the shards in its line of the file Tasks, one after the other.
 func Script(r *cluster.Round) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\n")
@@ -41,14 +40,6 @@ func Script(r *cluster.Round) string {
 	for _, extra := range s.Sbatch {
 		fmt.Fprintf(&b, "#SBATCH %s\n", extra)
 	}
-	// What is not known before stands for itself in the words, which have no zero bytes.
-	const shard, part = "\x00shard", "\x00part"
-	var words []string
-	for _, w := range r.Job.Args(shard, part) {
-		w = quoted(w)
-		w = strings.ReplaceAll(w, shard, `'"$shard"'`)
-		words = append(words, strings.ReplaceAll(w, part, `'"$part"'`))
-	}
 	fmt.Fprintf(&b, `
 # Round %d of tilecheck submit. Every task does the shards of its line of the list,
 # but for those that are finished, and writes how each of them ended.
@@ -73,9 +64,20 @@ for shard in $(sed -n "${SLURM_ARRAY_TASK_ID}p" %s); do
 done
 exit "$worst"
 `, r.Number, maxRestarts, quoted(r.Dir.Work(r.Job)), quoted(r.Dir.Tasks(r.Number)), r.Dir.Part(`"$shard"`),
-		quoted(r.Dir.Program(r.Job)), strings.Join(words, " "), r.Dir.Run(r.Number, `"$shard"`))
+		quoted(r.Dir.Program(r.Job)), shardArgs(r.Job), r.Dir.Run(r.Number, `"$shard"`))
 	return b.String()
 }
 
-// quoted is a word of sh.
+// shardArgs returns the arguments of the command of a shard, as words of sh in which $shard and $part are variables.
+func shardArgs(job *cluster.Job) string {
+	const shard, part = "\x00shard", "\x00part" // placeholders; arguments contain no zero bytes
+	variables := strings.NewReplacer(shard, `'"$shard"'`, part, `'"$part"'`)
+	var words []string
+	for _, arg := range job.Args(shard, part) {
+		words = append(words, variables.Replace(quoted(arg)))
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted returns a text as one word of sh.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,9 +1,7 @@
-// Package slurm is Slurm as a back end of package cluster: a round is one array
-// job, and what there is to know comes from sbatch, squeue, scancel and scontrol.
-// Accounting is not needed.
+// Package slurm is the back end of package cluster for Slurm. A round is one array job. The package starts sbatch, squeue, scancel and scontrol,
+// and reads what they print. It needs no accounting.
 //
-// Source: the manual pages of Slurm 22.05; differences between the pages and the programs
-// were seen with slurm-wlm 22.05.8 of Debian 12.
+// Source: the manual pages of Slurm 22.05. Where the programs differ from the pages, the package follows slurm-wlm 22.05.8 of Debian 12.
 package slurm
 
 import (
@@ -21,28 +19,28 @@ import (
 	"tilecheck/runner"
 )
 
-// Slurm is a back end.
+// Slurm implements cluster.Backend.
 type Slurm struct{ tools Tools }
 
 var _ cluster.Backend = (*Slurm)(nil)
 
-// Tools returns what runs a program of Slurm, and the words before its arguments,
-// which are those of a login node that is elsewhere.
+// Tools returns the commander that runs a program of Slurm, and the arguments to put before others. With ssh to a login node, these arguments
+// contain the program.
 type Tools func(program string) (tool runner.Commander, before []string, err error)
 
-// New returns Slurm where these tools run. dir, the directory of the job, is one
-// that needs no quotes anywhere: in a batch script, in options of sbatch and in
-// what a shell at the other end of ssh reads.
+// New returns the back end that uses these tools. dir is the directory of the job. It must be a name that needs no quotes in a batch script, in
+// options of sbatch, or in a shell at the other end of ssh.
 func New(tools Tools, dir string) (*Slurm, error) {
-	if !plain.MatchString(dir) {
+	if !unquotedPath.MatchString(dir) {
 		return nil, fmt.Errorf("found the directory %q, want a name that has only letters, digits and _./+=@,:-", dir)
 	}
 	return &Slurm{tools}, nil
 }
 
-var plain = regexp.MustCompile(`^/[A-Za-z0-9_./+=@,:-]+$`)
+// unquotedPath matches absolute paths that need no quotes in a shell.
+var unquotedPath = regexp.MustCompile(`^/[A-Za-z0-9_./+=@,:-]+$`)
 
-// maxOutput is how much one may print: squeue a line for each of a million tasks.
+// maxOutput is the largest output of a program in bytes. squeue prints one line for each task, and there may be a million tasks.
 const maxOutput = 64 << 20
 
 // Name implements cluster.Backend.
@@ -51,28 +49,29 @@ func (*Slurm) Name() string { return "slurm" }
 // Detached implements cluster.Backend.
 func (*Slurm) Detached() bool { return true }
 
-// Lag implements cluster.Backend. Clients of NFS remember names for some seconds.
+// Lag implements cluster.Backend. A client of NFS may show a new file some seconds late.
 func (*Slurm) Lag() time.Duration { return 3 * time.Second }
 
-// Pace implements cluster.Backend: squeue is work for a controller that others use, too.
+// Pace implements cluster.Backend: squeue takes time of the controller, which other users need too.
 func (*Slurm) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, 500*time.Millisecond), 15*time.Second)
 }
 
-// failure is what a program of Slurm says when it fails.
+// failure is the error of a program of Slurm.
 type failure struct {
-	program, said string
-	code          int
+	program string
+	message string // the last line that it printed
+	code    int    // its exit code
 }
 
 func (f *failure) Error() string {
-	if f.said == "" {
+	if f.message == "" {
 		return fmt.Sprintf("%s: exit code %d", f.program, f.code)
 	}
-	return f.program + ": " + f.said
+	return f.program + ": " + f.message
 }
 
-// run returns what a program prints.
+// run runs a program of Slurm and returns its standard output. If the program exits with an error, the error is a *failure.
 func (s *Slurm) run(ctx context.Context, program string, args ...string) (string, error) {
 	tool, before, err := s.tools(program)
 	if err != nil {
@@ -85,72 +84,75 @@ func (s *Slurm) run(ctx context.Context, program string, args ...string) (string
 	if reply.Code == 0 {
 		return string(reply.Stdout), nil
 	}
-	said := strings.TrimSpace(string(reply.Stderr))
-	if said == "" {
-		said = strings.TrimSpace(string(reply.Stdout))
+	printed := strings.TrimSpace(string(reply.Stderr))
+	if printed == "" {
+		printed = strings.TrimSpace(string(reply.Stdout))
 	}
-	lines := strings.Split(said, "\n")
-	return "", &failure{program, printable.Line(strings.TrimPrefix(lines[len(lines)-1], program+": error: ")), reply.Code}
+	message := strings.TrimPrefix(lastLine(printed), program+": error: ")
+	return "", &failure{program, printable.Line(message), reply.Code}
 }
 
-// Limits implements cluster.Backend. The indices of an array are below MaxArraySize, and begin with 1 here.
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
+// Limits implements cluster.Backend. It returns MaxArraySize-1, because the indices of an array are less than MaxArraySize, and ours start with 1.
 func (s *Slurm) Limits(ctx context.Context) (int, error) {
 	out, err := s.run(ctx, "scontrol", "show", "config")
 	if err != nil {
 		return 0, err
 	}
-	found := maxArraySize.FindStringSubmatch(out)
-	if found == nil {
+	match := maxArraySize.FindStringSubmatch(out)
+	if match == nil {
 		return 0, errors.New("scontrol show config: there is no MaxArraySize")
 	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil || n < 2 {
-		return 0, fmt.Errorf("this cluster takes no array jobs: MaxArraySize is %s", found[1])
+	size, err := strconv.Atoi(match[1])
+	if err != nil || size < 2 {
+		return 0, fmt.Errorf("this cluster takes no array jobs: MaxArraySize is %s", match[1])
 	}
-	return n - 1, nil
+	return size - 1, nil
 }
 
 var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)\s*$`)
 
-// Submit implements cluster.Backend.
+// Submit implements cluster.Backend. It writes the batch script of the round and gives it to sbatch. It returns "job ID".
 func (s *Slurm) Submit(ctx context.Context, r *cluster.Round) (string, error) {
 	name, err := r.WriteScript("sh", Script(r))
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
 	out, err := s.run(ctx, "sbatch", "--parsable", name)
-	if f, ok := errors.AsType[*failure](err); ok && !f.passing() {
+	if f, ok := errors.AsType[*failure](err); ok && !f.isTemporary() {
 		return "", &cluster.Refused{Msg: f.Error()}
 	} else if err != nil {
 		return "", err
 	}
-	// "17", or "17;cluster", perhaps behind lines of a plugin.
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	id, _, _ := strings.Cut(lines[len(lines)-1], ";")
+	// sbatch prints "17" or "17;cluster"; a plugin may print lines before it.
+	id, _, _ := strings.Cut(lastLine(strings.TrimSpace(out)), ";")
 	if !number.MatchString(id) {
 		return "", fmt.Errorf("sbatch: found %q, want the number of a job", printable.Line(id))
 	}
 	return "job " + id, nil
 }
 
+// number matches the number of a job.
 var number = regexp.MustCompile(`^[0-9]{1,18}$`)
 
-// passing reports whether the same command may succeed later, because the cause of the error is not the
-// job: the controller, or the network in between, did not answer.
-func (f *failure) passing() bool {
+// isTemporary reports whether the same command may succeed later. It may if the cause of the error is the controller or the network, and not the
+// job. An unknown message counts as temporary if the program exited with another code than 1, as ssh does.
+func (f *failure) isTemporary() bool {
 	for _, words := range []string{
 		"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",
 		"connect failure", "temporarily unable", "Resource temporarily unavailable", "Zero Bytes were transmitted",
 		"Transport endpoint", "Slurm backup controller", "Slurm controller not responding",
 	} {
-		if strings.Contains(f.said, words) {
+		if strings.Contains(f.message, words) {
 			return true
 		}
 	}
-	return !strings.Contains(f.said, "Batch job submission failed") && !strings.Contains(f.said, "sbatch:") && f.code != 1
+	isRefusal := strings.Contains(f.message, "Batch job submission failed") || strings.Contains(f.message, "sbatch:")
+	return !isRefusal && f.code != 1
 }
 
-// Find implements cluster.Backend. A job that has ended is known for MinJobAge.
+// Find implements cluster.Backend. It returns "" if Slurm has no job of the round. Slurm forgets a job when it has ended for MinJobAge.
 func (s *Slurm) Find(ctx context.Context, r *cluster.Round) (string, error) {
 	out, err := s.run(ctx, "squeue", "--noheader", "--me", "--states=all", "--name="+r.Name, "--format=%F")
 	if err != nil {
@@ -166,44 +168,67 @@ func (s *Slurm) Find(ctx context.Context, r *cluster.Round) (string, error) {
 	return "job " + id, nil
 }
 
-// task is a line of squeue.
+// task is a task of an array job, as squeue prints it.
 type task struct {
 	round, index int
-	id           string // of the job: 17_3
-	state        string // two letters
-	reason       string // why it waits
+	id           string // the number of the job and the index: 17_3
+	state        string // two letters, such as PD for pending
+	reason       string // why a pending task waits
 }
 
-// queued lists the tasks of rounds that have not ended.
+// isStuck reports whether Slurm could not start the task on its node. Slurm then holds the task until an administrator releases it.
+func (t *task) isStuck() bool {
+	reason := strings.ToLower(strings.ReplaceAll(t.reason, "_", " "))
+	return t.state == pending && strings.Contains(reason, "requeued held")
+}
+
+// pending is the state of a task that waits.
+const pending = "PD"
+
+// queued returns the tasks of rounds that have not ended.
 func (s *Slurm) queued(ctx context.Context, rounds []*cluster.Round) ([]task, error) {
 	names := make([]string, len(rounds))
 	numbers := make(map[string]int)
 	for i, r := range rounds {
 		names[i], numbers[r.Name] = r.Name, r.Number
 	}
-	var out []task
-	for some := range slices.Chunk(names, 500) {
-		text, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(some, ","), "--format=%j,%F,%K,%t,%r")
+	var tasks []task
+	for chunk := range slices.Chunk(names, maxArguments) {
+		out, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(chunk, ","), "--format="+taskFormat)
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.Lines(text) {
-			words := strings.SplitN(strings.TrimSpace(line), ",", 5)
-			if len(words) != 5 || numbers[words[0]] == 0 {
-				continue // of another job, or of a plugin
+		for line := range strings.Lines(out) {
+			if t, ok := parseTask(line, numbers); ok {
+				tasks = append(tasks, t)
 			}
-			index, err := strconv.Atoi(words[2])
-			if err != nil || !number.MatchString(words[1]) {
-				continue
-			}
-			out = append(out, task{numbers[words[0]], index, words[1] + "_" + words[2], words[3], words[4]})
 		}
 	}
-	return out, nil
+	return tasks, nil
 }
 
-// Live implements cluster.Backend. Slurm holds a task that could not be started on
-// its node until an administrator comes: here it is lost.
+// maxArguments is the largest number of names or IDs in one call of a program.
+const maxArguments = 500
+
+// taskFormat is squeue's format of a task: name and number of the job, index, state, reason.
+const taskFormat = "%j,%F,%K,%t,%r"
+
+// parseTask parses a line of squeue in taskFormat. numbers has the numbers of the rounds by their names. It returns false for a line of another job
+// or of a plugin.
+func parseTask(line string, numbers map[string]int) (task, bool) {
+	fields := strings.SplitN(strings.TrimSpace(line), ",", 5)
+	if len(fields) != 5 {
+		return task{}, false
+	}
+	name, job, indexText, state, reason := fields[0], fields[1], fields[2], fields[3], fields[4]
+	index, err := strconv.Atoi(indexText)
+	if err != nil || numbers[name] == 0 || !number.MatchString(job) {
+		return task{}, false
+	}
+	return task{numbers[name], index, job + "_" + indexText, state, reason}, true
+}
+
+// Live implements cluster.Backend. It cancels the tasks that Slurm could not start on their nodes, and counts them as lost.
 func (s *Slurm) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
 	tasks, err := s.queued(ctx, rounds)
 	if err != nil {
@@ -214,11 +239,11 @@ func (s *Slurm) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live
 	for _, t := range tasks {
 		id := cluster.TaskID{Round: t.round, Task: t.index}
 		switch {
-		case t.state == "PD" && strings.Contains(strings.ToLower(strings.ReplaceAll(t.reason, "_", " ")), "requeued held"):
+		case t.isStuck():
 			stuck = append(stuck, t.id)
-		case t.state == "PD":
-			runs := live.Tasks[id] // in a second job of the round
-			live.Tasks[id], live.Waiting = runs, t.reason
+		case t.state == pending:
+			isRunning := live.Tasks[id] // in a second job of the round
+			live.Tasks[id], live.Waiting = isRunning, t.reason
 		default:
 			live.Tasks[id] = true
 		}
@@ -242,9 +267,10 @@ func (s *Slurm) Cancel(ctx context.Context, rounds []*cluster.Round) error {
 	return s.cancel(ctx, ids)
 }
 
+// cancel cancels jobs, or tasks of jobs.
 func (s *Slurm) cancel(ctx context.Context, ids []string) error {
-	for some := range slices.Chunk(ids, 500) {
-		if _, err := s.run(ctx, "scancel", some...); err != nil {
+	for chunk := range slices.Chunk(ids, maxArguments) {
+		if _, err := s.run(ctx, "scancel", chunk...); err != nil {
 			return err
 		}
 	}

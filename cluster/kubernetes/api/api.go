@@ -1,13 +1,12 @@
-// Package api has the fields of Kubernetes' Jobs and pods that we write and read, as
-// encoding/json takes them. The packages of Kubernetes with all fields, and what they
-// need, take as long to compile as a seventh of tilecheck. Tests read what we write with them.
+// Package api has the fields of Kubernetes' Jobs and pods that we write and read, for encoding/json. Kubernetes' own packages have all fields, but
+// they and their dependencies take as long to compile as a seventh of tilecheck. Only tests import them, to read what we write.
 //
 // Source: kubernetes.io/docs/reference/kubernetes-api, batch/v1 Job and v1 Pod.
 package api
 
 import "time"
 
-// Meta is what every object has.
+// Meta is the metadata of an object.
 type Meta struct {
 	Name              string            `json:"name,omitzero"`
 	Namespace         string            `json:"namespace,omitzero"`
@@ -17,12 +16,12 @@ type Meta struct {
 	DeletionTimestamp *time.Time        `json:"deletionTimestamp,omitzero"`
 }
 
-// JobList is what kubectl lists.
+// JobList is a list of Jobs, as kubectl prints it.
 type JobList struct {
 	Items []Job `json:"items"`
 }
 
-// Job runs pods.
+// Job is a batch job: it creates pods until a number of them have succeeded.
 type Job struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -31,7 +30,7 @@ type Job struct {
 	Status     JobStatus `json:"status,omitzero"`
 }
 
-// JobSpec is what a Job shall do.
+// JobSpec is the specification of a Job.
 type JobSpec struct {
 	CompletionMode          string            `json:"completionMode"`
 	Completions             int               `json:"completions"`
@@ -42,12 +41,12 @@ type JobSpec struct {
 	Template                PodTemplate       `json:"template"`
 }
 
-// PodFailurePolicy says what becomes of the index of a pod that failed: the first rule that fits decides.
+// PodFailurePolicy decides whether Kubernetes runs the index of a failed pod again. The first matching rule applies.
 type PodFailurePolicy struct {
 	Rules []PodFailureRule `json:"rules"`
 }
 
-// PodFailureRule has one condition, of exit codes or of the conditions of the pod.
+// PodFailureRule is an action with its condition, which is about either the exit codes or the conditions of the pod.
 type PodFailureRule struct {
 	Action          string         `json:"action"`
 	OnExitCodes     *ExitCodes     `json:"onExitCodes,omitzero"`
@@ -61,20 +60,20 @@ type ExitCodes struct {
 	Values        []int  `json:"values"`
 }
 
-// PodTemplate is what the pods of a Job are made from.
+// PodTemplate is the template of the pods of a Job.
 type PodTemplate struct {
 	Metadata Meta    `json:"metadata"`
 	Spec     PodSpec `json:"spec"`
 }
 
-// JobStatus is how far a Job is.
+// JobStatus is the state of a Job. Indexes are lists such as 1,3-5.
 type JobStatus struct {
 	Conditions       []JobCondition `json:"conditions"`
 	CompletedIndexes string         `json:"completedIndexes"`
 	FailedIndexes    string         `json:"failedIndexes"`
 }
 
-// IsZero reports whether nothing is known.
+// IsZero reports whether the status is empty. encoding/json then omits it.
 func (s JobStatus) IsZero() bool {
 	return len(s.Conditions) == 0 && s.CompletedIndexes == "" && s.FailedIndexes == ""
 }
@@ -99,7 +98,7 @@ const (
 	False = "False"
 )
 
-// PodList is what kubectl lists.
+// PodList is a list of pods, as kubectl prints it.
 type PodList struct {
 	Items []Pod `json:"items"`
 }
@@ -111,7 +110,7 @@ type Pod struct {
 	Status   PodStatus `json:"status"`
 }
 
-// PodSpec is what a pod shall do.
+// PodSpec is the specification of a pod.
 type PodSpec struct {
 	NodeName                      string             `json:"nodeName,omitzero"`
 	RestartPolicy                 string             `json:"restartPolicy"`
@@ -141,7 +140,7 @@ type Toleration struct {
 	Effect   string `json:"effect,omitzero"`
 }
 
-// PodSecurityContext says as whom a pod runs.
+// PodSecurityContext has the user and group of the processes of a pod.
 type PodSecurityContext struct {
 	RunAsNonRoot   bool           `json:"runAsNonRoot"`
 	RunAsUser      int64          `json:"runAsUser"`
@@ -149,7 +148,7 @@ type PodSecurityContext struct {
 	SeccompProfile SeccompProfile `json:"seccompProfile"`
 }
 
-// SeccompProfile says which system calls there are.
+// SeccompProfile restricts the system calls of a pod.
 type SeccompProfile struct {
 	Type string `json:"type"`
 }
@@ -166,33 +165,33 @@ type Container struct {
 	SecurityContext          SecurityContext `json:"securityContext"`
 }
 
-// Variable is a variable of the environment, with a value or the place of one.
+// Variable is an environment variable. It has either a value or the source of its value.
 type Variable struct {
 	Name      string       `json:"name"`
 	Value     string       `json:"value,omitzero"`
 	ValueFrom *ValueSource `json:"valueFrom,omitzero"`
 }
 
-// ValueSource is a field of the pod.
+// ValueSource is a field of the pod that gives a variable its value.
 type ValueSource struct {
 	FieldRef struct {
 		FieldPath string `json:"fieldPath"`
 	} `json:"fieldRef"`
 }
 
-// Resources are what a container asks for, and gets at most.
+// Resources are the amounts that a container requests, and the limits of its use.
 type Resources struct {
 	Requests Amounts `json:"requests"`
 	Limits   Amounts `json:"limits"`
 }
 
-// Amounts are quantities as Kubernetes writes them.
+// Amounts are amounts of resources in the notation of Kubernetes, such as 2 CPUs and 3Gi of memory.
 type Amounts struct {
 	CPU    string `json:"cpu"`
 	Memory string `json:"memory"`
 }
 
-// Mount is where a volume is in a container.
+// Mount is the path of a volume, or of a part of it, in a container.
 type Mount struct {
 	Name      string `json:"name"`
 	MountPath string `json:"mountPath"`
@@ -200,19 +199,19 @@ type Mount struct {
 	ReadOnly  bool   `json:"readOnly,omitzero"`
 }
 
-// SecurityContext says what a container may do.
+// SecurityContext restricts the processes of a container.
 type SecurityContext struct {
 	AllowPrivilegeEscalation bool         `json:"allowPrivilegeEscalation"`
 	ReadOnlyRootFilesystem   bool         `json:"readOnlyRootFilesystem"`
 	Capabilities             Capabilities `json:"capabilities"`
 }
 
-// Capabilities are those that a container has less.
+// Capabilities are the Linux capabilities that a container loses.
 type Capabilities struct {
 	Drop []string `json:"drop"`
 }
 
-// Volume is a claim or a directory of the pod.
+// Volume is a persistent volume claim or an empty directory of the pod.
 type Volume struct {
 	Name                  string    `json:"name"`
 	PersistentVolumeClaim *Claim    `json:"persistentVolumeClaim,omitzero"`
@@ -230,7 +229,7 @@ const (
 	PodRunning = "Running"
 )
 
-// PodStatus is what a pod does.
+// PodStatus is the state of a pod.
 type PodStatus struct {
 	Phase             string            `json:"phase"`
 	Reason            string            `json:"reason"`
@@ -253,7 +252,7 @@ type PodCondition struct {
 	Message string `json:"message,omitzero"`
 }
 
-// ContainerStatus is what a container does.
+// ContainerStatus is the state of a container.
 type ContainerStatus struct {
 	State struct {
 		Waiting    *State `json:"waiting"`
@@ -261,7 +260,7 @@ type ContainerStatus struct {
 	} `json:"state"`
 }
 
-// State says why a container waits, or how it ended.
+// State is the reason why a container waits, or how it ended.
 type State struct {
 	ExitCode int    `json:"exitCode"`
 	Reason   string `json:"reason"`

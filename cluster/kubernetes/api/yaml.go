@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// YAML writes an object as people read it, its fields by their names.
+// YAML returns an object as YAML, with the names that its fields have in JSON, in alphabetical order.
 func YAML(object any) ([]byte, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	var tree any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&tree); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
@@ -27,48 +27,57 @@ func YAML(object any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeYAML writes the lines of a value. Their indent is written already in front of the first one.
+// writeYAML writes a nonempty map or list of JSON, one line for each scalar in it. indent is the indentation of its lines, which the caller has
+// written for the first line.
 func writeYAML(b *bytes.Buffer, value any, indent string) {
-	begin := "" // of each line but the first
 	switch value := value.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			b.WriteString(begin + scalar(key) + ":")
-			begin = indent
-			switch v := value[key].(type) {
-			case map[string]any:
-				if len(v) > 0 {
-					b.WriteString("\n" + indent + "  ")
-					writeYAML(b, v, indent+"  ")
-					continue
-				}
-			case []any:
-				if len(v) > 0 {
-					b.WriteString("\n" + indent)
-					writeYAML(b, v, indent)
-					continue
-				}
+		for i, key := range slices.Sorted(maps.Keys(value)) {
+			if i > 0 {
+				b.WriteString(indent)
 			}
-			b.WriteString(" " + scalar(value[key]) + "\n")
+			b.WriteString(scalar(key) + ":")
+			writeField(b, value[key], indent)
 		}
 	case []any:
-		for _, v := range value {
-			b.WriteString(begin + "- ")
-			begin = indent
-			if m, ok := v.(map[string]any); ok && len(m) > 0 {
-				writeYAML(b, m, indent+"  ")
-				continue
+		for i, element := range value {
+			if i > 0 {
+				b.WriteString(indent)
 			}
-			b.WriteString(scalar(v) + "\n")
+			b.WriteString("- ")
+			if m, ok := element.(map[string]any); ok && len(m) > 0 {
+				writeYAML(b, m, indent+"  ")
+			} else {
+				b.WriteString(scalar(element) + "\n")
+			}
 		}
 	}
 }
 
-// scalar writes what stands on one line. Go's escapes in strings are those of YAML, and
-// other values are written as in JSON.
+// writeField writes the value of a field behind its name: a nonempty map or list on the next lines, any other value on the same line. indent is the
+// indentation of the field.
+func writeField(b *bytes.Buffer, value any, indent string) {
+	valueIndent := indent // the elements of a list have the indentation of the field
+	isEmpty := true
+	switch value := value.(type) {
+	case map[string]any:
+		isEmpty = len(value) == 0
+		valueIndent += "  "
+	case []any:
+		isEmpty = len(value) == 0
+	}
+	if isEmpty {
+		b.WriteString(" " + scalar(value) + "\n")
+		return
+	}
+	b.WriteString("\n" + valueIndent)
+	writeYAML(b, value, valueIndent)
+}
+
+// scalar returns a value on one line. A text is quoted as in Go, if it needs quotes, because YAML has the same escapes. Other values are as in JSON.
 func scalar(value any) string {
 	if s, ok := value.(string); ok {
-		if plain(s) {
+		if isPlain(s) {
 			return s
 		}
 		return strconv.Quote(s)
@@ -80,18 +89,24 @@ func scalar(value any) string {
 	return string(text)
 }
 
-// plain reports whether a text needs no quotes. Words that YAML 1.1 takes for truth
-// values and for nothing need them.
-func plain(s string) bool {
+// isPlain reports whether a text needs no quotes in YAML. Words that YAML 1.1 reads as true, false or null need them.
+func isPlain(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "y", "yes", "n", "no", "on", "off", "true", "false", "null":
 		return false
 	}
-	if unit := strings.TrimLeft(s, "0123456789"); len(unit) == 2 && len(s) > 2 && strings.IndexByte("KMGTPE", unit[0]) >= 0 && unit[1] == 'i' {
-		return true // a quantity
+	if isQuantity(s) {
+		return true
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	const allowed = letters + "0123456789-_./=:'[]"
 	first := strings.TrimPrefix(s, "--")
-	return first != "" && strings.IndexByte(letters+"/", first[0]) >= 0 &&
-		strings.Trim(s, letters+"0123456789-_./=:'[]") == "" && !strings.HasSuffix(s, ":")
+	startsPlain := first != "" && strings.IndexByte(letters+"/", first[0]) >= 0
+	return startsPlain && strings.Trim(s, allowed) == "" && !strings.HasSuffix(s, ":")
+}
+
+// isQuantity reports whether a text is a number with a binary unit, such as 3Gi.
+func isQuantity(s string) bool {
+	unit := strings.TrimLeft(s, "0123456789")
+	return len(unit) == 2 && len(s) > 2 && strings.IndexByte("KMGTPE", unit[0]) >= 0 && unit[1] == 'i'
 }
