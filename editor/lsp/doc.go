@@ -1,9 +1,6 @@
-// Package lsp answers the Language Server Protocol, version 3.18, from package editor: it
-// knows messages, positions in UTF-16 and the folders of files, and nothing of the
-// language.
+// Package lsp is a server of the Language Server Protocol, version 3.18. It handles messages, positions in UTF-16 and the folders of files; package
+// editor handles the language.
 //
-// Messages that change texts are handled in the order in which they come; requests are
-// answered meanwhile, from the texts as they were when the request came, and stop when
-// they are cancelled. Diagnostics are sent a moment after the last change, and those of a
-// text that has changed meanwhile are not sent.
+// The server handles messages that change texts one after the other. It answers requests concurrently, from the texts at the time of the request,
+// and a client can cancel them. It sends diagnostics a short time after the last change, and never diagnostics of an old text.
 package lsp

@@ -22,7 +22,7 @@ type conn struct {
 	mu  sync.Mutex // of out
 	out io.Writer
 
-	requests atomic.Int64 // the number of those that were sent
+	numRequests atomic.Int64 // the number of requests that the server has sent
 }
 
 // The codes of errors.
@@ -35,7 +35,7 @@ const (
 	codeRequestCancelled = -32800
 )
 
-// rpcError is the error of a request, as the client reads it.
+// rpcError is the error in a response.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -56,8 +56,8 @@ type message struct {
 // maxMessage is the largest size of a message in bytes. The largest messages contain a file.
 const maxMessage = 256 << 20
 
-// read returns the next message. An *rpcError describes a message that was skipped; the next one
-// can be read. Any other error is that of the stream.
+// read returns the next message of the client. An *rpcError describes an invalid message; the caller can read the next one. Any other error is that
+// of the stream.
 func (c *conn) read() (*message, error) {
 	length, err := c.readHeader()
 	if err != nil {
@@ -83,11 +83,11 @@ func (c *conn) read() (*message, error) {
 	return &m, nil
 }
 
-// readHeader returns the length of the body. An *rpcError says that the header has none. The next
-// header can be found even if the body was not read.
+// readHeader reads the header of a message and returns the length of its body. If the header has no valid length, the error is an *rpcError. The next
+// call then finds the next header, because it skips lines without the field, such as the body.
 func (c *conn) readHeader() (length int64, err error) {
 	const field = "Content-Length:"
-	length, wrong := -1, "found no header Content-Length"
+	length, problem := -1, "found no header Content-Length"
 	for {
 		line, err := c.readLine()
 		if err != nil {
@@ -95,24 +95,23 @@ func (c *conn) readHeader() (length int64, err error) {
 		}
 		if line == "" {
 			if length < 0 {
-				return 0, &rpcError{codeParse, wrong}
+				return 0, &rpcError{codeParse, problem}
 			}
 			return length, nil
 		}
-		at := strings.LastIndex(line, field)
-		if at < 0 {
+		start := strings.LastIndex(line, field) // the end of a skipped body may be in front
+		if start < 0 {
 			continue
 		}
-		text := strings.TrimSpace(line[at+len(field):])
+		text := strings.TrimSpace(line[start+len(field):])
 		length, err = strconv.ParseInt(text, 10, 64)
 		if err != nil || length < 0 || length > maxMessage {
-			length, wrong = -1, fmt.Sprintf("found %s %.40q, want a number of bytes up to %d", field, text, maxMessage)
+			length, problem = -1, fmt.Sprintf("found %s %.40q, want a number of bytes up to %d", field, text, maxMessage)
 		}
 	}
 }
 
-// readLine returns a line without its line break. Of a line longer than the buffer it returns a
-// part.
+// readLine returns the next line without its line break. It returns a line that is longer than the buffer in several parts.
 func (c *conn) readLine() (string, error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -130,16 +129,16 @@ func (c *conn) notify(method string, params any) error {
 	}{"2.0", method, params})
 }
 
-// request sends a request without parameters, whose response does not matter.
+// request sends a request without parameters to the client. Nothing waits for the response.
 func (c *conn) request(method string) error {
 	return c.write(struct {
 		Version string `json:"jsonrpc"`
 		ID      int64  `json:"id"`
 		Method  string `json:"method"`
-	}{"2.0", c.requests.Add(1), method})
+	}{"2.0", c.numRequests.Add(1), method})
 }
 
-// reply answers a request. A nil id answers a message that could not be read.
+// reply sends the response to a request: its result, or its error if err is not nil. The id is nil for a message that could not be read.
 func (c *conn) reply(id json.RawMessage, result any, err error) error {
 	if err == nil {
 		return c.write(struct {
@@ -159,8 +158,9 @@ func (c *conn) reply(id json.RawMessage, result any, err error) error {
 	}{"2.0", id, coded})
 }
 
-func (c *conn) write(m any) error {
-	body, err := json.Marshal(m)
+// write sends a message, with its header.
+func (c *conn) write(message any) error {
+	body, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}

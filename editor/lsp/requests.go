@@ -1,7 +1,9 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"tilecheck/editor"
 	"tilecheck/editor/lsp/protocol"
@@ -12,28 +14,22 @@ import (
 func (s *server) definition(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
-	l, ok := f.Definition(name, offset)
+	location, ok := f.Definition(name, offset)
 	if !ok {
 		return []protocol.Location{}, nil
 	}
-	return f.locations([]editor.Location{l}), nil
+	return f.locations([]editor.Location{location}), nil
 }
 
 // references answers with the places where a name occurs.
 func (s *server) references(ctx context.Context, params *protocol.ReferenceParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
-	list := f.References(name, offset)
+	locations := f.References(name, offset)
 	if decl, ok := f.Definition(name, offset); ok && !params.Context.IncludeDeclaration {
-		kept := list[:0]
-		for _, l := range list {
-			if l != decl {
-				kept = append(kept, l)
-			}
-		}
-		list = kept
+		locations = slices.DeleteFunc(locations, func(l editor.Location) bool { return l == decl })
 	}
-	return f.locations(list), nil
+	return f.locations(locations), nil
 }
 
 // documentHighlight answers with the places in the same file where a name occurs.
@@ -49,18 +45,18 @@ func (s *server) documentHighlight(ctx context.Context, params *protocol.TextDoc
 	return out, nil
 }
 
-// hover answers with the description of a name.
+// hover answers with the description of the name or operator at a position.
 func (s *server) hover(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	text, at, ok := f.Hover(ctx, name, offset)
+	text, where, ok := f.Hover(ctx, name, offset)
 	if !ok {
 		return nil, ctx.Err()
 	}
-	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: f.rangeOf(lines, at)}, nil
+	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: f.rangeOf(lines, where)}, nil
 }
 
-// prepareRename answers with the name that would be renamed.
+// prepareRename answers with the name at a position that a rename would change; nil if there is none.
 func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
@@ -87,17 +83,18 @@ func (s *server) rename(ctx context.Context, params *protocol.RenameParams) (any
 func (s *server) completion(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	from, found := f.Complete(name, offset)
-	at := f.rangeOf(lines, editor.Range{From: from, To: offset})
+	from, completions := f.Complete(name, offset)
+	word := f.rangeOf(lines, editor.Range{From: from, To: offset})
 	items := []protocol.CompletionItem{}
-	for _, c := range found {
+	for _, c := range completions {
 		items = append(items, protocol.CompletionItem{
-			Label: c.Text, Kind: completionKind(c.Kind), Detail: c.Detail, TextEdit: protocol.TextEdit{Range: at, NewText: c.Text},
+			Label: c.Text, Kind: completionKind(c.Kind), Detail: c.Detail, TextEdit: protocol.TextEdit{Range: word, NewText: c.Text},
 		})
 	}
 	return items, nil
 }
 
+// completionKind returns the kind in the protocol, which decides the icon that an editor shows.
 func completionKind(k editor.Kind) protocol.CompletionItemKind {
 	switch k {
 	case editor.NoKind:
@@ -123,20 +120,23 @@ func (s *server) documentSymbol(ctx context.Context, params *protocol.TextDocume
 	return f.outline(lines, f.Symbols(name)), nil
 }
 
+// outline converts symbols, with those inside of them, to the symbols of the protocol.
 func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protocol.DocumentSymbol {
 	out := []protocol.DocumentSymbol{}
-	for _, x := range symbols {
-		symbol := protocol.DocumentSymbol{
-			Name: x.Name, Kind: symbolKind(x.Kind), Detail: x.Detail, Range: f.rangeOf(lines, x.Whole), SelectionRange: f.rangeOf(lines, x.Range),
+	for _, symbol := range symbols {
+		converted := protocol.DocumentSymbol{
+			Name: symbol.Name, Kind: symbolKind(symbol.Kind), Detail: symbol.Detail,
+			Range: f.rangeOf(lines, symbol.Whole), SelectionRange: f.rangeOf(lines, symbol.Range),
 		}
-		if len(x.Inside) > 0 {
-			symbol.Children = f.outline(lines, x.Inside)
+		if len(symbol.Inside) > 0 {
+			converted.Children = f.outline(lines, symbol.Inside)
 		}
-		out = append(out, symbol)
+		out = append(out, converted)
 	}
 	return out
 }
 
+// symbolKind returns the kind in the protocol, which decides the icon that an editor shows.
 func symbolKind(k editor.Kind) protocol.SymbolKind {
 	switch k {
 	case editor.Constant:
@@ -155,32 +155,30 @@ func symbolKind(k editor.Kind) protocol.SymbolKind {
 	return protocol.SymbolVariable
 }
 
-// codeLens answers with the commands of a file. The client runs them: tilecheck.check with the
-// model, the file and the property, and tilecheck.simulate with the file. The values of constants that the model needs are behind them.
-// The server runs resultCommand, whose title is the value once that is known.
+// codeLens answers with the commands to show in a file. The client runs tilecheck.check, whose arguments are the model, the file and the property,
+// and tilecheck.simulate, whose argument is the file. The last argument is the values of constants, if the model needs some. The server runs
+// resultCommand; its title is the value of the property, or "result" if it was not checked.
 func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
 	out := []protocol.CodeLens{}
-	for _, l := range f.Lenses(name) {
+	for _, lens := range f.Lenses(name) {
 		args := []string{name}
-		if l.Command == "check" {
-			args = []string{f.ModelOf(name), name, l.Property}
+		if lens.Command == "check" {
+			args = []string{f.ModelOf(name), name, lens.Property}
 		}
 		if consts := f.Constants(name); consts != "" {
 			args = append(args, consts)
 		}
-		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command, Arguments: args}
-		at := f.rangeOf(lines, editor.Range{From: l.From, To: l.From})
-		out = append(out, protocol.CodeLens{Range: at, Command: command})
-		if l.Command != "check" || s.opts.Check == nil {
+		command := protocol.Command{Title: lens.Command, Command: "tilecheck." + lens.Command, Arguments: args}
+		start := f.rangeOf(lines, editor.Range{From: lens.From, To: lens.From})
+		out = append(out, protocol.CodeLens{Range: start, Command: command})
+		if lens.Command != "check" || s.opts.Check == nil {
 			continue
 		}
-		title := s.resultOf(f, propertyKey{name, l.Property})
-		if title == "" {
-			title = "result"
-		}
-		out = append(out, protocol.CodeLens{Range: at, Command: protocol.Command{Title: title, Command: resultCommand, Arguments: []string{name, l.Property}}})
+		title := cmp.Or(s.resultOf(f, propertyKey{name, lens.Property}), "result")
+		result := protocol.Command{Title: title, Command: resultCommand, Arguments: []string{name, lens.Property}}
+		out = append(out, protocol.CodeLens{Range: start, Command: result})
 	}
 	return out, nil
 }
@@ -202,13 +200,12 @@ func (s *server) codeAction(ctx context.Context, params *protocol.TextDocumentRa
 	return out, nil
 }
 
-// formatting answers with the edits that format a file; none if the file does not parse, since its
-// errors are shown already.
+// formatting answers with the edits that format a file. It answers with none if the file does not parse, because the editor shows the errors already.
 func (s *server) formatting(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
 	text, err := f.Format(name)
-	if _, wrong := err.(syntax.ErrorList); wrong {
+	if _, isSyntaxError := err.(syntax.ErrorList); isSyntaxError {
 		return []protocol.TextEdit{}, nil
 	}
 	if err != nil {
@@ -225,7 +222,7 @@ func legend() protocol.SemanticTokensLegend {
 	}
 }
 
-// tokenType is the index of a token's type in the legend.
+// tokenType returns the index of a token's type in the legend; false if the token gets no colour.
 func tokenType(t editor.Token) (index uint32, ok bool) {
 	switch t.Kind {
 	case editor.Constant:
@@ -260,6 +257,17 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 	return 0, false
 }
 
+// tokenModifiers returns the modifiers of a token: bit i stands for modifier i of the legend.
+func tokenModifiers(t editor.Token) (bits uint32) {
+	if t.Declares {
+		bits |= 1
+	}
+	if t.Kind == editor.Constant {
+		bits |= 2
+	}
+	return bits
+}
+
 // semanticTokensFull answers with the semantic tokens of a file.
 func (s *server) semanticTokensFull(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
@@ -275,8 +283,9 @@ func (s *server) semanticTokensRange(ctx context.Context, params *protocol.TextD
 	return f.semanticTokens(ctx, name, rangeIn(lines, params.Range, f.utf8))
 }
 
-// semanticTokens returns the semantic tokens in a part of a file, each relative to the previous one.
-func (f snapshot) semanticTokens(ctx context.Context, name string, in editor.Range) (any, error) {
+// semanticTokens returns the semantic tokens in a part of a file. As the protocol requires, each token is five numbers: lines since the previous
+// token; columns since the previous token, or since the start of the line; length; index of the type; modifiers as bits.
+func (f snapshot) semanticTokens(ctx context.Context, name string, part editor.Range) (any, error) {
 	text := f.Text(name)
 	lines := editor.NewLines(text)
 	data := make([]uint32, 0, 64)
@@ -286,8 +295,8 @@ func (f snapshot) semanticTokens(ctx context.Context, name string, in editor.Ran
 		}
 		return uint32(editor.UTF16(text[from:to]))
 	}
-	line, at := 0, 0 // of the previous token
-	for i, t := range f.TokensIn(name, in) {
+	line, start := 0, 0 // the line and the offset of the previous token
+	for i, t := range f.TokensIn(name, part) {
 		index, ok := tokenType(t)
 		if !ok {
 			continue
@@ -295,22 +304,15 @@ func (f snapshot) semanticTokens(ctx context.Context, name string, in editor.Ran
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		next := line
-		for next+1 < lines.Count() && lines.Offset(next+1, 0) <= t.From {
-			next++
+		tokenLine := line
+		for tokenLine+1 < lines.Count() && lines.Offset(tokenLine+1, 0) <= t.From {
+			tokenLine++
 		}
-		if next > line {
-			at = lines.Offset(next, 0)
+		if tokenLine > line {
+			start = lines.Offset(tokenLine, 0)
 		}
-		var modifiers uint32
-		if t.Declares {
-			modifiers |= 1
-		}
-		if t.Kind == editor.Constant {
-			modifiers |= 2
-		}
-		data = append(data, uint32(next-line), units(at, t.From), units(t.From, t.To), index, modifiers)
-		line, at = next, t.From
+		data = append(data, uint32(tokenLine-line), units(start, t.From), units(t.From, t.To), index, tokenModifiers(t))
+		line, start = tokenLine, t.From
 	}
 	return protocol.SemanticTokens{Data: data}, nil
 }

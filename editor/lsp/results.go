@@ -10,31 +10,32 @@ import (
 	"tilecheck/editor/lsp/protocol"
 )
 
-// resultCommand is the command that the server runs: it checks a property of a file and keeps the result. Its arguments are the name of the
-// file and that of the property, or its number.
+// resultCommand is the name of the server's command. It checks a property of a file and stores the result. Its arguments are the name of the file,
+// and the name or number of the property.
 const resultCommand = "tilecheck.result"
 
-// Question asks for the value of a property. The texts are those of the editor, which need not be saved.
+// Question asks for the value of a property. The texts are those in the editor; the files may have others.
 type Question struct {
 	Model, Properties         string // the names of the files
 	ModelText, PropertiesText []byte
-	Index                     int    // of the property among those of the file
+	Index                     int    // of the property in its file, from 0
 	Constants                 string // in the syntax of --const
 }
 
-// Check returns the value of a property in a short text such as "= 1/6".
+// Check returns the value of a property as a short text such as "= 1/6".
 type Check func(ctx context.Context, q *Question) (string, error)
 
-// propertyKey names a property of a file.
+// propertyKey identifies a property by the name of its file and its name, or its number from 1.
 type propertyKey struct{ file, property string }
 
-// propertyResult is a value with the question that it answers.
+// propertyResult is the value of a property, with the question that it answers.
 type propertyResult struct {
 	question Question
 	text     string
 }
 
-// question returns the question about a property of a file.
+// question returns the question for the value of a property, with the current texts. It returns an error if the file has no such property, or no
+// model.
 func (f snapshot) question(key propertyKey) (*Question, error) {
 	lenses := slices.DeleteFunc(f.Lenses(key.file), func(l editor.Lens) bool { return l.Command != "check" })
 	index := slices.IndexFunc(lenses, func(l editor.Lens) bool { return l.Property == key.property })
@@ -50,13 +51,13 @@ func (f snapshot) question(key propertyKey) (*Question, error) {
 	}, nil
 }
 
-// same reports whether two questions have the same texts and constants.
-func (q *Question) same(other *Question) bool {
+// equal reports whether two questions have the same property, texts and constants.
+func (q *Question) equal(other *Question) bool {
 	return q.Model == other.Model && q.Index == other.Index && q.Constants == other.Constants &&
 		string(q.ModelText) == string(other.ModelText) && string(q.PropertiesText) == string(other.PropertiesText)
 }
 
-// executeCommand checks a property, keeps its value for lenses and inlay hints, and answers with it.
+// executeCommand checks a property and answers with its value. It stores the value for lenses and inlay hints, and the client asks for these again.
 func (s *server) executeCommand(ctx context.Context, params *protocol.ExecuteCommandParams) (any, error) {
 	if params.Command != resultCommand || len(params.Arguments) != 2 || s.opts.Check == nil {
 		return nil, &rpcError{codeInvalidParams, "found the command " + params.Command + ", want " + resultCommand + " with a file and a property"}
@@ -75,15 +76,15 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.ExecuteCom
 		s.results = make(map[propertyKey]propertyResult)
 	}
 	s.results[key] = propertyResult{*q, text}
-	refresh := s.refresh
+	refreshMethods := s.refresh
 	s.mu.Unlock()
-	for _, method := range refresh {
+	for _, method := range refreshMethods {
 		_ = s.client.request(method)
 	}
 	return text, nil
 }
 
-// resultOf returns the value of a property, if it was checked. It says so if that was for other texts or constants.
+// resultOf returns the value of a property, "" if it was not checked. If the texts or constants have changed since, the value says so.
 func (s *server) resultOf(f snapshot, key propertyKey) string {
 	s.mu.Lock()
 	known, ok := s.results[key]
@@ -91,26 +92,30 @@ func (s *server) resultOf(f snapshot, key propertyKey) string {
 	if !ok {
 		return ""
 	}
-	if now, err := f.question(key); err != nil || !now.same(&known.question) {
+	if now, err := f.question(key); err != nil || !now.equal(&known.question) {
 		return known.text + " before a change"
 	}
 	return known.text
 }
 
-// inlayHint answers with the values of the properties that were checked, behind each of them.
+// inlayHint answers with the values of the checked properties in a part of a file. Each hint is behind its property and the semicolon.
 func (s *server) inlayHint(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
-	in := rangeIn(lines, params.Range, f.utf8)
-	out := []protocol.InlayHint{}
-	for _, l := range f.Lenses(name) {
-		end := l.To
+	part := rangeIn(lines, params.Range, f.utf8)
+	hints := []protocol.InlayHint{}
+	for _, lens := range f.Lenses(name) {
+		end := lens.To
 		if bytes.HasPrefix(f.Text(name)[end:], []byte(";")) {
 			end++
 		}
-		if text := s.resultOf(f, propertyKey{name, l.Property}); l.Command == "check" && text != "" && in.From <= end && end <= in.To {
-			out = append(out, protocol.InlayHint{Position: f.position(lines, end), Label: text, PaddingLeft: true})
+		isInPart := part.From <= end && end <= part.To
+		if lens.Command != "check" || !isInPart {
+			continue
+		}
+		if text := s.resultOf(f, propertyKey{name, lens.Property}); text != "" {
+			hints = append(hints, protocol.InlayHint{Position: f.position(lines, end), Label: text, PaddingLeft: true})
 		}
 	}
-	return out, nil
+	return hints, nil
 }

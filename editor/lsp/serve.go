@@ -19,10 +19,11 @@ type Options struct {
 	Check   Check  // checks a property; nil if the server does not
 }
 
-// ErrNoShutdown says that the client closed the stream without the request shutdown.
+// ErrNoShutdown is the error if the client ends without the request shutdown.
 var ErrNoShutdown = errors.New("the client ended without shutdown")
 
-// Serve answers a client until it sends exit or closes its stream.
+// Serve answers the messages of a client, which it reads from in, until the client sends exit or closes the stream. It returns nil if the client has
+// sent shutdown before, otherwise the cause of the context or ErrNoShutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,17 +41,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	if c, ok := in.(io.Closer); ok {
 		go func() { _ = c.Close() }() // may block until a read of standard input ends
 	}
-	switch {
-	case s.cleanExit.Load():
+	if s.cleanExit.Load() {
 		return nil
-	case context.Cause(ctx) != nil && !errors.Is(context.Cause(ctx), context.Canceled):
-		return context.Cause(ctx)
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
 	}
 	return ErrNoShutdown
 }
 
-// readAll handles the messages of the client until the stream ends. An invalid message is answered
-// with an error.
+// readAll handles the messages of the client until the stream or the server ends. It answers an invalid message with an error.
 func (s *server) readAll() {
 	var running requests
 	for s.ctx.Err() == nil {
@@ -66,8 +66,8 @@ func (s *server) readAll() {
 	}
 }
 
-// receive handles a message. Changes are handled at once; requests run while further messages are
-// read, with a snapshot of the texts. Responses are ignored, because the server's own requests have none that matter.
+// receive handles a message. It handles changes of texts before it returns. It starts a goroutine for any other request, which gets the texts of this
+// moment. It ignores responses, because no request of the server needs one.
 func (s *server) receive(m *message, running *requests) {
 	method, known := s.methods[m.Method]
 	switch {
@@ -90,19 +90,25 @@ func (s *server) receive(m *message, running *requests) {
 		_ = s.client.reply(m.ID, result, err)
 	default:
 		ctx, done := running.begin(context.WithValue(s.ctx, snapshotKey{}, s.now()), string(m.ID))
-		s.work(func() {
+		s.start(func() {
 			defer done()
-			result, err := method.run(ctx, m.Params)
-			if _, coded := errors.AsType[*rpcError](err); ctx.Err() != nil && !coded {
-				result, err = nil, &rpcError{codeRequestCancelled, "cancelled"}
-			}
-			_ = s.client.reply(m.ID, result, err)
+			s.answer(ctx, m, method)
 		})
 	}
 }
 
-// work runs f in a goroutine, unless the server is ending.
-func (s *server) work(f func()) {
+// answer runs the method of a request and sends the response. The response to a cancelled request is an error.
+func (s *server) answer(ctx context.Context, m *message, method method) {
+	result, err := method.run(ctx, m.Params)
+	_, hasCode := errors.AsType[*rpcError](err)
+	if ctx.Err() != nil && !hasCode {
+		result, err = nil, &rpcError{codeRequestCancelled, "cancelled"}
+	}
+	_ = s.client.reply(m.ID, result, err)
+}
+
+// start runs f in a goroutine, unless the server is ending.
+func (s *server) start(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.stopping {
@@ -146,7 +152,7 @@ func (s *server) methodTable() map[string]method {
 	}
 }
 
-// request makes a method of a function of its parameters.
+// request returns the method that decodes its parameters and calls f with them. It runs concurrently with other requests.
 func request[P any](f func(context.Context, *P) (any, error)) method {
 	return method{run: func(ctx context.Context, raw json.RawMessage) (any, error) {
 		params := new(P)
@@ -159,18 +165,20 @@ func request[P any](f func(context.Context, *P) (any, error)) method {
 	}}
 }
 
+// change returns a method like request, which must end before the next message is read.
 func change[P any](f func(context.Context, *P) (any, error)) method {
 	m := request(f)
 	m.changes = true
 	return m
 }
 
-// requests are those that are being answered, by their IDs as the client wrote them.
+// requests are the running requests.
 type requests struct {
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc
+	cancels map[string]context.CancelFunc // by the IDs of the requests, as the client wrote them
 }
 
+// begin adds a request and returns its context. The caller calls done when the request has ended.
 func (r *requests) begin(parent context.Context, id string) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(parent)
 	r.mu.Lock()
@@ -187,6 +195,7 @@ func (r *requests) begin(parent context.Context, id string) (ctx context.Context
 	}
 }
 
+// cancel cancels a request, if it is running.
 func (r *requests) cancel(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,12 +204,13 @@ func (r *requests) cancel(id string) {
 	}
 }
 
+// snapshotKey is the key of the snapshot in the context of a request.
 type snapshotKey struct{}
 
-// snapshot returns the texts at the time when the request was received.
+// snapshot returns the texts at the time when the server received the request of the context.
 func (s *server) snapshot(ctx context.Context) snapshot {
-	if x, ok := ctx.Value(snapshotKey{}).(snapshot); ok {
-		return x
+	if texts, ok := ctx.Value(snapshotKey{}).(snapshot); ok {
+		return texts
 	}
 	return s.now()
 }

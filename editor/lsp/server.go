@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,22 +36,23 @@ type server struct {
 
 	mu      sync.Mutex
 	files   *editor.Files
-	open    map[string]int32 // versions of the texts that the client has opened
-	cancel  context.CancelFunc
-	working sync.WaitGroup
+	open    map[string]int32   // the versions of the texts that the client has opened
+	cancel  context.CancelFunc // stops the computation of diagnostics
+	working sync.WaitGroup     // the goroutines that compute answers and diagnostics
 	// published has the files for which the client shows diagnostics.
 	published map[string]bool
-	stopping  bool // no new work is started
+	stopping  bool // the server starts no more goroutines
 	results   map[propertyKey]propertyResult
-	refresh   []string // the requests that have the client ask for lenses and hints again
+	refresh   []string // the methods of the requests after which the client asks for lenses and hints again
 }
 
 // snapshot is an immutable set of texts.
 type snapshot struct {
 	*editor.Files
-	utf8 bool
+	utf8 bool // columns are bytes, otherwise units of UTF-16
 }
 
+// now returns the current texts.
 func (s *server) now() snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +92,7 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 	return result, nil
 }
 
-// setRefresh remembers what the client asks for again when it is told to.
+// setRefresh sets the refresh requests that the client supports.
 func (s *server) setRefresh(params *protocol.InitializeParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,8 @@ func (s *server) didChangeConfiguration(_ context.Context, params *protocol.DidC
 	return nil, nil
 }
 
-// configure takes over the values of constants in settings. Settings that do not have tilecheck.constants, or that are of another form, change nothing.
+// configure sets the values of constants from the field tilecheck.constants of the settings. It ignores settings without this field. If the values
+// are wrong, the client shows a warning.
 func (s *server) configure(raw json.RawMessage) {
 	var settings protocol.Settings
 	if json.Unmarshal(raw, &settings) != nil || settings.Tilecheck.Constants == nil {
@@ -132,21 +135,22 @@ func (s *server) shutdown(context.Context, *struct{}) (any, error) {
 	return nil, nil
 }
 
-// end ends the server.
+// end ends the server. The exit is clean if the client has sent the request shutdown before.
 func (s *server) end(context.Context, *struct{}) (any, error) {
 	s.cleanExit.Store(s.shutdownRequested.Load())
 	s.exit()
 	return nil, nil
 }
 
-// nameOf returns the name of a file in package editor.
+// nameOf returns the name that package editor uses for a file: its path, or the whole URI of a text without a file.
 func nameOf(u uri.URI) string {
 	if !strings.HasPrefix(string(u), "file:") {
-		return string(u) // a new text without a file
+		return string(u)
 	}
 	return filepath.ToSlash(u.FsPath())
 }
 
+// uriOf returns the URI of a file name; it is the inverse of nameOf.
 func uriOf(name string) uri.URI {
 	if filepath.IsAbs(filepath.FromSlash(name)) {
 		return uri.File(filepath.FromSlash(name))
@@ -165,7 +169,7 @@ func (s *server) didOpen(_ context.Context, params *protocol.DidOpenTextDocument
 	return nil, nil
 }
 
-// didChange changes a text.
+// didChange replaces parts of a text, or the whole text.
 func (s *server) didChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
@@ -175,8 +179,9 @@ func (s *server) didChange(_ context.Context, params *protocol.DidChangeTextDocu
 				text = []byte(change.Text)
 				continue
 			}
-			if at := rangeIn(editor.NewLines(text), *change.Range, s.utf8); at.From <= at.To {
-				text = slices.Concat(text[:at.From], []byte(change.Text), text[at.To:])
+			replaced := rangeIn(editor.NewLines(text), *change.Range, s.utf8)
+			if replaced.From <= replaced.To {
+				text = slices.Concat(text[:replaced.From], []byte(change.Text), text[replaced.To:])
 			}
 		}
 		s.open[name] = params.TextDocument.Version
@@ -202,7 +207,7 @@ func (s *server) didClose(_ context.Context, params *protocol.TextDocumentParams
 	return nil, nil
 }
 
-// update changes the texts and starts computing diagnostics.
+// update calls change, which changes the texts, and starts to compute diagnostics. It stops the computation for the old texts.
 func (s *server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,10 +223,7 @@ func (s *server) update(change func()) {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.cancel = cancel
-	files, open := s.files, make(map[string]int32, len(s.open))
-	for name, version := range s.open {
-		open[name] = version
-	}
+	files, open := s.files, maps.Clone(s.open)
 	s.working.Go(func() { s.diagnose(ctx, snapshot{files, s.utf8}, open) })
 }
 
@@ -231,32 +233,37 @@ const (
 	maxFolderBytes = 4 * editor.MaxText // in total
 )
 
-// readFolder reads the model and properties files in the folder of a file that are not open, so
-// that their names are known.
+// readFolder reads the other model and properties files in the folder of a file, except open ones, because the file may use their names. It stops
+// at maxFolderFiles files, and skips files that exceed maxFolderBytes.
 func (s *server) readFolder(name string) {
 	dir := path.Dir(name)
 	entries, err := os.ReadDir(filepath.FromSlash(dir))
 	if err != nil {
 		return
 	}
-	cleanExit, bytes := maxFolderFiles, int64(maxFolderBytes)
-	for _, e := range entries {
-		other := path.Join(dir, e.Name())
-		if _, isOpen := s.open[other]; isOpen || !e.Type().IsRegular() || !slices.Contains(extensions(), path.Ext(other)) {
+	numFiles, remainingBytes := 0, int64(maxFolderBytes)
+	for _, entry := range entries {
+		other := path.Join(dir, entry.Name())
+		isReadable := entry.Type().IsRegular() && slices.Contains(extensions(), path.Ext(other))
+		if _, isOpen := s.open[other]; isOpen || !isReadable {
 			continue
 		}
-		if cleanExit--; cleanExit < 0 {
+		numFiles++
+		if numFiles > maxFolderFiles {
 			return
 		}
-		if text, err := limited.ReadFile(os.DirFS(filepath.FromSlash(dir)), e.Name(), min(editor.MaxText, bytes)); err == nil {
-			bytes -= int64(len(text))
-			if string(s.files.Text(other)) != string(text) {
-				s.files = s.files.With(other, text)
-			}
+		text, err := limited.ReadFile(os.DirFS(filepath.FromSlash(dir)), entry.Name(), min(editor.MaxText, remainingBytes))
+		if err != nil {
+			continue
+		}
+		remainingBytes -= int64(len(text))
+		if string(s.files.Text(other)) != string(text) {
+			s.files = s.files.With(other, text)
 		}
 	}
 }
 
+// extensions returns the endings of the names of model and properties files.
 func extensions() []string {
 	return []string{".prism", ".nm", ".pm", ".sm", ".props", ".prop", ".pctl", ".csl"}
 }
@@ -266,7 +273,8 @@ const diagnoseDelay = 60 * time.Millisecond
 
 const publishDiagnostics = "textDocument/publishDiagnostics"
 
-// diagnose sends the diagnostics of the open texts, unless they change first.
+// diagnose sends the diagnostics of the open texts to the client, and removes those of closed ones. open has the versions of the open texts. It
+// stops when the context ends, which it does when a text changes.
 func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]int32) {
 	select {
 	case <-ctx.Done():
@@ -278,36 +286,37 @@ func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]i
 		if !isOpen {
 			continue
 		}
-		found, err := files.Diagnostics(ctx, name)
+		diagnostics, err := files.Diagnostics(ctx, name)
 		if err != nil {
 			return
 		}
-		s.publish(ctx, files, name, version, found)
+		s.publish(ctx, files, name, version, diagnostics)
 	}
-	for _, name := range s.closed(open) {
+	for _, name := range s.takeClosed(open) {
 		_ = s.client.notify(publishDiagnostics, protocol.PublishDiagnosticsParams{URI: uriOf(name), Diagnostics: []protocol.Diagnostic{}})
 	}
 }
 
-// closed returns the files with published diagnostics that are no longer open.
-func (s *server) closed(open map[string]int32) []string {
+// takeClosed returns the files that are not open and for which the client shows diagnostics, sorted, and removes them from published.
+func (s *server) takeClosed(open map[string]int32) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []string
+	var names []string
 	for name := range s.published {
 		if _, isOpen := open[name]; !isOpen {
-			out = append(out, name)
+			names = append(names, name)
 			delete(s.published, name)
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(names)
+	return names
 }
 
-func (s *server) publish(ctx context.Context, files snapshot, name string, version int32, found []editor.Diagnostic) {
+// publish sends the diagnostics of one version of a text to the client, unless the context has ended.
+func (s *server) publish(ctx context.Context, files snapshot, name string, version int32, diagnostics []editor.Diagnostic) {
 	params := protocol.PublishDiagnosticsParams{URI: uriOf(name), Version: &version, Diagnostics: []protocol.Diagnostic{}}
 	lines := editor.NewLines(files.Text(name))
-	for _, d := range found {
+	for _, d := range diagnostics {
 		params.Diagnostics = append(params.Diagnostics, files.diagnostic(lines, d))
 	}
 	s.mu.Lock()
@@ -318,6 +327,7 @@ func (s *server) publish(ctx context.Context, files snapshot, name string, versi
 	}
 }
 
+// diagnostic converts a diagnostic to that of the protocol. lines are those of its file.
 func (f snapshot) diagnostic(lines *editor.Lines, d editor.Diagnostic) protocol.Diagnostic {
 	severity := [...]protocol.DiagnosticSeverity{
 		editor.Error: protocol.SeverityError, editor.Warning: protocol.SeverityWarning, editor.Hint: protocol.SeverityHint,
@@ -325,13 +335,14 @@ func (f snapshot) diagnostic(lines *editor.Lines, d editor.Diagnostic) protocol.
 	return protocol.Diagnostic{Range: f.rangeOf(lines, d.Range), Severity: severity, Code: d.Code, Source: "tilecheck", Message: d.Message}
 }
 
-// locate returns the name of a file, an offset in it, and its lines.
+// locate converts a file and a position of the protocol to the name of the file and an offset, and returns the lines of the file.
 func (f snapshot) locate(u uri.URI, p protocol.Position) (name string, offset int, lines *editor.Lines) {
 	name = nameOf(u)
 	lines = editor.NewLines(f.Text(name))
 	return name, offsetIn(lines, p, f.utf8), lines
 }
 
+// offsetIn converts a position of the protocol to an offset. Its columns are bytes if utf8 is set, otherwise units of UTF-16.
 func offsetIn(lines *editor.Lines, p protocol.Position, utf8 bool) int {
 	line, col := int(min(p.Line, 1<<30)), int(min(p.Character, 1<<30))
 	if utf8 {
@@ -340,10 +351,12 @@ func offsetIn(lines *editor.Lines, p protocol.Position, utf8 bool) int {
 	return lines.FromUTF16(line, col)
 }
 
+// rangeIn converts a range of the protocol to offsets, as offsetIn does.
 func rangeIn(lines *editor.Lines, r protocol.Range, utf8 bool) editor.Range {
 	return editor.Range{From: offsetIn(lines, r.Start, utf8), To: offsetIn(lines, r.End, utf8)}
 }
 
+// position converts an offset to a position of the protocol.
 func (f snapshot) position(lines *editor.Lines, offset int) protocol.Position {
 	line, col := lines.Position(offset)
 	if !f.utf8 {
@@ -352,6 +365,7 @@ func (f snapshot) position(lines *editor.Lines, offset int) protocol.Position {
 	return protocol.Position{Line: uint32(line), Character: uint32(col)}
 }
 
+// rangeOf converts offsets to a range of the protocol.
 func (f snapshot) rangeOf(lines *editor.Lines, r editor.Range) protocol.Range {
 	return protocol.Range{Start: f.position(lines, r.From), End: f.position(lines, r.To)}
 }
@@ -383,21 +397,26 @@ func (f snapshot) edit(edits []editor.Edit) *protocol.WorkspaceEdit {
 	return out
 }
 
-// replacement returns one edit that changes the lines from the first to the last difference.
+// replacement returns the edit that gives a file a new text; none if it has this text. It replaces the lines from the first to the last difference.
 func (f snapshot) replacement(name string, text []byte) []protocol.TextEdit {
 	old := f.Text(name)
 	if string(old) == string(text) {
 		return []protocol.TextEdit{}
 	}
-	front, back := editor.Common(old, text)
-	front = bytes.LastIndexByte(old[:front], '\n') + 1
-	begins := func(t []byte) bool { at := len(t) - back; return at == 0 || t[at-1] == '\n' }
-	if end := bytes.IndexByte(old[len(old)-back:], '\n'); !begins(old) || !begins(text) {
-		back -= end + 1
-		if end < 0 {
-			back = 0
-		}
+	prefix, suffix := editor.Common(old, text)
+	prefix = bytes.LastIndexByte(old[:prefix], '\n') + 1
+	if !isLineStart(old, len(old)-suffix) || !isLineStart(text, len(text)-suffix) {
+		suffix = len(afterFirstLine(old[len(old)-suffix:]))
 	}
-	r := editor.Range{From: front, To: len(old) - back}
-	return []protocol.TextEdit{{Range: f.rangeOf(editor.NewLines(old), r), NewText: string(text[front : len(text)-back])}}
+	replaced := editor.Range{From: prefix, To: len(old) - suffix}
+	return []protocol.TextEdit{{Range: f.rangeOf(editor.NewLines(old), replaced), NewText: string(text[prefix : len(text)-suffix])}}
+}
+
+// isLineStart reports whether a line of a text starts at an offset.
+func isLineStart(text []byte, offset int) bool { return offset == 0 || text[offset-1] == '\n' }
+
+// afterFirstLine returns the text behind the first line break.
+func afterFirstLine(text []byte) []byte {
+	_, rest, _ := bytes.Cut(text, []byte("\n"))
+	return rest
 }
