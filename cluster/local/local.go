@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"tilecheck/cluster"
+	"tilecheck/runner"
 )
 
 // Local implements cluster.Backend.
 type Local struct {
 	tool  cluster.Tool
-	slots chan struct{}
-	all   sync.WaitGroup
+	slots chan struct{}  // a running task holds one element
+	tasks sync.WaitGroup // the goroutines of the tasks
 	ctx   context.Context
 	end   context.CancelFunc
 
@@ -27,9 +28,9 @@ type Local struct {
 
 var _ cluster.Backend = (*Local)(nil)
 
-// New returns a back end that runs that many processes at a time. Close ends them.
-func New(ctx context.Context, tool cluster.Tool, processes int) *Local {
-	l := &Local{tool: tool, slots: make(chan struct{}, processes), live: make(map[cluster.TaskID]bool)}
+// New returns a back end that runs at most numProcesses processes at a time. Close ends them.
+func New(ctx context.Context, tool cluster.Tool, numProcesses int) *Local {
+	l := &Local{tool: tool, slots: make(chan struct{}, numProcesses), live: make(map[cluster.TaskID]bool)}
 	l.ctx, l.end = context.WithCancel(ctx)
 	return l
 }
@@ -37,7 +38,7 @@ func New(ctx context.Context, tool cluster.Tool, processes int) *Local {
 // Close kills all processes and waits for their end.
 func (l *Local) Close() {
 	l.end()
-	l.all.Wait()
+	l.tasks.Wait()
 }
 
 // Name implements cluster.Backend.
@@ -60,7 +61,8 @@ func (*Local) Limits(context.Context) (int, error) { return int(^uint(0) >> 1), 
 // Find implements cluster.Backend: processes of an earlier driver have ended with it.
 func (*Local) Find(context.Context, *cluster.Round) (string, error) { return "", nil }
 
-// Submit implements cluster.Backend.
+// Submit implements cluster.Backend. It starts a goroutine for each task, which waits for a slot and then runs the shards of the task one after the
+// other.
 func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
 	// The processes share the processors.
 	threads := max(1, runtime.GOMAXPROCS(0)/cap(l.slots))
@@ -71,7 +73,7 @@ func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
 	for i := range r.Tasks {
 		id := cluster.TaskID{Round: r.Number, Task: i + 1}
 		l.set(id, false)
-		l.all.Go(func() {
+		l.tasks.Go(func() {
 			defer l.forget(id)
 			select {
 			case l.slots <- struct{}{}:
@@ -80,23 +82,30 @@ func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
 				return
 			}
 			l.set(id, true)
-			for _, shard := range r.Tasks[id.Task-1] {
-				if l.ctx.Err() != nil {
-					return
-				}
-				_, _ = r.Do(l.ctx, tool, id.Task, shard, cluster.Place{Host: "local"}, nil) // without a record, the task is gone
-			}
+			l.runTask(r, tool, id.Task)
 		})
 	}
 	return strconv.Itoa(os.Getpid()), nil
 }
 
-func (l *Local) set(id cluster.TaskID, runs bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.live[id] = runs
+// runTask runs the shards of a task of the round, until the context ends. It ignores errors, because the driver notices a shard without a record.
+func (l *Local) runTask(r *cluster.Round, tool runner.Commander, task int) {
+	for _, shard := range r.Tasks[task-1] {
+		if l.ctx.Err() != nil {
+			return
+		}
+		_, _ = r.Do(l.ctx, tool, task, shard, cluster.Place{Host: "local"}, nil)
+	}
 }
 
+// set records that a task runs, or that it waits.
+func (l *Local) set(id cluster.TaskID, isRunning bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live[id] = isRunning
+}
+
+// forget records that a task has ended.
 func (l *Local) forget(id cluster.TaskID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,8 +120,8 @@ func (l *Local) Live(_ context.Context, rounds []*cluster.Round) (cluster.Live, 
 	for _, r := range rounds {
 		for i := range r.Tasks {
 			id := cluster.TaskID{Round: r.Number, Task: i + 1}
-			if runs, ok := l.live[id]; ok {
-				live.Tasks[id] = runs
+			if isRunning, ok := l.live[id]; ok {
+				live.Tasks[id] = isRunning
 			}
 		}
 	}

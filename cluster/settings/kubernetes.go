@@ -14,15 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// Kubernetes has further settings for a Kubernetes cluster. The names are
-// checked by the functions with which its API server checks them.
+// Kubernetes has the settings for a Kubernetes cluster only. The functions with which Kubernetes' API server checks names also check them here.
 type Kubernetes struct {
-	Image       string   `json:"image,omitzero"`       // in which the staged program runs
+	Image       string   `json:"image,omitzero"`       // the container image in which the staged program runs
 	Claim       string   `json:"claim,omitzero"`       // the persistent volume claim that has the directory
-	Mount       string   `json:"mount,omitzero"`       // where the root of the claim is here, absolute
+	Mount       string   `json:"mount,omitzero"`       // the absolute path on this machine where the claim is mounted
 	Namespace   string   `json:"namespace,omitzero"`   //
-	Context     string   `json:"context,omitzero"`     // of kubectl; no entry of tilecheck.yaml: it chooses whose credentials are used
-	Parallelism int      `json:"parallelism,omitzero"` // pods at a time
+	Context     string   `json:"context,omitzero"`     // of kubectl; not read from tilecheck.yaml, because it selects the credentials
+	Parallelism int      `json:"parallelism,omitzero"` // the largest number of pods at one time
 	RunAs       string   `json:"runAs,omitzero"`       // UID:GID
 	PullSecret  string   `json:"pullSecret,omitzero"`
 	Priority    string   `json:"priority,omitzero"`    // a priority class
@@ -31,24 +30,25 @@ type Kubernetes struct {
 	Tolerations []string `json:"tolerations,omitzero"` // KEY[=VALUE][:EFFECT]
 }
 
-// over is Over of these settings. Lists add up.
-func (k Kubernetes) over(t Kubernetes) Kubernetes {
+// over returns the settings of k and, where k has none, those of defaults. It joins lists.
+func (k Kubernetes) over(defaults Kubernetes) Kubernetes {
 	return Kubernetes{
-		Image:       cmp.Or(k.Image, t.Image),
-		Claim:       cmp.Or(k.Claim, t.Claim),
-		Mount:       cmp.Or(k.Mount, t.Mount),
-		Namespace:   cmp.Or(k.Namespace, t.Namespace),
-		Context:     cmp.Or(k.Context, t.Context),
-		Parallelism: cmp.Or(k.Parallelism, t.Parallelism),
-		RunAs:       cmp.Or(k.RunAs, t.RunAs),
-		PullSecret:  cmp.Or(k.PullSecret, t.PullSecret),
-		Priority:    cmp.Or(k.Priority, t.Priority),
-		Labels:      slices.Concat(t.Labels, k.Labels),
-		Nodes:       slices.Concat(t.Nodes, k.Nodes),
-		Tolerations: slices.Concat(t.Tolerations, k.Tolerations),
+		Image:       cmp.Or(k.Image, defaults.Image),
+		Claim:       cmp.Or(k.Claim, defaults.Claim),
+		Mount:       cmp.Or(k.Mount, defaults.Mount),
+		Namespace:   cmp.Or(k.Namespace, defaults.Namespace),
+		Context:     cmp.Or(k.Context, defaults.Context),
+		Parallelism: cmp.Or(k.Parallelism, defaults.Parallelism),
+		RunAs:       cmp.Or(k.RunAs, defaults.RunAs),
+		PullSecret:  cmp.Or(k.PullSecret, defaults.PullSecret),
+		Priority:    cmp.Or(k.Priority, defaults.Priority),
+		Labels:      slices.Concat(defaults.Labels, k.Labels),
+		Nodes:       slices.Concat(defaults.Nodes, k.Nodes),
+		Tolerations: slices.Concat(defaults.Tolerations, k.Tolerations),
 	}
 }
 
+// check returns an error if a setting is wrong.
 func (k Kubernetes) check() error {
 	err := cmp.Or(
 		optional(k.Image, CheckImage),
@@ -68,14 +68,14 @@ func (k Kubernetes) check() error {
 		if len(list.entries) > maxSbatch {
 			err = cmp.Or(err, fmt.Errorf("found %d labels or tolerations, want at most %d", len(list.entries), maxSbatch))
 		}
-		for _, e := range list.entries {
-			err = cmp.Or(err, list.check(e))
+		for _, entry := range list.entries {
+			err = cmp.Or(err, list.check(entry))
 		}
 	}
 	return err
 }
 
-// valid makes an error of what a function of the API says.
+// valid returns an error about the text s if a function of Kubernetes' API has found problems in it.
 func valid(s string, problems []string) error {
 	if len(problems) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func valid(s string, problems []string) error {
 	return fmt.Errorf("found %s: %s", brief(s), problems[0])
 }
 
-// brief quotes what may be too long to show.
+// brief quotes a text; of a long one it quotes the start and gives the length.
 func brief(s string) string {
 	if len(s) > maxText {
 		return fmt.Sprintf("%q… (%d bytes)", s[:40], len(s))
@@ -105,32 +105,38 @@ func CheckObject(s string) error { return valid(s, content.IsDNS1123Subdomain(s)
 // CheckNamespace checks the name of a namespace.
 func CheckNamespace(s string) error { return valid(s, content.IsDNS1123Label(s)) }
 
-// CheckContext checks the name of a context of kubectl, which people choose freely.
+// CheckContext checks the name of a context of kubectl. It may have any characters except control characters, and must not look like a flag.
 func CheckContext(s string) error {
-	if s == "" || len(s) > maxText || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	isTooLong, looksLikeFlag := len(s) > maxText, strings.HasPrefix(s, "-")
+	if s == "" || isTooLong || looksLikeFlag || strings.ContainsFunc(s, isControl) {
 		return fmt.Errorf("found the context %s, want a name of kubectl config get-contexts", brief(s))
 	}
 	return nil
 }
 
-// CheckMount checks the directory that a claim is mounted at. It has the same name
-// in containers, where some names are taken.
+// isControl reports whether a character is an ASCII control character.
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// CheckMount checks the directory where a claim is mounted. It has the same name in containers, so it must not be a directory that containers use
+// for other purposes.
 func CheckMount(s string) error {
 	switch {
 	case !path.IsAbs(s) || path.Clean(s) != s:
 		return fmt.Errorf("found %s, want an absolute path as short as it can be", brief(s))
-	case len(s) > 1024 || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == ':' }):
+	case len(s) > 1024 || strings.ContainsFunc(s, isControl) || strings.Contains(s, ":"):
 		return fmt.Errorf("found %s, want at most 1024 characters without : and control characters", brief(s))
 	}
-	for _, taken := range []string{"/", "/tmp", "/proc", "/sys", "/dev"} {
-		if s == taken || taken != "/" && taken != "/tmp" && strings.HasPrefix(s, taken+"/") {
-			return fmt.Errorf("found %s, where containers have something else", brief(s))
-		}
+	isReserved := s == "/" || s == "/tmp"
+	for _, reserved := range []string{"/proc", "/sys", "/dev"} {
+		isReserved = isReserved || s == reserved || strings.HasPrefix(s, reserved+"/")
+	}
+	if isReserved {
+		return fmt.Errorf("found %s, where containers have something else", brief(s))
 	}
 	return nil
 }
 
-// CheckRunAs checks the user that a container runs as.
+// CheckRunAs checks the user and group of a container, in the form UID:GID.
 func CheckRunAs(s string) error {
 	_, _, err := RunAs(s)
 	return err
@@ -138,10 +144,11 @@ func CheckRunAs(s string) error {
 
 // RunAs reads UID:GID. The user is not root.
 func RunAs(s string) (uid, gid int64, err error) {
-	user, group, both := strings.Cut(s, ":")
-	uid, err1 := strconv.ParseInt(user, 10, 64)
-	gid, err2 := strconv.ParseInt(group, 10, 64)
-	if !both || err1 != nil || err2 != nil || user != strconv.FormatInt(uid, 10) || group != strconv.FormatInt(gid, 10) {
+	user, group, _ := strings.Cut(s, ":")
+	uid, uidErr := strconv.ParseInt(user, 10, 64)
+	gid, gidErr := strconv.ParseInt(group, 10, 64)
+	isCanonical := s == fmt.Sprintf("%d:%d", uid, gid) // without signs and leading zeros
+	if uidErr != nil || gidErr != nil || !isCanonical {
 		return 0, 0, fmt.Errorf("found %s, want UID:GID in numbers", brief(s))
 	}
 	if uid == 0 {
@@ -162,11 +169,11 @@ func CheckNode(s string) error {
 	return valid(s, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
 }
 
-// CheckLabel checks a label of jobs and pods. Those by which they are found are not for others.
+// CheckLabel checks a label of Jobs and pods. Users may not set the labels by which tilecheck and Kubernetes find them.
 func CheckLabel(s string) error {
-	for _, ours := range []string{"tilecheck/", "app.kubernetes.io/name=", "batch.kubernetes.io/", "job-name=", "controller-uid="} {
-		if strings.HasPrefix(s, ours) {
-			return fmt.Errorf("found %s, want no label that begins with %s", brief(s), ours)
+	for _, reserved := range []string{"tilecheck/", "app.kubernetes.io/name=", "batch.kubernetes.io/", "job-name=", "controller-uid="} {
+		if strings.HasPrefix(s, reserved) {
+			return fmt.Errorf("found %s, want no label that begins with %s", brief(s), reserved)
 		}
 	}
 	return CheckNode(s)
@@ -178,44 +185,43 @@ func CheckToleration(s string) error {
 	return err
 }
 
-// Toleration reads KEY[=VALUE][:EFFECT], as kubectl taint writes a taint.
+// Toleration parses KEY[=VALUE][:EFFECT], the form of a taint in kubectl taint. The value and the effect may be "".
 func Toleration(s string) (key, value, effect string, err error) {
-	rest, effect, given := strings.Cut(s, ":")
-	if given && !slices.Contains([]string{"NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
+	label, effect, hasEffect := strings.Cut(s, ":")
+	if hasEffect && !slices.Contains([]string{"NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
 		return "", "", "", fmt.Errorf("found %s, want the effect NoSchedule, PreferNoSchedule or NoExecute", brief(s))
 	}
-	key, value, given = strings.Cut(rest, "=")
-	if given && value == "" {
+	key, value, hasValue := strings.Cut(label, "=")
+	if hasValue && value == "" {
 		return "", "", "", fmt.Errorf("found %s, want a value behind =", brief(s))
 	}
 	return key, value, effect, valid(s, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
 }
 
-// Seconds reads a limit of time as CheckTime takes it.
+// Seconds returns a time limit in seconds. The text has a form that CheckTime accepts, such as 30, 1:30:00 or 2-12.
 func Seconds(s string) (int64, error) {
 	if err := CheckTime(s); err != nil {
 		return 0, err
 	}
-	days, rest, long := strings.Cut(s, "-")
-	if !long {
-		days, rest = "0", s
+	daysText, clock, hasDays := strings.Cut(s, "-")
+	if !hasDays {
+		daysText, clock = "0", s
 	}
-	parts := strings.Split(rest, ":")
-	// Minutes come first, or hours behind days and where there are three.
-	unit := int64(60)
-	if long || len(parts) == 3 {
-		unit = 3600
+	numberTexts := strings.Split(clock, ":")
+	unit := int64(60) // the first number is minutes
+	if hasDays || len(numberTexts) == 3 {
+		unit = 3600 // the first number is hours
 	}
-	d, err := strconv.ParseInt(days, 10, 64)
-	total := d * 24 * 3600
-	for _, p := range parts {
-		n, e := strconv.ParseInt(p, 10, 64)
-		err = cmp.Or(err, e)
-		total += n * unit
+	days, err := strconv.ParseInt(daysText, 10, 64)
+	seconds := days * 24 * 3600
+	for _, text := range numberTexts {
+		number, numberErr := strconv.ParseInt(text, 10, 64)
+		err = cmp.Or(err, numberErr)
+		seconds += number * unit
 		unit /= 60
 	}
-	if err == nil && total == 0 {
+	if err == nil && seconds == 0 {
 		err = errors.New("found no time, want some")
 	}
-	return total, err
+	return seconds, err
 }

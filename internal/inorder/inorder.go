@@ -20,7 +20,7 @@ const (
 	slowBatch  = 20 * time.Millisecond
 )
 
-// Jobs are the jobs 0 to End-1, and the functions that process them and their results.
+// Jobs describes the jobs 0 to End-1 and how they run.
 type Jobs[T any] struct {
 	End     int64
 	Workers int // 0 means one per processor
@@ -54,7 +54,7 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run[T]{Jobs: jobs, workers: int64(jobs.Workers)}
-	r.room.L = &r.mu
+	r.space.L = &r.mu
 	if jobs.Workers <= 0 {
 		r.workers = int64(runtime.GOMAXPROCS(0))
 	}
@@ -88,32 +88,33 @@ type run[T any] struct {
 	batches chan batch[T]
 	cancel  context.CancelFunc
 
-	mu     sync.Mutex
-	room   sync.Cond // signalled when taken grows or the run is closed
-	next   int64     // the next job to hand out
-	taken  int64     // all jobs below it were delivered to Take
-	closed bool
-	err    error // the first error of a worker
+	mu       sync.Mutex
+	space    sync.Cond // signalled when numTaken grows or the run is closed
+	next     int64     // the next job that a worker can claim
+	numTaken int64     // Take has received the results of the jobs 0 to numTaken-1
+	closed   bool      // workers can claim no more jobs
+	err      error     // the first error of a worker
 }
 
-// claim returns the next jobs for a worker: at most size of them, and fewer
-// towards the end, so that all workers finish at about the same time.
-func (r *run[T]) claim(size int64) (first, n int64, ok bool) {
+// claim returns the first and the number of the next jobs for a worker: at most maxSize jobs, and fewer near the end, so that all workers finish at
+// about the same time. It waits if too many results wait for the result of an earlier job. ok is false if there are no more jobs.
+func (r *run[T]) claim(maxSize int64) (first, n int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.closed && r.next < r.End && r.next >= r.taken+window {
-		r.room.Wait()
+	for !r.closed && r.next < r.End && r.next >= r.numTaken+window {
+		r.space.Wait()
 	}
 	if r.closed || r.next >= r.End {
 		return 0, 0, false
 	}
-	n = min(size, r.taken+window-r.next, max(1, (r.End-r.next)/(2*r.workers)))
+	numFree, fairShare := r.numTaken+window-r.next, (r.End-r.next)/(2*r.workers)
+	n = min(maxSize, numFree, max(1, fairShare))
 	first = r.next
 	r.next += n
 	return first, n, true
 }
 
-// close makes all further claims fail and cancels the workers; err may be nil.
+// close ends the run: later claims fail, and the contexts of the workers end. It keeps the first error; err may be nil.
 func (r *run[T]) close(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,31 +123,33 @@ func (r *run[T]) close(err error) {
 		r.err = err
 	}
 	r.cancel()
-	r.room.Broadcast()
+	r.space.Broadcast()
 }
 
+// failure returns the first error of a worker.
 func (r *run[T]) failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-func (r *run[T]) advance(taken int64) {
+// advance records that Take has received the results of the first numTaken jobs.
+func (r *run[T]) advance(numTaken int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.taken = taken
-	r.room.Broadcast()
+	r.numTaken = numTaken
+	r.space.Broadcast()
 }
 
-// work runs batches until there is nothing left to claim.
+// work starts a worker and runs batches of jobs until there are no more jobs, or an error.
 func (r *run[T]) work(ctx context.Context) {
-	w, err := r.Start(ctx)
+	worker, err := r.Start(ctx)
 	if err != nil {
 		r.close(err)
 		return
 	}
 	defer func() {
-		if err := w.Close(); err != nil {
+		if err := worker.Close(); err != nil {
 			r.close(err)
 		}
 	}()
@@ -156,7 +159,7 @@ func (r *run[T]) work(ctx context.Context) {
 			return
 		}
 		start := time.Now()
-		results, err := w.Do(ctx, first, n)
+		results, err := worker.Do(ctx, first, n)
 		r.batches <- batch[T]{first, results}
 		if err != nil {
 			if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
@@ -164,25 +167,25 @@ func (r *run[T]) work(ctx context.Context) {
 			}
 			return
 		}
-		switch d := time.Since(start); {
-		case d < quickBatch:
+		switch duration := time.Since(start); {
+		case duration < quickBatch:
 			size = min(2*size, maxBatch)
-		case d > slowBatch:
+		case duration > slowBatch:
 			size = max(1, size/2)
 		}
 	}
 }
 
-// patience is the time that workers have to stop after the context has ended. A running job cannot always be interrupted: the
+// stopTimeout is the time that workers have to stop after the context has ended. A running job cannot always be interrupted: the
 // search for a single move can take minutes.
-const patience = 300 * time.Millisecond
+const stopTimeout = 300 * time.Millisecond
 
-// each yields the batches until all workers have ended. After the context has ended it waits only for patience, and leaves late
-// workers running.
-func (r *run[T]) each(ctx context.Context) iter.Seq[batch[T]] {
+// finishedBatches yields the batches until all workers have ended. After the context has ended, it waits for at most stopTimeout, and leaves the
+// workers that need longer running.
+func (r *run[T]) finishedBatches(ctx context.Context) iter.Seq[batch[T]] {
 	return func(yield func(batch[T]) bool) {
 		ended := ctx.Done()
-		var late <-chan time.Time
+		var timeout <-chan time.Time
 		for {
 			select {
 			case b, open := <-r.batches:
@@ -190,19 +193,19 @@ func (r *run[T]) each(ctx context.Context) iter.Seq[batch[T]] {
 					return
 				}
 			case <-ended:
-				ended, late = nil, time.After(patience)
-			case <-late:
+				ended, timeout = nil, time.After(stopTimeout)
+			case <-timeout:
 				return
 			}
 		}
 	}
 }
 
-// merge delivers the batches in order. It returns when all workers have ended or are late.
+// merge passes the results of the batches to Take in the order of the jobs. It returns when finishedBatches ends.
 func (r *run[T]) merge(ctx context.Context) {
 	early := make(map[int64]batch[T]) // by first job
 	next, more := int64(0), true
-	for b := range r.each(ctx) {
+	for b := range r.finishedBatches(ctx) {
 		if !more {
 			continue
 		}

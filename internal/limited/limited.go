@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// TooLarge is the error for an input with more bytes than its value.
+// TooLarge is the error for an input that has more bytes than this limit.
 type TooLarge int64
 
 func (l TooLarge) Error() string {
@@ -19,13 +19,13 @@ func (l TooLarge) Error() string {
 	return fmt.Sprintf("larger than %d kB", l>>10)
 }
 
-// Read reads all of r. The error is TooLarge if r has more than limit bytes, or an error of r. It reads at most limit+1 bytes, and none
-// of a file that is larger.
+// Read reads r to its end. The error is TooLarge if r has more than limit bytes, or an error of r. Read reads at most limit+1 bytes, and nothing of a
+// file that is larger.
 func Read(r io.Reader, limit int64) ([]byte, error) {
 	if size(r) > limit {
 		return nil, TooLarge(limit)
 	}
-	text, err := all(io.LimitReader(r, limit+1), size(r))
+	text, err := readAll(io.LimitReader(r, limit+1), size(r))
 	if err == nil && int64(len(text)) > limit {
 		return nil, TooLarge(limit)
 	}
@@ -42,9 +42,9 @@ func size(r io.Reader) int64 {
 	return 0
 }
 
-// all is io.ReadAll with an initial buffer of room bytes, so that a large text is not copied while the buffer grows.
-func all(r io.Reader, room int64) ([]byte, error) {
-	text := make([]byte, 0, room+512)
+// readAll does the same as io.ReadAll, but starts with a buffer for expectedSize bytes, so that it does not copy a large text while the buffer grows.
+func readAll(r io.Reader, expectedSize int64) ([]byte, error) {
+	text := make([]byte, 0, expectedSize+512)
 	for {
 		n, err := r.Read(text[len(text):cap(text)])
 		text = text[:len(text)+n]
@@ -60,7 +60,7 @@ func all(r io.Reader, room int64) ([]byte, error) {
 	}
 }
 
-// ReadFile is fs.ReadFile with a limit. Its errors are of type *fs.PathError.
+// ReadFile does the same as fs.ReadFile, but returns the error TooLarge for a file with more than limit bytes. Its errors are of type *fs.PathError.
 func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -68,7 +68,7 @@ func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	text, err := Read(f, limit)
-	if _, named := err.(*fs.PathError); err != nil && !named {
+	if _, hasName := err.(*fs.PathError); err != nil && !hasName {
 		err = &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	return text, err

@@ -10,35 +10,35 @@ import (
 const (
 	// interval is the time between two checks; in that time a process allocates at most some tens of megabytes.
 	interval = 20 * time.Millisecond
-	// spare is the memory that the runtime may use in addition to the limit.
-	spare = 32 << 20
-	// relief is the time that stopped work has to release its memory.
-	relief = time.Second
-	// rest is the pause after a garbage collection, as a multiple of its duration.
-	rest = 10
+	// runtimeMemory is the memory that the Go runtime may use in addition to the limit.
+	runtimeMemory = 32 << 20
+	// releaseTime is the time that stopped work has to release its memory.
+	releaseTime = time.Second
+	// pauseFactor is the least pause after a garbage collection, as a multiple of its duration.
+	pauseFactor = 10
 )
 
-// Watch calls over, in another goroutine, when the memory of this process exceeds its memory at the call of Watch by more than limit bytes. It calls
-// over again after a second if the excess remains. Only memory that is in use after a garbage collection counts, unless the process holds
+// Watch calls onExcess, in another goroutine, when the memory of this process exceeds its memory at the call of Watch by more than limit bytes. It
+// calls it again after a second if the excess remains. Only memory that is in use after a garbage collection counts, unless the process holds
 // more than twice the limit including garbage. Only one Watch may be active in a process; stop ends it.
-func Watch(limit int64, over func()) (stop func()) {
-	w := &watch{limit: limit, most: held() + limit + spare}
-	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, w.most))
+func Watch(limit int64, onExcess func()) (stop func()) {
+	w := &watch{limit: limit, maxMemory: reserved() + limit + runtimeMemory}
+	oldLimit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(oldLimit, w.maxMemory))
 	done := make(chan struct{})
 	var once sync.Once
 	go func() {
 		tick := time.NewTicker(interval)
 		defer tick.Stop()
-		var quiet time.Time // no call of over before this time
+		var nextCall time.Time // the earliest time of the next call of onExcess
 		for {
 			select {
 			case <-done:
 				return
 			case now := <-tick.C:
-				if now.After(quiet) && w.exceeded() {
-					over()
-					quiet = time.Now().Add(relief)
+				if now.After(nextCall) && w.isExceeded() {
+					onExcess()
+					nextCall = time.Now().Add(releaseTime)
 				}
 			}
 		}
@@ -46,66 +46,68 @@ func Watch(limit int64, over func()) (stop func()) {
 	return func() {
 		once.Do(func() {
 			close(done)
-			debug.SetMemoryLimit(before)
+			debug.SetMemoryLimit(oldLimit)
 		})
 	}
 }
 
-// watch compares the memory of the process with a limit.
+// watch compares the memory of the process with a limit. Sizes are in bytes.
 type watch struct {
-	limit, most int64
-	next        time.Time // earliest time of the next garbage collection
+	limit          int64
+	maxMemory      int64     // the limit, with the memory that the process had before
+	nextCollection time.Time // the earliest time of the next garbage collection
 }
 
-// exceeded reports whether the process uses too much memory. It collects garbage first if garbage may be the reason, because on a busy
+// isExceeded reports whether the process uses too much memory. It collects garbage first if garbage may be the reason, because on a busy
 // machine the runtime collects more slowly than the program allocates.
-func (w *watch) exceeded() bool {
-	h := held()
-	switch {
-	case h <= w.most:
+func (w *watch) isExceeded() bool {
+	memory, maxWithGarbage := reserved(), w.maxMemory+w.limit
+	if memory <= w.maxMemory {
 		return false
-	case h <= w.most+w.limit && time.Now().Before(w.next):
+	}
+	if memory <= maxWithGarbage && time.Now().Before(w.nextCollection) {
 		return false
 	}
 	start := time.Now()
 	debug.FreeOSMemory()
-	w.next = time.Now().Add(rest * time.Since(start))
-	return used() > w.most || held() > w.most+w.limit
+	w.nextCollection = time.Now().Add(pauseFactor * time.Since(start))
+	return used() > w.maxMemory || reserved() > maxWithGarbage
 }
 
-// WatchAddresses calls over once, in another goroutine, with the limit in bytes when this process has almost used up its address space (ulimit -v).
-// The Go runtime ends a process that exceeds this limit, and the process cannot prevent it. Without a limit WatchAddresses does nothing.
-func WatchAddresses(over func(limit int64)) {
+// WatchAddresses calls onExcess once, in another goroutine, with the limit in bytes, when this process has almost used up its address space
+// (ulimit -v). The Go runtime ends a process that exceeds this limit, and the process cannot prevent it. Without a limit WatchAddresses does nothing.
+func WatchAddresses(onExcess func(limit int64)) {
 	limit, used := addresses()
 	if limit == 0 {
 		return
 	}
 	// Keep half of the free addresses in reserve, because tables double in size between two checks.
 	margin := (limit - used) / 2
-	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), held()+limit-used-margin))
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), reserved()+limit-used-margin))
 	go func() {
 		for range time.Tick(interval / 4) {
 			if _, used := addresses(); limit-used < margin {
-				over(limit)
+				onExcess(limit)
 				return
 			}
 		}
 	}()
 }
 
-// held returns the memory that the system reserves for this process.
-func held() int64 {
+// reserved returns the memory that the system reserves for this process, in bytes.
+func reserved() int64 {
 	m := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return m[0] - m[1]
 }
 
-// used returns the memory in use after the last garbage collection, plus allocations during it.
+// used returns the memory in use after the last garbage collection, plus allocations during it, in bytes.
 func used() int64 {
 	m := read("/memory/classes/total:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
 		"/memory/classes/heap/free:bytes", "/memory/classes/heap/released:bytes", "/gc/heap/live:bytes")
 	return m[0] - m[1] - m[2] - m[3] - m[4] + m[5]
 }
 
+// read returns the values of metrics of the Go runtime.
 func read(names ...string) []int64 {
 	samples := make([]metrics.Sample, len(names))
 	for i, name := range names {

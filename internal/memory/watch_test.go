@@ -40,7 +40,7 @@ func TestGarbageIsNotUsed(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	debug.FreeOSMemory()
 	const limit = 64 << 20
-	w := &watch{limit: limit, most: held() + limit}
+	w := &watch{limit: limit, maxMemory: reserved() + limit}
 	fill := func() (kept [][]byte) {
 		for range 100 {
 			b := make([]byte, 1<<20)
@@ -54,14 +54,14 @@ func TestGarbageIsNotUsed(t *testing.T) {
 	kept := fill()
 	runtime.KeepAlive(kept)
 	kept = nil
-	if held() <= w.most {
+	if reserved() <= w.maxMemory {
 		t.Fatal("100 MB of garbage are gone before they are looked at")
 	}
-	if w.exceeded() {
+	if w.isExceeded() {
 		t.Error("100 MB of garbage are over a limit of 64 MB")
 	}
-	kept, w.next = fill(), time.Time{}
-	if !w.exceeded() {
+	kept, w.nextCollection = fill(), time.Time{}
+	if !w.isExceeded() {
 		t.Error("100 MB are within a limit of 64 MB")
 	}
 	runtime.KeepAlive(kept)

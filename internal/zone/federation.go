@@ -30,10 +30,10 @@ func (f Federation) Union(other Federation) Federation {
 // Intersect returns the intersection of two federations.
 func (f Federation) Intersect(other Federation) Federation {
 	var result Federation
-	for _, x := range f {
-		for _, y := range other {
-			if both, ok := x.Intersect(y); ok {
-				result = result.Add(both)
+	for _, zone := range f {
+		for _, otherZone := range other {
+			if intersection, ok := zone.Intersect(otherZone); ok {
+				result = result.Add(intersection)
 			}
 		}
 	}
@@ -52,28 +52,28 @@ func (f Federation) Intersects(z Zone) bool {
 
 // Minus returns the valuations of f that are not in other.
 func (f Federation) Minus(other Federation) Federation {
-	for _, z := range other {
-		var rest Federation
-		for _, x := range f {
-			rest = append(rest, x.minus(z)...)
+	for _, removed := range other {
+		var remaining Federation
+		for _, z := range f {
+			remaining = append(remaining, z.minus(removed)...)
 		}
-		f = rest
+		f = remaining
 	}
 	return f
 }
 
 // Includes reports whether every valuation of a zone is in the federation.
 func (f Federation) Includes(z Zone) bool {
-	rest := Federation{z}
+	remaining := Federation{z}
 	for _, other := range f {
-		if rest = rest.Minus(Federation{other}); len(rest) == 0 {
+		if remaining = remaining.Minus(Federation{other}); len(remaining) == 0 {
 			return true
 		}
 	}
-	return len(rest) == 0
+	return len(remaining) == 0
 }
 
-// Contains reports whether a valuation is in the federation.
+// Contains reports whether a valuation is in the federation; values[i] is the value of clock i+1.
 func (f Federation) Contains(values []float64) bool {
 	for _, z := range f {
 		if z.Contains(values) {
@@ -89,33 +89,34 @@ func (z Zone) minus(other Zone) Federation {
 		return Federation{z}
 	}
 	var result Federation
-	rest := z
+	remaining := z // the valuations of z that satisfy the visited bounds of other
 	for i := range z.size {
 		for j := range z.size {
 			bound := other.Bound(i, j)
-			if bound >= rest.Bound(i, j) {
+			if bound >= remaining.Bound(i, j) {
 				continue
 			}
-			if outside, ok := rest.And(j, i, bound.Negated()); ok {
+			if outside, ok := remaining.And(j, i, bound.Negated()); ok {
 				result = append(result, outside)
 			}
-			rest, _ = rest.And(i, j, bound) // not empty, since z and other intersect
+			remaining, _ = remaining.And(i, j, bound) // not empty, because z and other intersect
 		}
 	}
 	return result
 }
 
-// DownAvoiding returns the valuations from which the passage of time leads to z, without any valuation of bad before or then.
+// DownAvoiding returns the valuations from which the passage of time leads to a valuation of z, and neither this valuation nor an earlier one is in
+// bad.
 //
 // Source: Cassez, David, Fleury, Larsen and Lime, Efficient on-the-fly algorithms for the analysis of timed games (CONCUR 2005).
 func (z Zone) DownAvoiding(bad Federation) Federation {
 	result := Federation{z.Down()}
-	for _, b := range bad {
-		pastOfBad := b.Down()
-		avoiding := Federation{z.Down()}.Minus(Federation{pastOfBad}) // the time of bad is over, or never comes
-		if early, ok := z.Intersect(pastOfBad); ok {
-			for _, before := range early.minus(b) { // z is reached before bad
-				avoiding = avoiding.Add(before.Down())
+	for _, badZone := range bad {
+		beforeBad := badZone.Down()
+		avoiding := Federation{z.Down()}.Minus(Federation{beforeBad}) // valuations from which time never leads to badZone
+		if early, ok := z.Intersect(beforeBad); ok {
+			for _, reachedFirst := range early.minus(badZone) { // z is reached before badZone
+				avoiding = avoiding.Add(reachedFirst.Down())
 			}
 		}
 		result = result.Intersect(avoiding)

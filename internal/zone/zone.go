@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// Zone is a nonempty set of valuations of clocks. The zero value is no zone.
+// Zone is a nonempty set of valuations of clocks: those that satisfy a bound of each clock and of each difference of two clocks. The zero value is not
+// valid.
 type Zone struct {
-	size   int     // the number of clocks, with the reference clock
-	bounds []Bound // bounds[i*size+j] bounds clock i minus clock j
+	size   int     // the number of clocks and of the reference clock, which is clock 0 and always has the value 0
+	bounds []Bound // bounds[i*size+j] is the tightest upper bound of clock i minus clock j
 }
 
-// All returns the set of all valuations of some clocks.
-func All(clocks int) Zone {
-	z := Zone{size: clocks + 1, bounds: make([]Bound, (clocks+1)*(clocks+1))}
+// All returns the set of all valuations of a number of clocks. No clock is negative.
+func All(numClocks int) Zone {
+	z := Zone{size: numClocks + 1, bounds: make([]Bound, (numClocks+1)*(numClocks+1))}
 	for i := range z.size {
 		for j := range z.size {
 			if i != j && i != 0 {
@@ -29,15 +30,15 @@ func All(clocks int) Zone {
 }
 
 // Origin returns the set with the valuation in which all clocks are 0.
-func Origin(clocks int) Zone {
-	z := All(clocks)
+func Origin(numClocks int) Zone {
+	z := All(numClocks)
 	for i := range z.bounds {
 		z.bounds[i] = AtMost(0)
 	}
 	return z
 }
 
-// Clocks returns the number of clocks.
+// Clocks returns the number of clocks, without the reference clock.
 func (z Zone) Clocks() int { return z.size - 1 }
 
 // Bound returns the tightest bound of clock i minus clock j.
@@ -49,7 +50,7 @@ func (z Zone) clone() Zone { return Zone{z.size, slices.Clone(z.bounds)} }
 // Equal reports whether two zones have the same valuations.
 func (z Zone) Equal(other Zone) bool { return slices.Equal(z.bounds, other.bounds) }
 
-// Key returns a text that is equal for equal zones of the same clocks only.
+// Key returns a text that identifies the zone among the zones of the same clocks.
 func (z Zone) Key() string {
 	key := make([]byte, 0, 3*len(z.bounds))
 	for _, bound := range z.bounds {
@@ -94,17 +95,18 @@ func (z Zone) And(i, j int, bound Bound) (result Zone, ok bool) {
 	return result, true
 }
 
-// tighten sets a bound, which is tighter than that of z and leaves z nonempty, and restores the canonical form.
+// tighten sets the bound of clock i minus clock j and restores the canonical form, in which each bound is the tightest. The caller ensures that the
+// new bound is tighter, and that the zone does not become empty.
 func (z Zone) tighten(i, j int, bound Bound) {
 	z.bounds[i*z.size+j] = bound
-	for k := range z.size {
-		viaJ := z.Bound(k, i).plus(bound)
+	for row := range z.size {
+		viaJ := z.Bound(row, i).plus(bound) // of clock row minus clock j
 		if viaJ == Infinite {
 			continue
 		}
-		for l := range z.size {
-			if sum := viaJ.plus(z.Bound(j, l)); sum < z.bounds[k*z.size+l] {
-				z.bounds[k*z.size+l] = sum
+		for column := range z.size {
+			if sum := viaJ.plus(z.Bound(j, column)); sum < z.bounds[row*z.size+column] {
+				z.bounds[row*z.size+column] = sum
 			}
 		}
 	}
@@ -123,7 +125,7 @@ func (z Zone) Intersect(other Zone) (result Zone, ok bool) {
 	return result, true
 }
 
-// and is And for a zone that may be changed unless it shares its bounds with shared.
+// and does the same as And, but changes z itself. It copies z first if z and shared have the same bounds in memory.
 func (z Zone) and(shared Zone, i, j int, bound Bound) (result Zone, ok bool) {
 	switch {
 	case bound >= z.Bound(i, j):
@@ -144,7 +146,7 @@ func (z Zone) Intersects(other Zone) bool {
 	return ok
 }
 
-// Up returns the valuations that the passage of time leads to.
+// Up returns the valuations to which the passage of time leads from z.
 func (z Zone) Up() Zone {
 	result := z.clone()
 	for i := 1; i < z.size; i++ {
@@ -197,8 +199,8 @@ func (z Zone) BeforeSet(clock int, number int64) (result Zone, ok bool) {
 	return result, true
 }
 
-// BeforeDelay returns the valuations from which all valuations after some short time are in z: lower bounds may be attained, and upper bounds may
-// not. ok is false if there are none.
+// BeforeDelay returns the valuations from which the passage of any short enough time leads to z. They may attain strict lower bounds of z, and may not
+// attain its upper bounds. ok is false if there are none.
 func (z Zone) BeforeDelay() (result Zone, ok bool) {
 	result = z.WithLowerBounds()
 	for i := 1; i < z.size; i++ {
@@ -246,8 +248,8 @@ func (z Zone) close() {
 	}
 }
 
-// Extrapolate returns a zone that includes z. It has only bounds between -limits[i] and limits[i] for clock i, so that there are finitely many
-// such zones. Every valuation in it has one in z that satisfies the same constraints between a clock and a number of at most its limit.
+// Extrapolate returns a zone that includes z, whose bounds of clock i are between -limits[i] and limits[i]; so there are finitely many such zones. For
+// each valuation of the result, z has a valuation that satisfies the same constraints between a clock i and a number up to limits[i].
 func (z Zone) Extrapolate(limits []int64) Zone {
 	result := z.clone()
 	for i := range z.size {
@@ -287,7 +289,8 @@ func (z Zone) String() string {
 	return strings.Join(parts, " & ")
 }
 
-// ClockText returns the constraints of one clock with its name, such as x=1, x>2 or 1<=x<2; "" if it may have any value.
+// ClockText returns the constraints of one clock, such as x=1, x>2 or 1<=x<2, where x is the name of the clock. It returns "" if the clock may have
+// any value.
 func (z Zone) ClockText(clock int, name string) string {
 	lower, upper := z.Bound(0, clock), z.Bound(clock, 0)
 	low := -lower.number()
