@@ -199,9 +199,8 @@ func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Ra
 	return values.Exact[:won], nil
 }
 
-// endingModel returns the product with two additional absorbing states, won and lost, behind its pairs. A pair with a positive endPayoff has an
-// additional choice: it leads to won with this payoff as its probability, otherwise to lost.
-// A pair without a usable choice has this choice, too.
+// endingModel returns the product, with its usable choices, and two additional absorbing states behind its pairs, won and lost. A pair with a
+// positive endPayoff, or without a usable choice, has an additional choice: it leads to won with the payoff as its probability, otherwise to lost.
 func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*sparse.Model, error) {
 	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
 	won, lost := numPairs, numPairs+1
@@ -330,7 +329,7 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 		return false, err
 	}
 	one := big.NewRat(1, 1)
-	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs)
+	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // nothing changes them
 	problem.Given = &certificate.Given{Lower: half, Upper: one, Certain: true}
 	problem.setColumns(lowerPayoffs, upperPayoffs, usable)
 	return true, nil
