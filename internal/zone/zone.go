@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Zone is a nonempty set of valuations of clocks: those that satisfy a bound of each clock and of each difference of two clocks. The zero value is not
-// valid.
+// Zone is a nonempty set of valuations of clocks: those that satisfy a bound of each clock and of each difference of two clocks. The zero value is
+// not valid.
 type Zone struct {
 	size   int     // the number of clocks and of the reference clock, which is clock 0 and always has the value 0
 	bounds []Bound // bounds[i*size+j] is the tightest upper bound of clock i minus clock j
@@ -199,8 +199,8 @@ func (z Zone) BeforeSet(clock int, number int64) (result Zone, ok bool) {
 	return result, true
 }
 
-// BeforeDelay returns the valuations from which the passage of any short enough time leads to z. They may attain strict lower bounds of z, and may not
-// attain its upper bounds. ok is false if there are none.
+// BeforeDelay returns the valuations from which the passage of any short enough time leads to z. They may attain strict lower bounds of z, and may
+// not attain its upper bounds. ok is false if there are none.
 func (z Zone) BeforeDelay() (result Zone, ok bool) {
 	result = z.WithLowerBounds()
 	for i := 1; i < z.size; i++ {
@@ -248,8 +248,8 @@ func (z Zone) close() {
 	}
 }
 
-// Extrapolate returns a zone that includes z, whose bounds of clock i are between -limits[i] and limits[i]; so there are finitely many such zones. For
-// each valuation of the result, z has a valuation that satisfies the same constraints between a clock i and a number up to limits[i].
+// Extrapolate returns a zone that includes z, whose bounds of clock i are between -limits[i] and limits[i]; so there are finitely many such zones.
+// For each valuation of the result, z has a valuation that satisfies the same constraints between a clock i and a number up to limits[i].
 func (z Zone) Extrapolate(limits []int64) Zone {
 	result := z.clone()
 	for i := range z.size {
