@@ -283,7 +283,10 @@ func (c *checker) setValue(ctx context.Context) error {
 	sound := c.soundInterval(statistics, err != nil)
 	if c.objective.Query() {
 		c.setEstimate(outcome)
-		return cmp.Or(err, c.setQuantiles())
+		if err != nil { // too few samples: how many there are can depend on their rewards, so bounds of quantiles could be false
+			return err
+		}
+		return c.setQuantiles()
 	}
 	isDecided := c.setDecision(outcome, sound)
 	if !isDecided && err == nil {

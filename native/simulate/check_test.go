@@ -163,6 +163,18 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
+// An interruption cuts off long paths, so the bounds of quantiles would not have the stated confidence.
+func TestInterruptedQuantiles(t *testing.T) {
+	m := load(t, die)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	options := Options{Seed: 1, Params: stats.Params{Samples: 1 << 40}, Quantiles: []float64{0.5}, Progress: func(progress.Progress) { cancel() }}
+	r := Check(ctx, m.Model, m.property(t, `R=? [ F "done" ]`), options)
+	if r.Err == nil || r.Err.Class != result.Interrupted || r.Samples == 0 || len(r.Quantiles) > 0 {
+		t.Errorf("%d samples, quantiles %v, %v, want an interruption without quantiles", r.Samples, r.Quantiles, r.Err)
+	}
+}
+
 // sameResult compares everything but the time taken.
 func sameResult(a, b *Result) bool {
 	if !reflect.DeepEqual(a.Quantiles, b.Quantiles) {
