@@ -521,6 +521,43 @@ func TestGameZeroUnlessReachedStrategies(t *testing.T) {
 	}
 }
 
+// Where every choice that keeps the fraction is equally good, the strategy makes one of these, and not the first choice of the state. In state 0
+// the first choice reaches the target with probability 1/2 only. The second one has reward 1, and repeats with probability 1/2: so the value is 2.
+func TestGameZeroUnlessReachedKeepsOptimalChoice(t *testing.T) {
+	builder, half, one := sparse.NewBuilder(sparse.MDP), big.NewRat(1, 2), big.NewRat(1, 1)
+	const target, lost = 1, 2
+	builder.State()
+	for _, other := range []int{lost, 0} {
+		builder.Choice(sparse.NoAction)
+		builder.AddRat(target, half, sparse.NoAction)
+		builder.AddRat(other, half, sparse.NoAction)
+	}
+	for _, s := range []int{target, lost} {
+		builder.State()
+		for range s { // the minimizer has two choices in lost
+			builder.Choice(sparse.NoAction)
+			builder.AddRat(s, one, sparse.NoAction)
+		}
+	}
+	model, err := builder.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.Initial = []uint32{0}
+	zero := new(big.Rat)
+	reward := &sparse.Reward{Choice: []float64{0, 1, 0, 0, 0}, ChoiceRat: []*big.Rat{zero, one, zero, zero, zero}}
+	game := solve.NewGame(sparse.NewGraph(model), sparse.SetOf(3, 0))
+	values, err := game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(3, target), solve.Options{Exact: true, Scheduler: true})
+	if err != nil || values.Exact[0].Cmp(big.NewRat(2, 1)) != 0 {
+		t.Fatalf("the value is %v, %v, want 2", values, err)
+	}
+	for i, node := range values.Controller.Nodes {
+		if choice := node.Moves[0].Choice; node.State == 0 && choice != 1 {
+			t.Errorf("the maximizer makes choice %d in node %d, want 1", choice, i)
+		}
+	}
+}
+
 // chainReward returns the expected reward until right in the chain of a controller, by node. A path that never reaches right has reward 0.
 func (in *instance) chainReward(controller *sparse.Controller, r *sparse.Reward) []*big.Rat {
 	n := len(controller.Nodes)
