@@ -6,6 +6,7 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
 	"tilecheck/native/simulate"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -29,6 +30,10 @@ func (*exploredModel) writeDecisionTree(context.Context, *check.Property, *check
 
 func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reach, *witness.Chain, question) error {
 	return leftOut("critical subsystems")
+}
+
+func (*statesMethod) symmetricInstance(*compile.Model) (instance, error) {
+	return nil, leftOut("states that symmetry reduces")
 }
 
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }

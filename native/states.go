@@ -119,7 +119,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		return method.newExploredModel(space, exactWeightsErr), nil
 	}
 	if method.symmetry {
-		return &symmetricStates{statesMethod: method, model: model}, nil
+		return method.symmetricInstance(model)
 	}
 	space, err := method.exploreFirst(ctx, model)
 	if err != nil {

@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -23,6 +25,11 @@ type symmetricStates struct {
 	// permutations are used if there are no classes.
 	permutations []symmetry.Permutation
 	explored     *exploredModel // under this symmetry; nil until the first property
+}
+
+// symmetricInstance returns an instance that checks each property of a model on a reduced state space.
+func (method *statesMethod) symmetricInstance(model *compile.Model) (instance, error) {
+	return &symmetricStates{statesMethod: method, model: model}, nil
 }
 
 // check implements instance. It explores the states again if other modules are interchangeable than for the

@@ -106,14 +106,15 @@ func Make(ctx context.Context, temporary string) (Program, error) {
 }
 
 // withoutInlining are packages that are compiled without inlining, which makes the playground 0.5 MB smaller. Most of them read and write texts and
-// answer requests. The packages that explore states, solve equations and draw samples have inlining.
+// answer requests. The packages that solve equations and draw samples have inlining.
 var withoutInlining = []string{
 	"serve", "editor", "modelgen", "properties", "internal/zone", "result", "result/agree", "runner", "stats", "verify/expect", "game/play",
-	"report/frontier", "report/locate", "report/number", "internal/umb",
+	"report/frontier", "report/locate", "report/number", "internal/umb", "internal/atomicfile", "internal/filelock", "internal/limited", "internal/shard",
+	"native/simulate/splitting", "native/space/explicit", "game/solve", "internal/inorder", "internal/memory", "internal/progress", "internal/noun", "cmd/playground",
 	"native", "native/load", "native/check", "native/prove", "native/explain/scheduler", "native/explain/witness", "native/space/files", "native/space/files/named",
 	"native/space/zones", "native/space/automata", "native/space/quotient", "native/solve/belief", "native/solve/pareto", "game/strategy", "game/ntuple",
-	"certify", "certify/certificate", "certify/exact", "certify/omega", "certify/several", "certify/steps",
-	"prism/syntax", "prism/sema", "prism/jani", "prism/format", "prism/lint", "prism/digital", "prism/logic", "prism/symmetry",
+	"certify", "certify/certificate", "certify/exact", "certify/omega", "certify/product", "certify/several", "certify/steps",
+	"prism/syntax", "prism/sema", "prism/jani", "prism/compile", "prism/compile/wasm", "prism/format", "prism/lint", "prism/digital", "prism/logic", "prism/symmetry",
 }
 
 // compile builds the playground.
