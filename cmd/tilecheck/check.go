@@ -80,6 +80,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	env.markOutputStarted()
 	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
 	env.printWarnings(c.Format, verdicts)
+	c.noteStateLimit(env, &job, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if resultsFile != "" {
 		err = errors.Join(err, c.outputs.write(env, resultsFile, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
@@ -89,6 +90,15 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 		err = errors.Join(err, c.drawPlot(env, verdicts))
 	}
 	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
+}
+
+// noteStateLimit prints a note about ways to answer a property whose state space is too large, if there is one.
+func (c *checkCmd) noteStateLimit(env *environment, job *runner.Job, verdicts []result.Verdict) {
+	isTooLarge := func(v result.Verdict) bool { return v.Err != nil && v.Err.Class == result.Memory }
+	if env.quiet || c.Engine != native.Name || job.Method != runner.States || !slices.ContainsFunc(verdicts, isTooLarge) {
+		return
+	}
+	fmt.Fprintln(env.stderr, "note: for so many states, --method sim samples paths, --symmetry keeps one of several equal states, and --disk DIR keeps the states in files")
 }
 
 // exitCode returns the exit code of the verdicts. With --certify, an answer without a proof is a failure. A missing certificate is a failure, too.

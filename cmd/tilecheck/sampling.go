@@ -90,6 +90,10 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 		settings.Samples = *f.Samples
 	}
 	settings.Confidence = f.confidence(0)
+	if f.Confidence != nil && *f.Confidence < 0.5 && method != runner.States && !env.quiet {
+		fmt.Fprintf(env.stderr, "warning: --confidence %g is a confidence of %g %%; PRISM's -simconf %g is --confidence %g\n",
+			*f.Confidence, 100**f.Confidence, *f.Confidence, stats.Confidence(*f.Confidence))
+	}
 	switch {
 	case f.Width != nil && method == runner.APMC:
 		settings.Approximation = *f.Width
