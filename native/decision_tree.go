@@ -178,8 +178,8 @@ func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
 	return lower, upper, lower != nil && upper != nil
 }
 
-// nearlyOptimal returns a function that reports whether a choice is nearly optimal for a property. It returns nil
-// if values do not decide this, as for long-run averages, and infinite or unknown values.
+// nearlyOptimal returns a function that reports whether a choice is nearly optimal for a property: whether its value differs from that of its state by
+// at most a tolerance. It returns nil for long-run averages, and if the values are infinite or unknown: these values do not decide it.
 func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
 	formula := logic.WithoutFilters(property.X)
 	if formula.LongRun() {

@@ -401,7 +401,8 @@ func (prover *Prover) setMemberships(ctx context.Context, sets []int, currentEff
 	return memberships, nil
 }
 
-// computeMembership computes which states a set contains, and the columns of the set, from the sets that it refers to.
+// computeMembership computes the states of a set, and sets the columns of the certificate that prove it. It first computes the sets that this set
+// refers to.
 func (prover *Prover) computeMembership(ctx context.Context, setIndex int, currentEffort effort) (membership, error) {
 	set := &prover.Sets[setIndex]
 	operands, err := prover.setMemberships(ctx, set.Sets, currentEffort)

@@ -34,10 +34,8 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 	return improvement.run(Min, strategy)
 }
 
-// TotalReward returns bounds on the value of the expected total reward. It is infinite where the maximizer can collect
-// rewards forever with positive probability.
-//
-// Source: strategy improvement of the maximizer.
+// TotalReward returns bounds on the expected total reward, if both sides of the game play optimally. It is infinite where the maximizer can collect
+// rewards forever with positive probability. The method is strategy improvement of the maximizer.
 func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return TotalReward(ctx, game.graph, reward, dir, opts)

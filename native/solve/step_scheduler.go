@@ -89,8 +89,8 @@ func (scheduler *stepScheduler) first() []uint32 {
 	return scheduler.pastSteps[0]
 }
 
-// steps returns the choices of all recorded steps, in the order of a path, and finalChoices
-// for all later steps. A nil finalChoices stands for no choices.
+// steps returns the choices of each step of a path: first those of the recorded steps, from the first step of a path on, and last finalChoices,
+// which are for all later steps. If finalChoices is nil, no state has a choice in later steps.
 func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 	if scheduler == nil || scheduler.tooLarge {
 		return nil

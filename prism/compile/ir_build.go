@@ -165,8 +165,8 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
-// plainTerm builds the term of an expression without regard to rounding errors. For an unsupported expression it returns false, because the
-// compilation of its closure has reported the error before.
+// plainTerm builds the term of an expression without regard to rounding errors. An unsupported expression becomes the term false: its
+// closure was compiled before, and reported the error.
 func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:

@@ -198,7 +198,8 @@ type participant struct {
 	edges    []*edgeInstance
 }
 
-// listSteps lists the steps in which every participant has edges.
+// listSteps lists the steps of the composition: for each synchronisation vector whose participants all have edges with their action, one step, and for
+// each automaton with edges without an action, one step of its own.
 func (t *translator) listSteps() {
 	for _, vector := range t.synchronisationVectors() {
 		if step := t.vectorStep(vector); step != nil {

@@ -341,7 +341,7 @@ func complementRelation(relation Op) Op {
 // refuseLateUntil refuses an until with a lower bound, because Storm ignores the bound if the left side holds in no state.
 func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 	hasLowerBound := expr.Bound != nil && expr.Bound.Low != nil
-	if s.options.Guarded || expr.Op != Until || !hasLowerBound { // Guarded excludes such a left side
+	if s.options.Guarded || expr.Op != Until || !hasLowerBound { // with the option Guarded, every left side holds in some state
 		return
 	}
 	low, isInt := Unparen(expr.Bound.Low).(*IntLit)

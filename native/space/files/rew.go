@@ -26,9 +26,8 @@ type rewTotal struct {
 	value int // in the model
 }
 
-// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, with the given
-// totals and the number of rewards. Messages name the file with kind. ok is false if the reader has recorded an
-// error.
+// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which must have the given totals and the number
+// of rewards. kind describes the file in messages. If ok is false, the reader has recorded an error.
 func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
