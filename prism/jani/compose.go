@@ -58,12 +58,33 @@ func (c *composer) readNetwork() {
 		automaton := c.automatonOf(element)
 		c.network.Automata, c.isFixed = append(c.network.Automata, automaton), append(c.isFixed, automaton == nil)
 	}
+	for _, vector := range c.syncs {
+		c.fixRates(vector)
+	}
 	for origin, vector := range c.syncs {
 		actions := make([]int, len(vector.actions))
 		for i, name := range vector.actions {
 			actions[i] = c.action(name)
 		}
 		c.network.Vectors = append(c.network.Vectors, composition.Vector{Actions: actions, Origin: origin})
+	}
+}
+
+// fixRates keeps the automata of all participants of a vector, if one of them has a rate for its action. The rate of such a step is multiplied by
+// the number of combinations of edges, which bisimulation does not keep.
+func (c *composer) fixRates(vector vector) {
+	hasRate := false
+	for i, action := range vector.actions {
+		edges := c.automata[c.elements[i].automaton].edges
+		hasRate = hasRate || action != "" && slices.ContainsFunc(edges, func(edge *edge) bool { return edge.rate != nil && edge.action == action })
+	}
+	if !hasRate {
+		return
+	}
+	for i, action := range vector.actions {
+		if action != "" {
+			c.network.Automata[i], c.isFixed[i] = nil, true
+		}
 	}
 }
 
@@ -90,6 +111,7 @@ func (c *composer) automatonOf(element element) *composition.Automaton {
 			return nil
 		}
 	}
+	sums := make([]int64, len(declared.locations)) // of the rates
 	for _, edge := range declared.edges {
 		if !edge.isPlain() {
 			return nil
@@ -101,6 +123,9 @@ func (c *composer) automatonOf(element element) *composition.Automaton {
 		}
 		units, ok := unitsOf(edge.rate)
 		if !ok || edge.action != "" {
+			return nil
+		}
+		if sums[edge.location] += units; sums[edge.location] > composition.MaxUnits {
 			return nil
 		}
 		state.Rates = append(state.Rates, composition.Rate{Target: target, Units: units})
@@ -147,7 +172,7 @@ func (c *composer) write() bool {
 		}
 		elements, origins = append(elements, element), append(origins, i)
 	}
-	if len(elements) == len(c.elements) {
+	if len(elements) == len(c.elements) || c.makesRaceLarge(elements, automata) {
 		return false
 	}
 	c.syncs = c.vectors(origins)
@@ -155,7 +180,28 @@ func (c *composer) write() bool {
 	return true
 }
 
-// vectors converts the vectors of the network for the elements with these numbers in the document. It removes repeated vectors.
+// makesRaceLarge reports whether several elements have rates, and far more than in the document. Each state of their race computes all of these rates.
+func (c *composer) makesRaceLarge(elements []element, automata []*automaton) bool {
+	const maxFactor = 4
+	before, _ := countRates(c.elements, automata)
+	after, racing := countRates(elements, automata)
+	return racing > 1 && after > maxFactor*before
+}
+
+// countRates returns the number of rates of some elements, and the number of elements that have rates.
+func countRates(elements []element, automata []*automaton) (rates, racing int) {
+	for _, element := range elements {
+		edges := len(slices.DeleteFunc(slices.Clone(automata[element.automaton].edges), func(edge *edge) bool { return edge.rate == nil }))
+		rates += edges
+		if edges > 0 {
+			racing++
+		}
+	}
+	return rates, racing
+}
+
+// vectors converts the vectors of the network for the elements with these numbers in the document. It removes repeated vectors in which a composed
+// automaton takes part: their steps have no rates, so a repeated one changes nothing.
 func (c *composer) vectors(origins []int) []vector {
 	var vectors []vector
 	isKnown := map[string]bool{}
@@ -163,14 +209,16 @@ func (c *composer) vectors(origins []int) []vector {
 		old := &c.network.Vectors[i]
 		declared := c.syncs[old.Origin]
 		converted := vector{pos: declared.pos, result: declared.result}
+		isComposed := false
 		for _, origin := range origins {
 			name := declared.actions[origin]
 			if !c.isFixed[origin] {
 				name = composedActionName(old.Actions[origin])
+				isComposed = isComposed || name != ""
 			}
 			converted.actions = append(converted.actions, name)
 		}
-		if key := fmt.Sprintf("%q %q", converted.actions, converted.result); !isKnown[key] {
+		if key := fmt.Sprintf("%q %q", converted.actions, converted.result); !isComposed || !isKnown[key] {
 			isKnown[key] = true
 			vectors = append(vectors, converted)
 		}

@@ -2,6 +2,7 @@ package composition
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -28,6 +29,9 @@ type Rate struct {
 	Target int
 	Units  int64
 }
+
+// MaxUnits is the largest sum of the rates of a state, so that the sum of two of them is an int64.
+const MaxUnits = math.MaxInt64 / 2
 
 // isStable reports whether a state has no internal step.
 func (s *State) isStable() bool {

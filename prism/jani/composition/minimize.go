@@ -5,11 +5,15 @@ import (
 	"slices"
 )
 
-// minimize returns the quotient of the reachable part of an automaton by the coarsest branching bisimulation that keeps divergence.
-func minimize(automaton *Automaton) *Automaton {
+// minimize returns the quotient of the reachable part of an automaton by the coarsest branching bisimulation that keeps divergence. It returns nil
+// if the effort is exhausted.
+func minimize(automaton *Automaton, effort *effort) *Automaton {
 	acyclic := collapseCycles(automaton)
-	m := &minimizer{automaton: acyclic, order: internalOrder(acyclic), block: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
+	m := &minimizer{effort: effort, automaton: acyclic, order: internalOrder(acyclic), block: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
 	for m.refine() {
+	}
+	if effort.isExhausted() {
+		return nil
 	}
 	return m.quotient()
 }
@@ -25,6 +29,7 @@ const (
 
 // minimizer refines a partition of the states until the states of a block have the same signature.
 type minimizer struct {
+	effort     *effort
 	automaton  *Automaton
 	order      []int // the states, each after the targets of its internal steps
 	block      []int // of each state
@@ -33,9 +38,12 @@ type minimizer struct {
 	rates      [][]Rate // by their number in the signatures: the targets are blocks
 }
 
-// refine splits the blocks by the signatures of their states. It returns false if no block was split.
+// refine splits the blocks by the signatures of their states. It returns false if no block was split, or if the effort is exhausted.
 func (m *minimizer) refine() bool {
 	m.computeSignatures()
+	if m.effort.isExhausted() {
+		return false
+	}
 	numbers := map[string]int{}
 	next := make([]int, len(m.block))
 	var key []byte
@@ -52,9 +60,11 @@ func (m *minimizer) refine() bool {
 		}
 		next[s] = number
 	}
-	isFiner := len(numbers) > m.numBlocks
+	if len(numbers) == m.numBlocks { // the signatures have the numbers of the blocks as they are
+		return false
+	}
 	m.block, m.numBlocks = next, len(numbers)
-	return isFiner
+	return true
 }
 
 // computeSignatures computes the signature of each state: its steps to other blocks, those with visible actions, its rates, and the signatures
@@ -64,6 +74,9 @@ func (m *minimizer) computeSignatures() {
 	numbers := map[string]int{}
 	for _, s := range m.order {
 		state := &m.automaton.States[s]
+		if !m.effort.spend(1 + len(state.Steps) + len(state.Rates)) {
+			return
+		}
 		var signature []item
 		for _, step := range state.Steps {
 			switch target := m.block[step.Target]; {
@@ -125,7 +138,6 @@ func sumRates(rates []Rate) []Rate {
 
 // quotient returns the automaton whose states are the blocks. The signatures say what the blocks do.
 func (m *minimizer) quotient() *Automaton {
-	m.computeSignatures()
 	result := &Automaton{Initial: m.block[m.automaton.Initial], States: make([]State, m.numBlocks)}
 	isDone := make([]bool, m.numBlocks)
 	for s, block := range m.block {

@@ -2,7 +2,6 @@ package composition
 
 import (
 	"context"
-	"math"
 	"slices"
 )
 
@@ -27,21 +26,22 @@ const (
 	lastMaxStates  = 1 << 20
 )
 
-// maxTotalStates is the number of states of all compositions after which no further ones are tried: some seconds.
-const maxTotalStates = 3 << 20
-
 // Reduce replaces automata by their minimised compositions as long as these are small enough. A replaced automaton becomes nil, its
 // actions become Internal, and the composition takes the place of the first of the two. The error is that of the context.
 func (n *Network) Reduce(ctx context.Context) error {
+	effort := &effort{ctx: ctx, left: maxEffort}
 	for i, automaton := range n.Automata {
-		if automaton != nil {
-			n.Automata[i] = minimize(automaton)
+		if automaton == nil {
+			continue
+		}
+		if minimized := minimize(automaton, effort); minimized != nil {
+			n.Automata[i] = minimized
 		}
 	}
-	reduction := &reduction{Network: n}
+	reduction := &reduction{Network: n, effort: effort}
 	for limit := firstMaxStates; limit <= lastMaxStates; limit *= 4 {
 		reduction.candidates = map[[2]int]*product{}
-		for reduction.composeBestPair(ctx, limit) {
+		for reduction.composeBestPair(limit) {
 		}
 	}
 	return ctx.Err()
@@ -51,17 +51,17 @@ func (n *Network) Reduce(ctx context.Context) error {
 type reduction struct {
 	*Network
 	// candidates has the compositions that are known, by their automata; nil for one that exceeds the limit.
-	candidates  map[[2]int]*product
-	totalStates int // of all compositions
+	candidates map[[2]int]*product
+	effort     *effort
 }
 
 // composeBestPair composes the two automata whose minimised composition is smallest. It returns false if all compositions exceed a limit of
-// states, if the total number of states exceeds its limit, or if the context ends.
-func (n *reduction) composeBestPair(ctx context.Context, limit int) bool {
+// states, or if the effort is exhausted.
+func (n *reduction) composeBestPair(limit int) bool {
 	var best *product
 	candidates := n.candidates
 	for _, pair := range n.connectedPairs() {
-		if ctx.Err() != nil || n.totalStates > maxTotalStates {
+		if n.effort.isExhausted() {
 			return false
 		}
 		candidate, isKnown := candidates[pair]
@@ -112,10 +112,10 @@ type product struct {
 	actions map[[2]int]int
 }
 
-// compose returns the minimised composition of two automata, or nil if it has more states than the limit.
+// compose returns the minimised composition of two automata, or nil if it has more states than the limit or if the effort is exhausted.
 func (n *reduction) compose(pair [2]int, limit int) *product {
 	result := &product{pair: pair, actions: map[[2]int]int{}}
-	builder := &productBuilder{left: n.Automata[pair[0]], right: n.Automata[pair[1]], limit: limit, numbers: map[[2]int]int{}}
+	builder := &productBuilder{effort: n.effort, left: n.Automata[pair[0]], right: n.Automata[pair[1]], limit: limit, numbers: map[[2]int]int{}}
 	isInternal := map[[2]int]bool{} // pairs of actions that are an internal step; the same pair may be part of another vector
 	for i := range n.Vectors {
 		actions := n.Vectors[i].actionsOf(pair)
@@ -131,12 +131,12 @@ func (n *reduction) compose(pair [2]int, limit int) *product {
 			builder.add(actions, result.actions[actions])
 		}
 	}
-	ok := builder.build()
-	n.totalStates += len(builder.queue)
-	if !ok {
+	if !builder.build() {
 		return nil
 	}
-	result.automaton = minimize(&builder.result)
+	if result.automaton = minimize(&builder.result, n.effort); result.automaton == nil {
+		return nil
+	}
 	return result
 }
 
@@ -175,6 +175,7 @@ func (n *Network) replace(p *product) {
 
 // productBuilder explores the composition of two automata.
 type productBuilder struct {
+	effort      *effort
 	left, right *Automaton
 	limit       int
 	// joint has the steps that both automata take, by the action of the left one. alone has those that one of them takes, by its action.
@@ -204,12 +205,12 @@ func (b *productBuilder) add(actions [2]int, number int) {
 	}
 }
 
-// build explores the reachable states. It returns false if there are more than the limit, or if a rate is too large.
+// build explores the reachable states. It returns false if there are more than the limit, if a rate is too large, or if the effort is exhausted.
 func (b *productBuilder) build() bool {
 	b.result.Initial = b.number([2]int{b.left.Initial, b.right.Initial})
 	for i := 0; i < len(b.queue); i++ {
 		state, ok := b.expand(b.queue[i])
-		if !ok || len(b.queue) > b.limit {
+		if !ok || len(b.queue) > b.limit || !b.effort.spend(1+len(state.Steps)+len(state.Rates)) {
 			return false
 		}
 		b.result.States = append(b.result.States, state)
@@ -261,5 +262,5 @@ func (b *productBuilder) expand(state [2]int) (expanded State, ok bool) {
 		expanded.Rates = append(expanded.Rates, Rate{b.number([2]int{state[0], rate.Target}), rate.Units})
 		sum += rate.Units
 	}
-	return expanded, sum <= math.MaxInt64/2
+	return expanded, sum <= MaxUnits
 }

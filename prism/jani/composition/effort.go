@@ -1,0 +1,30 @@
+package composition
+
+import "context"
+
+// maxEffort is the number of states, steps and rates that Reduce may compute: about a second.
+const maxEffort = 2 << 20
+
+// effort limits the work of Reduce. It is exhausted if its number is used up, or if the context ends.
+type effort struct {
+	ctx  context.Context
+	left int
+	// sinceCheck counts since the context was last asked.
+	sinceCheck int
+}
+
+// spend subtracts an amount. It returns false if the effort is exhausted.
+func (e *effort) spend(amount int) bool {
+	const interval = 1 << 12
+	e.left -= amount
+	if e.sinceCheck += amount; e.sinceCheck > interval {
+		e.sinceCheck = 0
+		if e.ctx.Err() != nil {
+			e.left = 0
+		}
+	}
+	return !e.isExhausted()
+}
+
+// isExhausted reports whether nothing is left.
+func (e *effort) isExhausted() bool { return e.left <= 0 }
