@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tilecheck/internal/needs"
@@ -117,4 +118,42 @@ func checkJob(t *testing.T, job runner.Job) []result.Verdict {
 		t.Fatal(err)
 	}
 	return verdicts
+}
+
+// TestComposedRates has networks in which composition must keep all edges and vectors: an automaton without variables has an edge twice that takes part in
+// a step with a rate; a vector with a rate is repeated; the sum of the rates of a location is large.
+func TestComposedRates(t *testing.T) {
+	const network = `{"jani-version": 1, "name": "n", "type": "ma", "variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2},
+		"initial-value": 0}], "automata": [
+		{"name": "a", "locations": [{"name": "l0"}, {"name": "l1"}, {"name": "l2"}], "initial-locations": ["l0"], "edges": [%s
+			{"location": "l1", "action": "h", "destinations": [{"location": "l2"}]}]},
+		{"name": "b", "locations": [{"name": "l0"}, {"name": "l1"}], "initial-locations": ["l0"], "edges": [
+			{"location": "l0", "action": "s", "destinations": [{"location": "l1"}]}]},
+		{"name": "v", "locations": [{"name": "l0"}], "initial-locations": ["l0"], "edges": [
+			{"location": "l0", "action": "r", "rate": {"exp": 1}, "destinations": [{"location": "l0", "assignments": [{"ref": "x", "value": 1}]}]},
+			{"location": "l0", "action": "m", "destinations": [{"location": "l0", "assignments": [{"ref": "x", "value": 1}]}]},
+			{"location": "l0", "action": "q", "rate": {"exp": %d}, "destinations": [{"location": "l0", "assignments": [{"ref": "x", "value": 2}]}]}]}],
+		"system": {"elements": [{"automaton": "a"}, {"automaton": "b"}, {"automaton": "v"}], "syncs": [%s
+			{"synchronise": [null, null, "q"], "result": "q"}]}}`
+	const (
+		step     = `{"location": "l0", "action": "go", "destinations": [{"location": "l1"}]},`
+		rate     = `{"location": "l0", "rate": {"exp": 100000}, "destinations": [{"location": "l1"}]},`
+		repeated = `{"synchronise": [null, null, "r"], "result": "c"},`
+		pair     = `{"synchronise": ["h", "s", null], "result": "h"},`
+	)
+	for name, test := range map[string]struct {
+		edges, vectors string
+		rate           int
+		want           float64
+	}{
+		"two edges":   {step + step, pair + `{"synchronise": ["go", null, "r"], "result": "c"},`, 2, 0.5},
+		"two vectors": {"", pair + repeated + repeated, 2, 0.5},
+		"large rates": {strings.Repeat(rate, 100), `{"synchronise": ["h", "s", "m"], "result": "h"},`, 10_000_000, 0.5},
+	} {
+		model := fmt.Sprintf(network, test.edges, test.rate, test.vectors)
+		verdict := checkJob(t, runner.Job{File: "network.jani", Model: []byte(model), Props: []string{"Pmax=? [ x=0 U x=1 ]"}})[0]
+		if verdict.Err != nil || verdict.Bound == nil || verdict.Bound.Lo > test.want || verdict.Bound.Hi < test.want || verdict.Bound.Hi-verdict.Bound.Lo > 1e-6 {
+			t.Errorf("%s: got %v %v %v, want %v", name, verdict.Value, verdict.Bound, verdict.Err, test.want)
+		}
+	}
 }
