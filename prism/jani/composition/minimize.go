@@ -5,12 +5,18 @@ import (
 	"slices"
 )
 
+// maxRounds is the largest number of rounds of refinement: each round computes all states, and a chain of n rates needs n of them.
+const maxRounds = 200
+
 // minimize returns the quotient of the reachable part of an automaton by the coarsest branching bisimulation that keeps divergence. It returns nil
-// if the effort is exhausted.
+// if the effort or the rounds of refinement are exhausted.
 func minimize(automaton *Automaton, effort *effort) *Automaton {
 	acyclic := collapseCycles(automaton)
 	m := &minimizer{effort: effort, automaton: acyclic, order: internalOrder(acyclic), block: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
-	for m.refine() {
+	for round := 0; m.refine(); round++ {
+		if round == maxRounds {
+			return nil
+		}
 	}
 	if effort.isExhausted() {
 		return nil

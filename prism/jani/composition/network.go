@@ -39,7 +39,7 @@ func (n *Network) Reduce(ctx context.Context) error {
 		}
 	}
 	reduction := &reduction{Network: n, effort: effort}
-	for limit := firstMaxStates; limit <= lastMaxStates; limit *= 4 {
+	for limit := firstMaxStates; limit <= lastMaxStates && ctx.Err() == nil; limit *= 4 {
 		reduction.candidates = map[[2]int]*product{}
 		for reduction.composeBestPair(limit) {
 		}

@@ -36,8 +36,8 @@ func TestEffort(t *testing.T) {
 	}
 	chain.States[size-1].Steps = []Step{{action, size - 1}}
 	work := &effort{ctx: t.Context(), left: maxEffort}
-	if got := minimize(chain, work); got != nil || !work.isExhausted() {
-		t.Errorf("got %d states, %d of the effort left, want an exhausted effort", len(got.States), work.left)
+	if got := minimize(chain, work); got != nil || work.left < maxEffort/2 {
+		t.Errorf("%v; %d of %d are left, want no automaton and at least half of the effort", got != nil, work.left, maxEffort)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
