@@ -2,8 +2,8 @@ package composition
 
 import "context"
 
-// maxEffort is the number of states, steps and rates that Reduce may compute: some seconds.
-const maxEffort = 32 << 20
+// maxEffort is the number of states, steps and rates that Reduce may compute: up to half a minute.
+const maxEffort = 96 << 20
 
 // effort limits the work of Reduce. It is exhausted if its number is used up, or if the context ends.
 type effort struct {

@@ -6,7 +6,7 @@ import (
 )
 
 // maxRounds is the largest number of rounds of refinement: each round computes all states, and a chain of n rates needs n of them.
-const maxRounds = 200
+const maxRounds = 1000
 
 // minimize returns the quotient of the reachable part of an automaton by the coarsest branching bisimulation that keeps divergence. It returns nil
 // if the effort or the rounds of refinement are exhausted.
