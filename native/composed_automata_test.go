@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ func randomNetwork(r *rand.Rand) []byte {
 	return text
 }
 
-// TestComposedAutomata compares answers of composed automata with those of the whole model. A property about the next step keeps a model as it is.
+// TestComposedAutomata compares answers of composed automata with those of the whole model.
 func TestComposedAutomata(t *testing.T) {
 	props := []string{
 		"Pmax=? [ F<=1 marked ]", "Pmin=? [ F<=1 marked ]", "Pmax=? [ F marked ]", "Pmin=? [ F marked ]", "Smax=? [ marked ]",
@@ -86,9 +87,10 @@ func TestComposedAutomata(t *testing.T) {
 	for range needs.Some(200) {
 		model := randomNetwork(r)
 		job := runner.Job{File: "network.jani", Model: model, Props: props, Dialect: syntax.Storm}
+		wholeModel := checkJob(t, job)
+		job.Numeric.Compose = true
 		composed := checkJob(t, job)
-		job.Props = append(job.Props[:len(props):len(props)], "Pmax=? [ X marked ]")
-		for i, whole := range checkJob(t, job)[:len(props)] {
+		for i, whole := range wholeModel {
 			if whole.Err != nil {
 				continue
 			}
@@ -103,6 +105,23 @@ func TestComposedAutomata(t *testing.T) {
 	}
 	if numCompared == 0 || numSmaller == 0 {
 		t.Errorf("%d answers compared, %d of smaller models, want some", numCompared, numSmaller)
+	}
+}
+
+// TestNotComposed: a property that counts steps keeps the model as it is, which a warning says; an output that needs the states is refused.
+func TestNotComposed(t *testing.T) {
+	job := runner.Job{File: "network.jani", Model: randomNetwork(rand.New(rand.NewPCG(1, 1))), Props: []string{"Pmax=? [ X marked ]"}, Dialect: syntax.Storm}
+	job.Numeric.Compose = true
+	if verdict := checkJob(t, job)[0]; !slices.ContainsFunc(verdict.Warnings, func(text string) bool { return strings.HasPrefix(text, "no automata were composed") }) {
+		t.Errorf("warnings %q, want that no automata were composed", verdict.Warnings)
+	}
+	job.Numeric.Reduce = true
+	plan, err := runner.NewPlan(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New().Check(t.Context(), plan); err == nil || !strings.Contains(err.Error(), "composed automata have no schedulers") {
+		t.Errorf("error %v, want that composed automata have no quotient", err)
 	}
 }
 
@@ -151,7 +170,9 @@ func TestComposedRates(t *testing.T) {
 		"large rates": {strings.Repeat(rate, 100), `{"synchronise": ["h", "s", "m"], "result": "h"},`, 10_000_000, 0.5},
 	} {
 		model := fmt.Sprintf(network, test.edges, test.rate, test.vectors)
-		verdict := checkJob(t, runner.Job{File: "network.jani", Model: []byte(model), Props: []string{"Pmax=? [ x=0 U x=1 ]"}})[0]
+		job := runner.Job{File: "network.jani", Model: []byte(model), Props: []string{"Pmax=? [ x=0 U x=1 ]"}}
+		job.Numeric.Compose = true
+		verdict := checkJob(t, job)[0]
 		if verdict.Err != nil || verdict.Bound == nil || verdict.Bound.Lo > test.want || verdict.Bound.Hi < test.want || verdict.Bound.Hi-verdict.Bound.Lo > 1e-6 {
 			t.Errorf("%s: got %v %v %v, want %v", name, verdict.Value, verdict.Bound, verdict.Err, test.want)
 		}

@@ -53,17 +53,25 @@ func (run *run) checkByMethod() error {
 	return run.checkPlan()
 }
 
-// composeAutomata replaces the plan by one with a smaller model, if the automata of its model can be composed and minimised, and no property
-// or output of the job depends on their states or on the number of steps.
+// composeAutomata replaces the plan by one whose automata are composed and minimised, if the job wants that. A warning says why the automata are
+// not composed: none can be, or a property depends on their states or on the number of steps.
 func (run *run) composeAutomata() error {
 	job := &run.plan.Job
-	isStates := job.Method == "" || job.Method == runner.States
-	if !isStates || job.Numeric.Disk != "" || job.States != nil || len(run.plan.Params) > 0 || needsAllStates(job) || !run.ignoresStuttering() {
+	switch {
+	case !job.Numeric.Compose:
 		return nil
+	case job.Numeric.Disk != "" || job.States != nil || len(run.plan.Params) > 0 || needsAllStates(job):
+		return errors.New("composed automata have no schedulers, certificates, witnesses, quotients, parameters and states on disk")
 	}
-	composed, err := run.plan.Composed(run.ctx)
-	if err != nil || composed == nil {
-		return err
+	var composed *runner.Plan
+	if run.ignoresStuttering() {
+		var err error
+		if composed, err = run.plan.Composed(run.ctx); err != nil {
+			return err
+		}
+	}
+	if composed == nil {
+		composed = run.plan.WithWarning("no automata were composed: the model has none without variables, or a property depends on their states or counts steps")
 	}
 	run.mu.Lock()
 	defer run.mu.Unlock()

@@ -165,6 +165,9 @@ type Numeric struct {
 	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
+	// Compose composes and minimises the automata of a JANI Markov automaton that have no variables, if the values of the properties do not change.
+	// Only the embedded engine reads it.
+	Compose bool
 	// Disk is the directory in which the embedded engine keeps states, transitions and values, which may be larger than memory. Empty
 	// means that they are in memory.
 	Disk string

@@ -422,8 +422,14 @@ func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
 		return nil, ctx.Err()
 	}
 	q.Tree, q.jani = tree, translation
-	q.Warnings = append(slices.Clip(p.Warnings), "automata of the model were composed and minimised by branching bisimulation: the sizes are those of the result")
-	return q, nil
+	return q.WithWarning("automata of the model were composed and minimised by branching bisimulation: the sizes are those of the result"), nil
+}
+
+// WithWarning returns a copy of the plan with one more warning.
+func (p *Plan) WithWarning(text string) *Plan {
+	q := *p
+	q.Warnings = append(slices.Clip(p.Warnings), text)
+	return &q
 }
 
 // clone returns a copy of the plan, and a map from the sources of the plan to the sources of the copy. The copy has no warnings.

@@ -30,6 +30,8 @@ type checkFlags struct {
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
 
+	Compose bool `rare:"" help:"Compose and minimise the automata without variables of a Markov automaton in JANI, such as a fault tree (native engine)."`
+
 	Clocks string `rare:"" help:"Clocks of a PTA are digital, zones or regions (default: digital where that is exact; native engine)." enum:",digital,regions,zones" default:"" placeholder:"METHOD"`
 }
 
@@ -38,7 +40,7 @@ func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numeric(workers)
 	settings.Disk = f.Disk
 	settings.Clocks = runner.ClockMethod(f.Clocks)
-	settings.Fair, settings.Reduce, settings.Symmetry, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Beliefs
+	settings.Fair, settings.Reduce, settings.Symmetry, settings.Compose, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Compose, f.Beliefs
 	return settings, err
 }
 
