@@ -81,6 +81,7 @@ func extensionProperties(rng *rand.Rand, kind string) []string {
 // TestExtensionCertificates: certificates of discounted rewards, bounds on rewards and conditional probabilities of random models contain the fraction of
 // the check without certificates. With a bound of their columns moved beyond it, they are rejected. The second checker says the same.
 func TestExtensionCertificates(t *testing.T) {
+	needs.NotShort(t, "takes long with the race detector")
 	proven, rejected, unproven, models := 0, 0, 0, needs.Some(30)
 	var written [][]byte
 	for i := range models {
