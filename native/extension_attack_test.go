@@ -186,7 +186,7 @@ func said(t *testing.T, text []byte) string {
 // TestChangedExtensionCertificates: the two checkers say the same of certificates with changed vectors. They are other statements, and most are not
 // proven.
 func TestChangedExtensionCertificates(t *testing.T) {
-	needs.NotShort(t, "takes long with the race detector")
+	needs.Full(t)
 	needs.Python(t)
 	var texts [][]byte
 	for i := range needs.Some(30) {

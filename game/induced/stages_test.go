@@ -29,7 +29,7 @@ func stagesOf(t *testing.T, g setting, unit, states, rounds int) (*induced.Stage
 // TestStageBound: bounds by stages are at most the value of optimal play, come near it where that is written down, and their certificates are accepted: with one stage
 // and with all that a row has room for, with few boards and with many.
 func TestStageBound(t *testing.T) {
-	needs.NotShort(t, "takes long with the race detector")
+	needs.Full(t)
 	for _, x := range []struct {
 		g            setting
 		unit, states int

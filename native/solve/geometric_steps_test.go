@@ -41,7 +41,7 @@ func slowChain(t *testing.T, rng *rand.Rand, n int, periodic bool) (*sparse.Grap
 
 // Bounds of geometric series contain the values of 400 bits, and save steps.
 func TestGeometricSteps(t *testing.T) {
-	needs.NotShort(t, "its models are too small to be computed in parallel")
+	needs.Full(t)
 	rng := rand.New(rand.NewPCG(39, 34))
 	for i := range 4 + needs.Some(20) {
 		g, target, reward := randomSteps(t, rng, sparse.DTMC, 3+rng.IntN(4))
