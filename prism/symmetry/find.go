@@ -19,6 +19,20 @@ type Class struct {
 // none, or if symmetry does not preserve a property: a filter that counts or lists states, a strategy, or several objectives. The program
 // must be a DTMC, a CTMC or an MDP without a system block; for other programs there are no classes.
 func Find(program *sema.Program, properties ...sema.Expr) []Class {
+	finder := finderFor(program, properties)
+	if finder == nil {
+		return nil
+	}
+	var classes []Class
+	for i := range program.Modules {
+		finder.addModule(&classes, i)
+	}
+	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
+}
+
+// finderFor returns a finder with the texts of a program and of properties. It returns nil if symmetry is not implemented for the program, or does
+// not preserve a property.
+func finderFor(program *sema.Program, properties []sema.Expr) *finder {
 	if !isSupported(program) {
 		return nil
 	}
@@ -29,11 +43,7 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 		}
 	}
 	finder.readTexts()
-	var classes []Class
-	for i := range program.Modules {
-		finder.addModule(&classes, i)
-	}
-	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
+	return finder
 }
 
 // isSupported reports whether symmetry is implemented for a program.

@@ -23,16 +23,10 @@ const maxPermutations = 64
 //
 // Source: McKay and Piperno, Practical graph isomorphism II, Journal of Symbolic Computation 60, 2014, for refinement.
 func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutation {
-	if !isSupported(program) || len(program.Vars) == 0 {
+	finder := finderFor(program, properties)
+	if finder == nil {
 		return nil
 	}
-	finder := newFinder(program)
-	for _, property := range properties {
-		if !finder.collect(property) {
-			return nil
-		}
-	}
-	finder.readTexts()
 	colors := &coloring{finder: finder, numbers: map[string]int{}, commands: commandsByVariable(program)}
 	start := colors.refine(colors.initial())
 	class := largestClass(start)
