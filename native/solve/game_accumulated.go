@@ -90,7 +90,7 @@ func (acc *accumulation) restrict(choices *sparse.Set, reward *sparse.Reward) (*
 func unrestrictedStrategy(restricted *Game, strategy []uint32, choices *sparse.Set) []uint32 {
 	complete := slices.Clone(strategy)
 	for s := range complete {
-		complete[s] = orFirst(complete[s], restricted.graph, s)
+		complete[s] = restricted.graph.ChoiceOrFirst(s, complete[s])
 	}
 	return originalStrategy(complete, choiceNumbers(choices))
 }

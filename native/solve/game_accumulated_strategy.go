@@ -96,7 +96,7 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 		if product.game.maximizer.Has(int(pair.state)) {
 			strategy = maximizer
 		}
-		builder.choices[i+1] = orFirst(strategy[i+1], product.graph, i+1)
+		builder.choices[i+1] = product.graph.ChoiceOrFirst(i+1, strategy[i+1])
 	}
 	for s := range product.game.graph.NumStates() {
 		strategy := minimizerBeyond
@@ -106,18 +106,9 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 		case product.game.maximizer.Has(s):
 			strategy = maximizerBeyond
 		}
-		builder.choicesBeyond = append(builder.choicesBeyond, orFirst(strategy[s], product.game.graph, s))
+		builder.choicesBeyond = append(builder.choicesBeyond, product.game.graph.ChoiceOrFirst(s, strategy[s]))
 	}
 	return builder.build(values)
-}
-
-// orFirst returns the choice of a strategy in state s, or the first choice of s if the strategy has sparse.None there: every choice is optimal.
-func orFirst(choice uint32, graph *sparse.Graph, s int) uint32 {
-	if choice != sparse.None {
-		return choice
-	}
-	first, _ := graph.Choices(s)
-	return uint32(first)
 }
 
 // build builds the nodes that the initial states reach, and sets the controller of the values. It sets none if an initial state has an infinite

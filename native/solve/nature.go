@@ -41,7 +41,7 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 			free.Sub(free, model.Rat(i))
 			n.intervalWidth[i] = intervalWidth(model, i, widthOf)
 		}
-		n.freeProbability[c] = nonzeroFloat(free)
+		n.freeProbability[c] = sparse.NonzeroFloat(free)
 		if err := meter.addWork(1000); err != nil {
 			return nil, err
 		}
@@ -57,19 +57,10 @@ func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) fl
 	}
 	width, found := widthOf[ends]
 	if !found {
-		width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
 		widthOf[ends] = width
 	}
 	return width
-}
-
-// nonzeroFloat rounds a nonnegative fraction to a float64. Only 0 gives 0.
-func nonzeroFloat(fraction *big.Rat) float64 {
-	if fraction.Sign() == 0 {
-		return 0
-	}
-	rounded, _ := sparse.NormalFloat(fraction)
-	return rounded
 }
 
 // robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
@@ -237,7 +228,7 @@ func (n *nature) withFixedDistributions(values []float64, meter *meter) (*nature
 	for c := range n.model.NumChoices() {
 		first, _ := n.model.Row(c)
 		for i, prob := range n.distribution(c, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
-			fixed.fixed[first+i] = nonzeroFloat(prob)
+			fixed.fixed[first+i] = sparse.NonzeroFloat(prob)
 		}
 		if err := meter.addWork(1000); err != nil {
 			return nil, err

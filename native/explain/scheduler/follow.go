@@ -88,7 +88,7 @@ func (f *Follower) Choose(random float64) int {
 		f.move = drawMove(f.controller.Nodes[f.node].Moves, random)
 		return int(f.move.Choice) - first
 	case f.scheduler != nil:
-		return choiceOrFirst(model, f.scheduler.Row(0), int(f.state)) - first
+		return int(model.ChoiceOrFirst(int(f.state), f.scheduler.Row(0)[f.state])) - first
 	}
 	var permitted []int
 	for c := first; c < end; c++ {

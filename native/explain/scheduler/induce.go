@@ -135,7 +135,7 @@ func (inducer *inducer) numberOf(visited steppedState) uint32 {
 // addState appends original state s, after step steps, to the induced model.
 func (inducer *inducer) addState(s uint32, step int) {
 	inducer.induced.State = append(inducer.induced.State, s)
-	inducer.induced.Choice = append(inducer.induced.Choice, uint32(choiceOrFirst(inducer.model, inducer.scheduler.Row(step), int(s))))
+	inducer.induced.Choice = append(inducer.induced.Choice, inducer.model.ChoiceOrFirst(int(s), inducer.scheduler.Row(step)[s]))
 }
 
 // reachable returns the states that are reachable under a memoryless scheduler.
@@ -149,7 +149,7 @@ func (inducer *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		firstTransition, endTransition := inducer.model.Row(choiceOrFirst(inducer.model, inducer.scheduler[0], int(queue[i])))
+		firstTransition, endTransition := inducer.model.Row(int(inducer.model.ChoiceOrFirst(int(queue[i]), inducer.scheduler[0][queue[i]])))
 		for _, target := range inducer.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))

@@ -18,15 +18,6 @@ func (scheduler Scheduler) Memoryless() bool { return len(scheduler) == 1 }
 // Row returns the choices after some steps.
 func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps, len(scheduler)-1)] }
 
-// choiceOrFirst returns the scheduler's choice in state s, or the first choice if the scheduler allows any choice.
-func choiceOrFirst(model *sparse.Model, row []uint32, s int) int {
-	if row[s] != sparse.None {
-		return int(row[s])
-	}
-	first, _ := model.Choices(s)
-	return first
-}
-
 // validate returns an error unless the scheduler is a scheduler of the model, which must be an MDP.
 func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {

@@ -223,19 +223,10 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 		if !problem.terminal.Has(int(s)) {
 			stateReward = problem.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
-		reward.State = append(reward.State, toFloat(stateReward))
+		reward.State = append(reward.State, sparse.NonzeroFloat(stateReward))
 		reward.StateRat = append(reward.StateRat, stateReward)
 	}
 	return reward
-}
-
-// toFloat returns the float64 nearest to a nonnegative fraction, and 0 only for 0.
-func toFloat(value *big.Rat) float64 {
-	if value.Sign() == 0 {
-		return 0
-	}
-	f, _ := sparse.NormalFloat(value)
-	return f
 }
 
 // expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.

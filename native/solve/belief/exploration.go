@@ -266,7 +266,7 @@ func (writer *mdpWriter) writeChoice(reward *big.Rat) {
 	if reward == nil {
 		reward = new(big.Rat)
 	}
-	writer.rewards = append(writer.rewards, toFloat(reward))
+	writer.rewards = append(writer.rewards, sparse.NonzeroFloat(reward))
 	writer.rewardRats = append(writer.rewardRats, reward)
 }
 
@@ -276,7 +276,7 @@ func (writer *mdpWriter) writeTransition(target int, prob *big.Rat) {
 		writer.builder.AddRat(target, prob, sparse.NoAction)
 		return
 	}
-	writer.builder.Add(target, toFloat(prob))
+	writer.builder.Add(target, sparse.NonzeroFloat(prob))
 }
 
 // writeNode writes the state of a node with all actions. A cut-off belief has one choice with its bound.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
 )
 
 // pointBased finds strategies with memory by point-based value iteration along simulated paths. Each vector is the value of an
@@ -311,7 +312,7 @@ func (search *pointBased) margin(value float64) float64 {
 func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	choice := search.choiceOf(s, action)
 	if search.Reward != nil {
-		return toFloat(search.rewardOf(s, choice))
+		return sparse.NonzeroFloat(search.rewardOf(s, choice))
 	}
 	sum := 0.0
 	first, end := search.model.Row(choice)

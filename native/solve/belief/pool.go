@@ -105,7 +105,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 			builder.AddRat(int(transition.target), transition.prob, sparse.NoAction)
 		}
 		if p.Reward != nil {
-			reward.State = append(reward.State, toFloat(p.expectedReward(uint32(s), action)))
+			reward.State = append(reward.State, sparse.NonzeroFloat(p.expectedReward(uint32(s), action)))
 		}
 	}
 	model, err := builder.Finish()

@@ -174,11 +174,7 @@ func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32,
 // round returns the float64 number nearest to a reward.
 func (evaluator *rewardEvaluator) round(exact *big.Rat, state []int32) float64 {
 	evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
-	if exact.Sign() == 0 {
-		return 0
-	}
-	nearest, _ := sparse.NormalFloat(exact)
-	return evaluator.recordRange(nearest, state)
+	return evaluator.recordRange(sparse.NonzeroFloat(exact), state)
 }
 
 // enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower

@@ -157,6 +157,16 @@ func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 	return min(max(nearest, minNormal), math.MaxFloat64), false
 }
 
+// NonzeroFloat returns the normal float64 nearest to a nonnegative fraction. It returns 0 only for 0, and the end of the range for a fraction outside of
+// it.
+func NonzeroFloat(value *big.Rat) float64 {
+	if value.Sign() == 0 {
+		return 0
+	}
+	nearest, _ := NormalFloat(value)
+	return nearest
+}
+
 // AddRat appends a transition with a fraction as weight. It ignores a weight of zero. A negative weight is an
 // error. If one weight of a model is a fraction, all must be fractions.
 func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {

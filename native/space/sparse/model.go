@@ -226,6 +226,15 @@ func (model *Model) Choices(s int) (first, end int) {
 	return int(model.First[s]), int(model.First[s+1])
 }
 
+// ChoiceOrFirst returns the choice that a scheduler has for state s. If it is None, every choice of s will do, and it returns the first one.
+func (model *Model) ChoiceOrFirst(s int, choice uint32) uint32 {
+	if choice != None {
+		return choice
+	}
+	first, _ := model.Choices(s)
+	return uint32(first)
+}
+
 // Row returns the range of the transitions of choice c.
 func (model *Model) Row(c int) (first, end int) { return int(model.Start[c]), int(model.Start[c+1]) }
 
