@@ -191,9 +191,13 @@ func (c *composer) makesRaceLarge(elements []element, automata []*automaton) boo
 // countRates returns the number of rates of some elements, and the number of elements that have rates.
 func countRates(elements []element, automata []*automaton) (rates, racing int) {
 	for _, element := range elements {
-		edges := len(slices.DeleteFunc(slices.Clone(automata[element.automaton].edges), func(edge *edge) bool { return edge.rate == nil }))
-		rates += edges
-		if edges > 0 {
+		before := rates
+		for _, edge := range automata[element.automaton].edges {
+			if edge.rate != nil {
+				rates++
+			}
+		}
+		if rates > before {
 			racing++
 		}
 	}

@@ -2,7 +2,7 @@
 // no other automaton takes part in, and minimises the result.
 //
 //	network := &composition.Network{Automata: automata, Vectors: vectors}
-//	network.Reduce()
+//	err := network.Reduce(ctx)
 //
 // Automata are interactive Markov chains: their states have immediate steps with actions, and rates. By maximal progress no time passes in
 // a state with an internal step. Two states are merged if they are branching bisimilar. This keeps divergence, which is an infinite sequence of internal

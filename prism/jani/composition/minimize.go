@@ -24,10 +24,10 @@ func minimize(automaton *Automaton, effort *effort) *Automaton {
 	return m.quotient()
 }
 
-// item is an element of a signature: a step whose target is a block, or what the actions below say.
+// item is an element of a signature. It is a step whose target is the number of a block, unless its action is one of the following two.
 type item Step
 
-// Actions of items that are not steps.
+// Actions of the items that are not steps.
 const (
 	ratesItem      = -1 // the target is the number of the rates
 	divergenceItem = -2 // the state has an internal self-loop

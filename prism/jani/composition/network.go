@@ -59,15 +59,14 @@ type reduction struct {
 // states, or if the effort is exhausted.
 func (n *reduction) composeBestPair(limit int) bool {
 	var best *product
-	candidates := n.candidates
 	for _, pair := range n.connectedPairs() {
 		if n.effort.isExhausted() {
 			return false
 		}
-		candidate, isKnown := candidates[pair]
+		candidate, isKnown := n.candidates[pair]
 		if !isKnown {
 			candidate = n.compose(pair, limit)
-			candidates[pair] = candidate
+			n.candidates[pair] = candidate
 		}
 		if candidate != nil && (best == nil || len(candidate.automaton.States) < len(best.automaton.States)) {
 			best = candidate
@@ -77,9 +76,9 @@ func (n *reduction) composeBestPair(limit int) bool {
 		return false
 	}
 	n.replace(best)
-	for pair := range candidates {
+	for pair := range n.candidates {
 		if slices.Contains(best.pair[:], pair[0]) || slices.Contains(best.pair[:], pair[1]) {
-			delete(candidates, pair)
+			delete(n.candidates, pair)
 		}
 	}
 	return true
