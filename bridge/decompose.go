@@ -180,8 +180,9 @@ func (d *decomposer) withoutBraces(operator logic.Written) syntax.Expr {
 	return &syntax.Filter{Op: operator.Braces.Op(operator.Threshold), X: operator.With(operator.Threshold, operator.Within), States: operator.Braces.States}
 }
 
-// resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. A bound then holds if some
-// scheduler satisfies it, or all schedulers do. Some scheduler satisfies it if not all schedulers satisfy its negation.
+// resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. With such
+// an operator, a formula with a threshold holds if some scheduler satisfies it, or if all schedulers do. Tools only ask for all schedulers. So "some" is asked
+// as the negation of "all" for the negated threshold.
 func (d *decomposer) resolveStrategy(operator logic.Written) syntax.Expr {
 	if d.instance.program.Type != syntax.MDP || operator.Coalition {
 		return operator.X
@@ -476,7 +477,7 @@ func (d *decomposer) dualPath(operator logic.Written) (temporal *syntax.Temporal
 			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
 		}
 	}
-	if u, negated, ok := d.rewriteRepeated(operator); ok {
+	if u, negated, ok := d.rewriteInfinitelyOften(operator); ok {
 		return u, negated
 	}
 	return t, false
@@ -500,13 +501,13 @@ func exactly(steps int32) *syntax.TimeBound {
 	return &syntax.TimeBound{Low: n, High: n, Equal: true}
 }
 
-// rewriteRepeated rewrites the path formulas G F a and F G a without LTL, because Storm supports LTL only with Spot. The result is equivalent to the
+// rewriteInfinitelyOften rewrites the path formulas G F a and F G a without LTL, because Storm supports LTL only with Spot. The result is equivalent to the
 // formula, or to its negation if negated is true. ok is false for other formulas, and where no such rewriting exists.
 //
 // A path of a finite Markov chain ends in a BSCC and visits all states of the BSCC infinitely often. So it satisfies the formula if it reaches a
 // state in which G F a (or G a) is almost sure. In an MDP the maximal probability of F G a is the maximal probability to reach a state in which some
 // scheduler makes G a almost sure; G F a is the negation of F G !a.
-func (d *decomposer) rewriteRepeated(operator logic.Written) (rewritten *syntax.Temporal, negated, ok bool) {
+func (d *decomposer) rewriteInfinitelyOften(operator logic.Written) (rewritten *syntax.Temporal, negated, ok bool) {
 	outer := operator.Path
 	inner := logic.TemporalOf(outer.Y)
 	if inner == nil || outer.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {

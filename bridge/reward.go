@@ -9,8 +9,8 @@ import (
 )
 
 // decomposeReward decomposes an R operator. Storm supports only rewards until F. Some co-safe formulas hold after a known number of steps, or when
-// the right operand of an until first holds. For these it asks two queries: whether the formula holds almost surely, and the reward until then. The
-// value is infinite if the formula does not hold almost surely.
+// the right operand of an until first holds. For these it asks two queries: whether the formula holds almost surely, and the reward until then. If
+// it does not hold almost surely, the value is infinite.
 func (d *decomposer) decomposeReward(node *node, operator logic.Written) syntax.Expr {
 	if operator.Objective != nil {
 		d.checkNotNegative(operator.Objective)

@@ -171,8 +171,9 @@ func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
 	})
 }
 
-// hasLowerStep reports whether "the choice" of state s has at least the value of s in the lower column, and leads on: to a smaller rank, to
-// the target, or to a value of 0 or infinity. A choice of a reachability reward need not lead on, nor a choice with a positive reward.
+// hasLowerStep reports whether the choices of state s justify its value in the lower column: one choice if the scheduler maximizes, all choices if it
+// minimizes. A choice justifies the value if its own value is not smaller, and if one of three conditions holds: the vector is a reachability reward, the
+// choice has a positive reward, or a successor has a smaller rank, is in the target, or has the value 0 or infinity.
 func (p *proof) hasLowerStep(s int) bool {
 	if p.isUntil() && !p.left.bySide[lower].Has(s) {
 		return false

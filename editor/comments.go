@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// comments returns the comment lines directly above a declaration. If there are none, it returns the comment behind the declaration on the same
-// line; for a module or reward structure, behind its name. It returns "" if there is none either.
+// comments returns the comment of a declaration, or "" if it has none. This is the comment on the lines directly above it, or else the comment behind it on
+// the same line. For a module or a reward structure, the latter is the comment behind its name.
 func (decl *declaration) comments() string {
 	if decl.details == nil || decl.node == nil {
 		return ""

@@ -92,7 +92,7 @@ func BenchmarkMoved(b *testing.B) {
 
 func BenchmarkAddRandom(b *testing.B) {
 	r := newRules(b, game.Shape{Rows: 4, Cols: 4})
-	boards := slices.DeleteFunc(playedBoards(b, r, 1<<12), func(b game.Board) bool { return r.Empties(b) == 0 })
+	boards := slices.DeleteFunc(playedBoards(b, r, 1<<12), func(b game.Board) bool { return r.NumEmptyCells(b) == 0 })
 	rng := rand.New(rand.NewPCG(1, 0))
 	i := 0
 	for b.Loop() {

@@ -28,7 +28,7 @@ func (m thesisModel) successors(s state) [][]state {
 	}
 	if s.random {
 		var group []state
-		for n := range m.rules.Empties(s.board) {
+		for n := range m.rules.NumEmptyCells(s.board) {
 			for exp := 1; exp <= 2; exp++ {
 				// The first tile, on the empty board, leaves the phase as it is: a second one follows.
 				group = append(group, state{m.rules.Spawn(s.board, n, exp), s.board == 0})

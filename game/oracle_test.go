@@ -195,7 +195,7 @@ func checkCounts(t *testing.T, r *game.Rules, b game.Board, legal game.Moves) {
 	if b.Sum() != sum || b.Distinct() != len(tiles) {
 		t.Errorf("%s %v: sum %d, %d different tiles, want %d and %d", s, values, b.Sum(), b.Distinct(), sum, len(tiles))
 	}
-	if got := r.Empties(b); got != empties {
+	if got := r.NumEmptyCells(b); got != empties {
 		t.Errorf("%s %v: %d empty cells, want %d", s, values, got, empties)
 	}
 	if got, want := r.Lost(b), empties == 0 && legal == 0; got != want {

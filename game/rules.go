@@ -156,5 +156,5 @@ func (r *Rules) Legal(board Board) Moves {
 // Source: thesis section 3.6, the fail condition.
 func (r *Rules) Lost(board Board) bool { return filled(board) == r.cells && r.Legal(board) == 0 }
 
-// Empties returns the number of empty cells.
-func (r *Rules) Empties(board Board) int { return bits.OnesCount64(r.cells &^ filled(board)) }
+// NumEmptyCells returns the number of empty cells.
+func (r *Rules) NumEmptyCells(board Board) int { return bits.OnesCount64(r.cells &^ filled(board)) }

@@ -173,7 +173,7 @@ func TestStart(t *testing.T) {
 		r := newRules(t, s)
 		for stream := range uint64(100) {
 			b := r.Start(rand.New(rand.NewPCG(uint64(i), stream)))
-			if r.Empties(b) != s.Cells()-2 || b.Max() > 2 {
+			if r.NumEmptyCells(b) != s.Cells()-2 || b.Max() > 2 {
 				t.Fatalf("%s: start %v, want two tiles of 2 or 4", s, b)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 const FourOdds = 10
 
 // Spawn puts a tile with an exponent into the n-th empty cell, row-major and counted from 0.
-// It panics unless 0 <= n < Empties(b) and 1 <= exponent <= MaxExponent.
+// It panics unless 0 <= n < NumEmptyCells(b) and 1 <= exponent <= MaxExponent.
 func (r *Rules) Spawn(board Board, n, exponent int) Board {
-	checkRange("empty cell", n, r.Empties(board))
+	checkRange("empty cell", n, r.NumEmptyCells(board))
 	checkRange("exponent less one", exponent-1, MaxExponent)
 	return board | Board(exponent)<<nth(r.cells&^filled(board), uint64(n))
 }

@@ -92,7 +92,7 @@ func TestWideOfBoard(t *testing.T) {
 		if w.String() != board.String() || w.Max() != board.Max() || w.AtLeast(7) != board.AtLeast(7) || rules.LegalWide(w) != rules.Legal(board) {
 			t.Fatalf("%v differs from %v", w, board)
 		}
-		if rules.Empties(board) > 0 {
+		if rules.NumEmptyCells(board) > 0 {
 			if next, want := rules.AddRandomWide(w, a), rules.AddRandom(board, b); next != (Wide{Low: want}) {
 				t.Fatalf("%v: %v, want %v", w, next, want)
 			}

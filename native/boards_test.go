@@ -201,7 +201,7 @@ func (p *player) better(x, y *big.Rat) bool { return p.most == (x.Cmp(y) > 0) }
 // spawn is the value of a board that gets a tile.
 func (p *player) spawn(b game.Board, value func(game.Board) *big.Rat) *big.Rat {
 	var best *big.Rat
-	n := p.rules.Empties(b)
+	n := p.rules.NumEmptyCells(b)
 	mean, share := new(big.Rat), big.NewRat(1, int64(n))
 	for i := range n {
 		x := new(big.Rat).Mul(p.p2, value(p.rules.Spawn(b, i, 1)))

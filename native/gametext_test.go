@@ -204,7 +204,7 @@ func mostEmpty(r *game.Rules, b game.Board, legal game.Moves) game.Dir {
 	best, most := legal.At(0), -1
 	for i := range legal.Len() {
 		next, _, _ := r.Move(b, legal.At(i))
-		if n := r.Empties(next); n > most {
+		if n := r.NumEmptyCells(next); n > most {
 			best, most = legal.At(i), n
 		}
 	}
@@ -407,7 +407,7 @@ func (g *gameText) spawns(b game.Board) []gameChoice {
 	if b == 0 {
 		suffix = "_init"
 	}
-	n, share := g.rules.Empties(b), 1
+	n, share := g.rules.NumEmptyCells(b), 1
 	if g.spawn == modelgen.SpawnUniform {
 		share = n
 	}
@@ -444,7 +444,7 @@ func (g *gameText) holds(label string) (func(gameState) bool, error) {
 	case "field_empty":
 		return func(s gameState) bool { return s.board == 0 }, nil
 	case "field_full":
-		return func(s gameState) bool { return g.rules.Empties(s.board) == 0 }, nil
+		return func(s gameState) bool { return g.rules.NumEmptyCells(s.board) == 0 }, nil
 	}
 	for d := game.Left; d <= game.Down; d++ {
 		if label == "can_"+d.String() {
@@ -455,7 +455,7 @@ func (g *gameText) holds(label string) (func(gameState) bool, error) {
 	if _, err := fmt.Sscanf(label, "empty_cells_%d", &n); err != nil {
 		return nil, fmt.Errorf("no such label: %s", label)
 	}
-	return func(s gameState) bool { return g.rules.Empties(s.board) == n }, nil
+	return func(s gameState) bool { return g.rules.NumEmptyCells(s.board) == n }, nil
 }
 
 // checkGraph compares all states of the model with the rules, and returns how

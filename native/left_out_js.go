@@ -32,7 +32,7 @@ func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reac
 	return leftOut("critical subsystems")
 }
 
-func (*statesMethod) symmetricInstance(*compile.Model) (instance, error) {
+func (*statesMethod) newSymmetricInstance(*compile.Model) (instance, error) {
 	return nil, leftOut("states that symmetry reduces")
 }
 

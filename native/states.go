@@ -119,7 +119,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		return method.newExploredModel(space, exactWeightsErr), nil
 	}
 	if method.symmetry {
-		return method.symmetricInstance(model)
+		return method.newSymmetricInstance(model)
 	}
 	space, err := method.exploreFirst(ctx, model)
 	if err != nil {

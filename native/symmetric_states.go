@@ -27,8 +27,8 @@ type symmetricStates struct {
 	explored     *exploredModel // under this symmetry; nil until the first property
 }
 
-// symmetricInstance returns an instance that checks each property of a model on a reduced state space.
-func (method *statesMethod) symmetricInstance(model *compile.Model) (instance, error) {
+// newSymmetricInstance returns an instance that checks each property of a model on a reduced state space.
+func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance, error) {
 	return &symmetricStates{statesMethod: method, model: model}, nil
 }
 

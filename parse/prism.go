@@ -521,7 +521,8 @@ func (parser *prismParser) beginResults() {
 	parser.open = -1
 }
 
-// parseValuation parses a result of an experiment, such as "k=1 : 0.4 (+/- …)". It returns false for other lines.
+// parseValuation reads a line of an experiment that has the values of the constants and the result, such as "k=1 : 0.4 (+/- …)". It returns false for
+// other lines.
 func (parser *prismParser) parseValuation(line string, isCut bool) bool {
 	constants, value, ok := strings.Cut(line, " : ")
 	if !ok || !parser.reserve(recordCost+4*len(line)) {

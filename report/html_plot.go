@@ -337,12 +337,12 @@ func (e *experiment) figure() htmlFigure {
 
 // axes returns the values of the constant in ascending order, and the two axes of the figure.
 func (e *experiment) axes() (xValues []float64, xAxis, yAxis axis) {
-	xValues, low, high := e.ranges()
+	xValues, low, high := e.axisRanges()
 	return xValues, constantAxis(xValues[0], xValues[len(xValues)-1]), e.valueAxis(low, high)
 }
 
-// ranges returns the values of the constant in ascending order, and the range of all results, intervals and expectations.
-func (e *experiment) ranges() (xValues []float64, low, high float64) {
+// axisRanges returns the values of the constant in ascending order, and the range of all results, intervals and expectations.
+func (e *experiment) axisRanges() (xValues []float64, low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	include := func(point dot) {
 		xValues = append(xValues, point.x)

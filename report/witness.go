@@ -101,7 +101,7 @@ func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // writePaths prints the paths of a witness, each as a table of its states.
 func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
-	shown, fixed := splitVariables(witness.Paths)
+	shown, fixed := splitChangingVariables(witness.Paths)
 	sum := 0.0
 	for i := range witness.Paths {
 		path := &witness.Paths[i]
@@ -124,9 +124,9 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 	return nil
 }
 
-// splitVariables returns the indexes of the variables that have several values on the paths, and of the cells of a board. The other variables it
+// splitChangingVariables returns the indexes of the variables that have several values on the paths, and of the cells of a board. The other variables it
 // returns as texts such as "x=1".
-func splitVariables(paths []result.WitnessPath) (shown []int, fixed []string) {
+func splitChangingVariables(paths []result.WitnessPath) (shown []int, fixed []string) {
 	if len(paths) == 0 || len(paths[0].Steps) == 0 {
 		return nil, nil
 	}

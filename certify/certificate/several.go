@@ -59,8 +59,8 @@ func (several *Several) Query() *Objective {
 	return nil
 }
 
-// validateSizes returns an error unless the numbers of objectives, parts and states are within their limits. They determine the number and the
-// length of the columns.
+// validateSizes returns an error unless the numbers of objectives, parts and states are within their limits. These numbers determine how many columns
+// there are and how long they are.
 func (several *Several) validateSizes() error {
 	numObjectives, numParts := len(several.Objectives), len(several.Parts)
 	isCountValid := numObjectives >= 1 && numObjectives <= MaxObjectives && numParts <= MaxParts

@@ -28,7 +28,7 @@ func guaranteed(t *testing.T, shape game.Shape, maxExp int) bool {
 	known := map[game.Board]bool{}
 	var wins func(b game.Board) bool
 	spawned := func(after game.Board, all func(b game.Board) bool) bool {
-		for i := range rules.Empties(after) {
+		for i := range rules.NumEmptyCells(after) {
 			for exp := 1; exp <= 2; exp++ {
 				if !all(rules.Spawn(after, i, exp)) {
 					return false

@@ -264,7 +264,7 @@ func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error)
 func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
 	s := newSnapshot(rounds)
 	if len(rounds) == 0 {
-		return s.live(), nil
+		return s.taskStates(), nil
 	}
 	selector := "--selector=" + jobLabel + "=" + jobName(rounds[0])
 	// List pods before Jobs: if a pod ends in between, the Job says so.
@@ -282,7 +282,7 @@ func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster
 			return cluster.Live{}, err
 		}
 	}
-	return s.live(), nil
+	return s.taskStates(), nil
 }
 
 // list reads the objects of a kind, such as pods, into list, which is a pointer to a list type of package api. args are arguments of kubectl get.
@@ -401,8 +401,8 @@ func markIndexes(marked []bool, list string) error {
 	return nil
 }
 
-// live combines the states of Jobs and pods to the states of the tasks.
-func (s *snapshot) live() cluster.Live {
+// taskStates returns the states of the tasks, which follow from those of the Jobs and pods.
+func (s *snapshot) taskStates() cluster.Live {
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
 	for id, pods := range s.pods {
 		s.addTask(&live, id, pods)

@@ -92,7 +92,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
 }
 
-// noteStateLimit prints a note about ways to answer a property whose state space is too large, if there is one.
+// noteStateLimit prints a note if the state space of some property exceeded a limit. The note names the flags with which it may be answered.
 func (c *checkCmd) noteStateLimit(env *environment, job *runner.Job, verdicts []result.Verdict) {
 	isTooLarge := func(v result.Verdict) bool { return v.Err != nil && v.Err.Class == result.Memory }
 	if env.quiet || c.Engine != native.Name || job.Method != runner.States || !slices.ContainsFunc(verdicts, isTooLarge) {

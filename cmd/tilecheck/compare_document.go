@@ -82,8 +82,8 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	return documentStatus(ctx, document, opt.Rows, results)
 }
 
-// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, some number was compared, and each
-// difference from a published number is expected by a note.
+// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, some number was compared, and a
+// note of the document explains each number that differs from the published one.
 func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 { // numbers that differ, and no note expects the difference

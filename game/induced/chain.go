@@ -238,7 +238,7 @@ func (o Options) spawnKinds() int {
 
 // spawns returns the boards after a new tile: first with a 2 in each empty cell, then with a 4 in each if 4s are possible.
 func (x *explorer) spawns(board game.Board) []game.Board {
-	empties, kinds := x.opt.Rules.Empties(board), x.opt.spawnKinds()
+	empties, kinds := x.opt.Rules.NumEmptyCells(board), x.opt.spawnKinds()
 	boards := make([]game.Board, 0, kinds*empties)
 	for exponent := 1; exponent <= kinds; exponent++ {
 		for empty := range empties {

@@ -207,7 +207,7 @@ func (f *forward) addSuccessors(ctx context.Context, current layer, visits [][]v
 
 // spawnEach calls each with the boards after a new tile and their shares of the probability p.
 func (f *forward) spawnEach(board game.Board, probability float64, yield func(board game.Board, probability float64)) {
-	empties := f.opt.Rules.Empties(board)
+	empties := f.opt.Rules.NumEmptyCells(board)
 	probability /= float64(game.FourOdds * empties)
 	for cell := range f.opt.Rules.Shape().Cells() {
 		if board>>(4*cell)&15 == 0 {

@@ -87,7 +87,7 @@ func normalized(t *table[float64]) *table[float64] {
 
 // spawnEach calls yield with each board after a new tile and its probability.
 func (b *stageBuilder) spawnEach(after game.Board, probability float64, yield func(game.Board, float64)) {
-	probability /= float64(game.FourOdds * b.Rules.Empties(after))
+	probability /= float64(game.FourOdds * b.Rules.NumEmptyCells(after))
 	for cell := range b.shape.Cells() {
 		if after>>(4*cell)&15 == 0 {
 			yield(after|1<<(4*cell), probability*(game.FourOdds-1))

@@ -26,10 +26,10 @@ func TestBoundsOnSmallBoards(t *testing.T) {
 		if w.rules, err = game.New(test.m.Shape); err != nil {
 			t.Fatal(err)
 		}
-		for i := range w.rules.Empties(0) {
+		for i := range w.rules.NumEmptyCells(0) {
 			for _, e := range []int{1, 2} {
 				first := w.rules.Spawn(0, i, e)
-				for k := range w.rules.Empties(first) {
+				for k := range w.rules.NumEmptyCells(first) {
 					w.walk(t, w.rules.Spawn(first, k, 1), 0, 0)
 					w.walk(t, w.rules.Spawn(first, k, 2), 0, 0)
 				}
@@ -74,7 +74,7 @@ func (w *walker) walk(t *testing.T, b game.Board, score, moves int64) {
 			w.note(next, score+int64(gained), moves+1)
 			continue
 		}
-		for n := range w.rules.Empties(next) {
+		for n := range w.rules.NumEmptyCells(next) {
 			w.walk(t, w.rules.Spawn(next, n, 1), score+int64(gained), moves+1)
 			w.walk(t, w.rules.Spawn(next, n, 2), score+int64(gained), moves+1)
 		}

@@ -112,7 +112,7 @@ func (c *census) countTransitions(board game.Board) error {
 // spawns returns the boards that result from adding one new tile to a board, without duplicates.
 func (c *census) spawns(board game.Board) []game.Board {
 	var out []game.Board
-	for n := range c.rules.Empties(board) {
+	for n := range c.rules.NumEmptyCells(board) {
 		out = append(out, c.rules.Spawn(board, n, 1), c.rules.Spawn(board, n, 2))
 	}
 	return out
@@ -207,7 +207,7 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 func (c *classes) addTile(boards []game.Board, exponent int) []game.Board {
 	var results []game.Board
 	for _, board := range boards {
-		for empty := range c.rules.Empties(board) {
+		for empty := range c.rules.NumEmptyCells(board) {
 			least, _ := c.rules.Canonical(c.rules.Spawn(board, empty, exponent))
 			results = append(results, least)
 		}

@@ -92,7 +92,7 @@ func (e *expander) valueWithTile(images *[8]uint64, cell, exponent int, values *
 	if e.spawnWins(exponent) {
 		return e.wonValue(), nil
 	}
-	value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWith(images, cell, uint64(exponent)))
+	value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWithTile(images, cell, uint64(exponent)))
 	if !ok {
 		return 0, errMissing
 	}

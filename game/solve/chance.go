@@ -28,7 +28,7 @@ func (t *Table) Outcomes(full game.Board) []Outcome {
 			continue
 		}
 		for remaining := empty; remaining != 0; remaining &= remaining - 1 {
-			weights[game.Board(t.orbit.leastImageWith(&images, bits.TrailingZeros64(remaining)/4, uint64(exponent)))] += t.tileWeight(exponent)
+			weights[game.Board(t.orbit.leastImageWithTile(&images, bits.TrailingZeros64(remaining)/4, uint64(exponent)))] += t.tileWeight(exponent)
 		}
 	}
 	outcomes := make([]Outcome, 0, len(weights))
@@ -44,7 +44,7 @@ func (t *Table) Outcomes(full game.Board) []Outcome {
 // tiles as game.Rules.AddRandom.
 func (t *Table) AddRandom(board game.Board, rng *rand.Rand) game.Board {
 	total := t.problem.Total
-	draw := rng.Uint32N(total * uint32(t.rules.Empties(board)))
+	draw := rng.Uint32N(total * uint32(t.rules.NumEmptyCells(board)))
 	exponent := 1
 	if draw%total < total-t.problem.Twos {
 		exponent = 2

@@ -25,7 +25,7 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := make(map[game.Board]float64)
-		n := rules.Empties(b)
+		n := rules.NumEmptyCells(b)
 		for i := range n {
 			for exp, p := range map[int]float64{1: 0.75, 2: 0.25} {
 				least, _ := rules.Canonical(rules.Spawn(b, i, exp))
@@ -59,7 +59,7 @@ func TestAddRandom(t *testing.T) {
 		if got != want {
 			t.Fatalf("%s, want %s", got, want)
 		}
-		if board = got; usual.Rules().Empties(board) == 0 {
+		if board = got; usual.Rules().NumEmptyCells(board) == 0 {
 			board = 0
 		}
 	}

@@ -71,7 +71,7 @@ func (e *expander) spawn(dst []uint64, after uint64, exponent int, cells uint64)
 	var images [8]uint64
 	e.orbit.allImages(after, &images)
 	for ; empty != 0; empty &= empty - 1 {
-		dst = append(dst, e.orbit.leastImageWith(&images, bits.TrailingZeros64(empty)/4, uint64(exponent)))
+		dst = append(dst, e.orbit.leastImageWithTile(&images, bits.TrailingZeros64(empty)/4, uint64(exponent)))
 	}
 	return dst
 }

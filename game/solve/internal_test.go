@@ -61,7 +61,7 @@ func TestOrbit(t *testing.T) {
 					continue
 				}
 				want, _ := rules.Canonical(b.With(i, 2))
-				if got := o.leastImageWith(&images, i, 2); got != uint64(want) {
+				if got := o.leastImageWithTile(&images, i, 2); got != uint64(want) {
 					t.Fatalf("%s: least image of %s with a 4 in cell %d is %x, want %s", shape, b, i, got, want)
 				}
 			}

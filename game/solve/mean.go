@@ -43,7 +43,7 @@ func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 		sum := 0.0
 		for remaining := empty; remaining != 0; remaining &= remaining - 1 {
 			cell := bits.TrailingZeros64(remaining) / 4
-			value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWith(&images, cell, uint64(exponent)))
+			value, ok := values[exponent-1][e.group(cell)].get(e.orbit.leastImageWithTile(&images, cell, uint64(exponent)))
 			if !ok {
 				return 0, errMissing
 			}

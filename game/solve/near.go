@@ -254,7 +254,7 @@ func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) e
 			if layer == nil {
 				return errMissing
 			}
-			index, ok := layer.index.get(r.orbit.leastImageWith(images, bits.TrailingZeros64(remaining)/4, uint64(exponent)))
+			index, ok := layer.index.get(r.orbit.leastImageWithTile(images, bits.TrailingZeros64(remaining)/4, uint64(exponent)))
 			if !ok {
 				return errMissing
 			}

@@ -141,8 +141,8 @@ func (o *orbit) leastImage(board uint64) uint64 {
 	return min(least, transposed, flipped, o.flipV.apply(transposed), o.flipV.apply(flipped))
 }
 
-// leastImageWith returns the least image of a board with a new tile in an empty cell. images are the images of the board without the tile.
-func (o *orbit) leastImageWith(images *[8]uint64, cell int, exponent uint64) uint64 {
+// leastImageWithTile returns the least image of a board with a new tile in an empty cell. images are the images of the board without the tile.
+func (o *orbit) leastImageWithTile(images *[8]uint64, cell int, exponent uint64) uint64 {
 	place := func(symmetry int) uint64 { return images[symmetry] | exponent<<(o.cellShift[symmetry][cell]&63) }
 	least := min(place(0), place(1))
 	if o.images == 2 {

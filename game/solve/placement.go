@@ -90,12 +90,12 @@ func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	if t.problem.Against == Chance {
 		return t.AddRandom(board, rng), nil
 	}
-	_, placement, err := t.leastPlacement(board)
+	_, placement, err := t.opponentPlacement(board)
 	if err != nil {
 		return 0, err
 	}
 	if placement.N < 0 {
-		placement.N = rng.IntN(t.rules.Empties(board))
+		placement.N = rng.IntN(t.rules.NumEmptyCells(board))
 	}
 	if placement.Exp == 0 {
 		placement.Exp = 1
@@ -106,14 +106,14 @@ func (t *Table) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 	return t.rules.Spawn(board, placement.N, placement.Exp), nil
 }
 
-// leastPlacement returns the placement of the opponent on a board, and its value. On the empty board, the value takes the placement of the second
+// opponentPlacement returns the placement of the opponent on a board, and its value. On the empty board, the value takes the placement of the second
 // tile into account.
-func (t *Table) leastPlacement(board game.Board) (float64, Placement, error) {
+func (t *Table) opponentPlacement(board game.Board) (float64, Placement, error) {
 	odds := Odds[float64]{float64(t.problem.Twos), float64(t.problem.Total)}
-	return LeastPlacement(t.problem.Against, odds, t.rules.Empties(board), math.Inf(1), func(empty, exponent int, _ float64) (float64, error) {
+	return LeastPlacement(t.problem.Against, odds, t.rules.NumEmptyCells(board), math.Inf(1), func(empty, exponent int, _ float64) (float64, error) {
 		next := t.rules.Spawn(board, empty, exponent)
 		if board == 0 && !t.won(next) {
-			value, _, err := t.leastPlacement(next)
+			value, _, err := t.opponentPlacement(next)
 			return value, err
 		}
 		value, _, ok := t.Value(next)

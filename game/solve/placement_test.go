@@ -37,12 +37,12 @@ func (r *response) afterTile(b game.Board) float64 {
 	if v, ok := r.known[b]; ok {
 		return v
 	}
-	_, at, err := r.table.leastPlacement(b)
+	_, at, err := r.table.opponentPlacement(b)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	sum, total := 0.0, 0.0
-	for n := range r.table.rules.Empties(b) {
+	for n := range r.table.rules.NumEmptyCells(b) {
 		for exp, odds := range []float64{1: 9, 2: 1} {
 			if exp == 0 || at.N >= 0 && at.N != n || at.Exp != 0 && at.Exp != exp {
 				continue

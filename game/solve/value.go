@@ -32,7 +32,7 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	if err != nil {
 		return err
 	}
-	if err := s.valuePositions(ctx, sum, positions, keepsValues); err != nil {
+	if err := s.computePositionValues(ctx, sum, positions, keepsValues); err != nil {
 		return err
 	}
 	s.valued += s.layerSizes(sum).Positions
@@ -233,8 +233,8 @@ func (r *record) load(ctx context.Context, part int, values *lookup, buffer *scr
 	})
 }
 
-// valuePositions computes the values of the positions of this process from the values of all afterstates in s.afters, and writes them.
-func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, keepsValues bool) error {
+// computePositionValues computes the values of the positions of this process from the values of all afterstates in s.afters, and writes them.
+func (s *solver) computePositionValues(ctx context.Context, sum int, positions *record, keepsValues bool) error {
 	values := s.cachedValues(sum)
 	values.sum = 0
 	if keepsValues {

@@ -80,7 +80,7 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 		defer mutex.Unlock()
 		waiting[part] = encoded
 		for next < len(waiting) && waiting[next] != nil {
-			if err := w.appendParts(waiting[next]); err != nil {
+			if err := w.writeBlocks(waiting[next]); err != nil {
 				return err
 			}
 			w.freeEncoders = append(w.freeEncoders, waiting[next])
@@ -90,8 +90,8 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 	})
 }
 
-// appendParts writes the blocks of an encoder.
-func (w *recordWriter) appendParts(encoded *encoder) error {
+// writeBlocks writes the blocks of an encoder.
+func (w *recordWriter) writeBlocks(encoded *encoder) error {
 	for i, first := range encoded.firsts {
 		w.index = binary.LittleEndian.AppendUint64(w.index, first)
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+encoded.starts[i])

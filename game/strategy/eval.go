@@ -64,7 +64,7 @@ func (p *boardEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, f
 func (p *boardEvaluation) sumOverTiles(
 	board game.Board, fours bool, after func(next game.Board, exponent int) (int64, error),
 ) (two, four int64, err error) {
-	for empty := range p.rules.Empties(board) {
+	for empty := range p.rules.NumEmptyCells(board) {
 		value, err := p.best(p.rules.Spawn(board, empty, 1), 1, after)
 		if err != nil {
 			return 0, 0, err

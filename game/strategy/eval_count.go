@@ -40,7 +40,7 @@ func newCountEvaluation(rules *game.Rules) evaluation {
 
 // valueOf returns the value of a board with one more 2.
 func (c *countEvaluation) valueOf(board game.Board) int64 {
-	return c.blankFactors[c.rules.Empties(board)-1] * (tileSum(board) + 2)
+	return c.blankFactors[c.rules.NumEmptyCells(board)-1] * (tileSum(board) + 2)
 }
 
 // tileSum returns the sum of the tiles.
@@ -71,7 +71,7 @@ func newQuadCounts(plain boardEvaluation, counts *countEvaluation) *quadCountEva
 	for line := range result.slides {
 		row := game.Board(line)
 		next, _, _ := plain.rules.Move(row, game.Left)
-		count := slideCount{merges: int8(plain.rules.Empties(next) - plain.rules.Empties(row))}
+		count := slideCount{merges: int8(plain.rules.NumEmptyCells(next) - plain.rules.NumEmptyCells(row))}
 		if legal := plain.rules.Legal(row); legal.Has(game.Left) || legal.Has(game.Right) {
 			count.moves = 1
 		}

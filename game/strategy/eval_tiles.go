@@ -13,7 +13,7 @@ func newTileEvaluation(rules *game.Rules, inner evaluation) evaluation {
 		return &boardEvaluation{rules: rules, valueOf: quad.meanOverTiles, valueOfLost: quad.value}
 	}
 	return &boardEvaluation{rules: rules, valueOfLost: inner.value, valueOf: func(board game.Board) int64 {
-		empties := rules.Empties(board)
+		empties := rules.NumEmptyCells(board)
 		var two, four int64
 		for empty := range empties {
 			two += inner.value(rules.Spawn(board, empty, 1))

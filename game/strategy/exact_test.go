@@ -222,7 +222,7 @@ func reachable(r *game.Rules) []game.Board {
 	var out []game.Board
 	var add func(b game.Board)
 	spawn := func(b game.Board, each func(game.Board)) {
-		for i := range r.Empties(b) {
+		for i := range r.NumEmptyCells(b) {
 			each(r.Spawn(b, i, 1))
 			each(r.Spawn(b, i, 2))
 		}

@@ -20,7 +20,7 @@ func parseCS221(opts *options, rules *game.Rules) (Strategy, error) {
 			return func(board game.Board) valuer {
 				moves := depth
 				if moves == 0 {
-					moves = variableDepth(rules.Empties(board))
+					moves = variableDepth(rules.NumEmptyCells(board))
 				}
 				return searcher.valuer(moves - 1)
 			}

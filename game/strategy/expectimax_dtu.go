@@ -44,7 +44,7 @@ func parseDTU(eval string, opts *options, rules *game.Rules) (Strategy, error) {
 			return func(board game.Board) valuer {
 				plies := depth
 				if plies == 0 {
-					plies = adaptiveDepth(rules.Empties(board))
+					plies = adaptiveDepth(rules.NumEmptyCells(board))
 				}
 				if plies%2 == 0 {
 					return even.valuer(plies / 2)

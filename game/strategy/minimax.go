@@ -39,7 +39,7 @@ func (s *minimax) place(board game.Board, rounds int, alpha int64) (int64, solve
 		return s.best(s.rules.Spawn(board, empty, exponent), rounds, lower, limit)
 	}
 	odds := solve.Odds[int64]{Twos: game.FourOdds - 1, Total: game.FourOdds}
-	return solve.LeastPlacement(s.against, odds, s.rules.Empties(board), math.MaxInt64, value, func(least int64) bool { return least <= alpha })
+	return solve.LeastPlacement(s.against, odds, s.rules.NumEmptyCells(board), math.MaxInt64, value, func(least int64) bool { return least <= alpha })
 }
 
 // best returns the value of the best move on a board, from a search of rounds rounds with this move. A value of at most alpha, or of at least beta,

@@ -31,7 +31,7 @@ func plainMinimax(rules *game.Rules, e evaluation, against solve.Against, b game
 		return max(best, e.floor())
 	}
 	least, sums := int64(math.MaxInt64), [3]int64{}
-	for n := range rules.Empties(b) {
+	for n := range rules.NumEmptyCells(b) {
 		two, four := value(n, 1), value(n, 2)
 		sums[1], sums[2] = sums[1]+two, sums[2]+four
 		switch against {
@@ -42,7 +42,7 @@ func plainMinimax(rules *game.Rules, e evaluation, against solve.Against, b game
 		}
 	}
 	if against == solve.WorstTile {
-		least = min(sums[1], sums[2]) / int64(rules.Empties(b))
+		least = min(sums[1], sums[2]) / int64(rules.NumEmptyCells(b))
 	}
 	return least
 }

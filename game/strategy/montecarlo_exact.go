@@ -93,7 +93,7 @@ func (r *rollOutDistributions) toMove(board game.Board, limit *workLimit) (*dist
 // spawns yields the boards with one new tile and their weights. The weights add up to game.FourOdds times the number of empty cells.
 func spawns(rules *game.Rules, board game.Board) iter.Seq2[game.Board, int64] {
 	return func(yield func(game.Board, int64) bool) {
-		for i := range rules.Empties(board) {
+		for i := range rules.NumEmptyCells(board) {
 			if !yield(rules.Spawn(board, i, 1), game.FourOdds-1) || !yield(rules.Spawn(board, i, 2), 1) {
 				return
 			}

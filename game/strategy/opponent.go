@@ -137,7 +137,7 @@ func (p *Opponent) Place(board game.Board, rng *rand.Rand) (game.Board, error) {
 		return 0, err
 	}
 	if placement.N < 0 {
-		placement.N = rng.IntN(p.rules.Empties(board))
+		placement.N = rng.IntN(p.rules.NumEmptyCells(board))
 	}
 	if placement.Exp == 0 {
 		placement.Exp = 1

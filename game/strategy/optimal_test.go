@@ -32,7 +32,7 @@ func (e *evaluator) after(b game.Board, tiles int) *big.Rat {
 	if tiles == 0 {
 		return e.value(b)
 	}
-	sum, empties := new(big.Rat), e.rules.Empties(b)
+	sum, empties := new(big.Rat), e.rules.NumEmptyCells(b)
 	for i := range empties {
 		for exp, odds := range []int64{1: 9, 2: 1} {
 			if odds > 0 {

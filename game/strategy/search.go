@@ -48,7 +48,7 @@ func (s *search) expect(board game.Board, rounds int, fours bool) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	return mean(two, four, s.rules.Empties(board), fours), nil
+	return mean(two, four, s.rules.NumEmptyCells(board), fours), nil
 }
 
 // bestMove returns the legal move with the largest value, the first one of several. value is the value of a board after a move. It is not called if

@@ -35,7 +35,7 @@ func (s *cutSearch) after(board game.Board, rounds int, probability float32) (in
 	if known := s.table.get(board); known != nil && int(known.level) <= rounds {
 		return known.value, nil
 	}
-	empties := s.rules.Empties(board)
+	empties := s.rules.NumEmptyCells(board)
 	two, four, err := s.sumOverTiles(board, rounds, probability/float32(empties))
 	if err != nil {
 		return 0, err

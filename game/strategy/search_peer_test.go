@@ -49,9 +49,9 @@ type countingEvaluation struct {
 
 func (c *countingEvaluation) count(b game.Board, fours bool) {
 	const directions, tiles = 4, 2
-	c.moves += c.rules.Empties(b) * directions
+	c.moves += c.rules.NumEmptyCells(b) * directions
 	if fours {
-		c.moves += c.rules.Empties(b) * directions * (tiles - 1)
+		c.moves += c.rules.NumEmptyCells(b) * directions * (tiles - 1)
 	}
 }
 

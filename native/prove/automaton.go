@@ -169,7 +169,7 @@ const maxAutomaton = 200_000
 // accepts finite prefixes, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	if automaton.Condition != nil {
-		return buildConditional(automaton)
+		return buildConditionalAutomaton(automaton)
 	}
 	create := automata.New
 	if coSafe {

@@ -41,10 +41,10 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// buildConditional builds the automaton of a conditional probability from the automata of its two parts: part 0 accepts the paths that satisfy
+// buildConditionalAutomaton builds the automaton of a conditional probability from the automata of its two parts: part 0 accepts the paths that satisfy
 // the formula and the condition, part 1 the paths that violate the condition. The states of the result are the pairs of states of the parts,
 // then the states of part 0, then those of part 1. It starts in a pair, and may jump once to a state of one part.
-func buildConditional(automaton *certificate.Automaton) error {
+func buildConditionalAutomaton(automaton *certificate.Automaton) error {
 	parts := automaton.Parts()
 	for _, part := range parts {
 		if err := buildAutomaton(part, false); err != nil {

@@ -39,6 +39,6 @@ func (*vectorProof) conditionalBounds() (*solve.Values, error) { return nil, err
 
 func (*vectorProof) maxConditional() (*solve.Values, error) { return nil, errLeftOut }
 
-func buildConditional(*certificate.Automaton) error { return errLeftOut }
+func buildConditionalAutomaton(*certificate.Automaton) error { return errLeftOut }
 
 type budgetProduct struct{}

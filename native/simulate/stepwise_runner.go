@@ -223,7 +223,7 @@ func (path *stepwisePath) step() (stepEnd, error) {
 		}
 		return inDeadlock, nil
 	}
-	path.countChoices(len(choices.List))
+	path.recordChoices(len(choices.List))
 	step, transition, err := path.drawer.randomStep(path.state, choices, path.rng)
 	if err != nil {
 		return ended, path.fail(err)
@@ -246,8 +246,8 @@ func (path *stepwisePath) step() (stepEnd, error) {
 	return moved, nil
 }
 
-// countChoices counts a state in which a choice is made at random.
-func (path *stepwisePath) countChoices(count int) {
+// recordChoices counts the state in the outcome of the path if it has several choices, one of which is then drawn.
+func (path *stepwisePath) recordChoices(count int) {
 	switch {
 	case count < 2 || path.continuous:
 	case path.steps.Source.Program().Type == syntax.DTMC:

@@ -248,8 +248,8 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A choice counts as better
-// only if its slack is greater by more than margin.
+// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. The new choice
+// must have a slack that exceeds that of the current choice by more than margin.
 func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, constant, margin float64) (changed bool) {
 	current, best := iteration.choice[unknown], slack[unknown]
 	for _, choice := range choices {

@@ -147,8 +147,8 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	return sys, nil
 }
 
-// newStepEquations is newStepwise for models that may have intervals. With intervals, nature picks the probabilities in each step, no
-// scheduler is recorded, and the error is ErrNotExact if the weights or the rewards have no fractions.
+// newStepEquations returns a system whose equations describe one step, like newStepwise, but also for models with intervals. There, nature picks the
+// probabilities in each step, and no scheduler is recorded. The error is ErrNotExact if the weights or rewards of such a model have no fractions.
 func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	if !graph.Intervals() {
 		return newStepwise(graph, reward, dir, opts)

@@ -18,8 +18,9 @@ const (
 )
 
 // buildTables replaces conjuncts of guards that read a single variable by lookup tables. The table of a variable has, for each value of the
-// variable, the set of candidates that this value does not exclude. The emitted code intersects the sets of the current values: allowed is the
-// intersection, nil if no table is worthwhile. remaining has the candidates without the replaced conjuncts.
+// variable, the set of candidates that this value does not exclude. The emitted code intersects the sets of the current values.
+// allowed has the variables of this code for the intersection; it is nil if no table is worthwhile. remaining has the candidates without the conjuncts
+// that tables replace.
 func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
 	numWords := wordsFor(len(candidates))
 	remaining = slices.Clone(candidates)

@@ -29,7 +29,7 @@ func (t *translator) expandSampling(original edge, context *exprContext) edge {
 func (t *translator) expandSampled(original destination, context *exprContext) []destination {
 	destinations := []destination{original}
 	for i, assignment := range original.assigns {
-		for _, sampled := range appendParts(nil, assignment.value, isSampled) {
+		for _, sampled := range appendOutermostParts(nil, assignment.value, isSampled) {
 			outcomes := t.outcomes(sampled, context)
 			t.limitSampled(sampled.Start, len(destinations)*len(outcomes))
 			destinations = withEachDrawn(destinations, i, sampled, outcomes)

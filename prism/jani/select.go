@@ -22,7 +22,7 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 
 // expandSelectionsIn expands all selections in the value of one assignment, given by the indices of its destination and of the assignment.
 func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, value *jsonValue, context *exprContext) []edge {
-	for _, selection := range appendParts(nil, value, isTruncatedSelection) {
+	for _, selection := range appendOutermostParts(nil, value, isTruncatedSelection) {
 		if copies[0].rate != nil {
 			t.abort(selection.Start, "found a selection on an edge with a rate, which is not supported")
 		}
@@ -59,8 +59,8 @@ func (e edge) withSelected(destination, assign int, selection *jsonValue, select
 	return e
 }
 
-// appendParts appends the outermost parts of an expression that have a property.
-func appendParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonValue) bool) []*jsonValue {
+// appendOutermostParts appends the outermost parts of an expression that have a property.
+func appendOutermostParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonValue) bool) []*jsonValue {
 	if value == nil {
 		return parts
 	}
@@ -68,10 +68,10 @@ func appendParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonVal
 		return append(parts, value)
 	}
 	for _, element := range value.elements {
-		parts = appendParts(parts, element, hasProperty)
+		parts = appendOutermostParts(parts, element, hasProperty)
 	}
 	for _, member := range value.members {
-		parts = appendParts(parts, member.value, hasProperty)
+		parts = appendOutermostParts(parts, member.value, hasProperty)
 	}
 	return parts
 }

@@ -57,7 +57,7 @@ func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
 // Timed reports whether the model has continuous time: it is a CTMC or a Markov automaton.
 func (p *Program) Timed() bool { return p.Type == syntax.CTMC || p.model.IsMarkovAutomaton() }
 
-// IsDTMCOrMDP reports whether the model is a DTMC or an MDP, and not the embedded MDP of a Markov automaton.
+// IsDTMCOrMDP reports whether the model is a DTMC or an MDP. It is false for a Markov automaton, although its type is that of its embedded MDP.
 func (p *Program) IsDTMCOrMDP() bool {
 	return (p.Type == syntax.DTMC || p.Type == syntax.MDP) && !p.model.IsMarkovAutomaton()
 }

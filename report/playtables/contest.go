@@ -222,7 +222,7 @@ func ContestChart(contest *play.Contest) (*plot.Chart, error) {
 	}
 	var exponents []int
 	for _, player := range standing(contest) {
-		series, reached, err := reachedSeries(contest, player)
+		series, reached, err := reachedTilesSeries(contest, player)
 		if err != nil {
 			return nil, err
 		}
@@ -232,9 +232,9 @@ func ContestChart(contest *play.Contest) (*plot.Chart, error) {
 	return chart, nil
 }
 
-// reachedSeries returns the share of a player's games that reached each tile, from the smallest to the largest final tile. It also returns the
+// reachedTilesSeries returns the share of a player's games that reached each tile, from the smallest to the largest final tile. It also returns the
 // exponents of the final tiles. The intervals hold together with the confidence of the contest, by the Bonferroni inequality.
-func reachedSeries(contest *play.Contest, index int) (series plot.Series, exponents []int, err error) {
+func reachedTilesSeries(contest *play.Contest, index int) (series plot.Series, exponents []int, err error) {
 	p := &contest.Players[index]
 	series.Name = p.Strategy
 	for exponent, games := range p.Largest {

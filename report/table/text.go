@@ -43,9 +43,13 @@ func (t *Table) writeNotes(out *bytes.Buffer, opt Options) {
 	}
 }
 
-// writeBody prints the table as a grid. If the grid is too wide, it first prints the columns in which all rows are equal, and then the other columns
-// as a grid. If that is too wide as well, it prints each row as a block of lines. With opt.Whole it breaks code only at blanks, and only if that
-// avoids blocks.
+// writeBody prints the table in the first of three layouts that fits the width:
+//
+//   - a grid;
+//   - a line for each column that has the same text in all rows, and a grid of the other columns;
+//   - a block of lines for each row.
+//
+// With opt.Whole it breaks code only at blanks, and only if that avoids blocks.
 func (t *Table) writeBody(out *bytes.Buffer, opt Options) {
 	if opt.Whole {
 		whole := t.whole()

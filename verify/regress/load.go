@@ -356,7 +356,8 @@ func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	}
 }
 
-// chooseTerms selects the terms that apply to an instance. The first extraTerms elements of terms are from outside of the properties file.
+// chooseTerms selects the TILECHECK annotation that applies to an instance. The first extraTerms elements of terms come from a suite file or an index, the
+// others from the properties file.
 func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
 	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
 	for i := range extraTerms {
@@ -367,8 +368,8 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 	}
 }
 
-// chooseResult selects the expected result that applies to an instance. The first extraResults elements of results are from outside of the properties
-// file.
+// chooseResult selects the expected result that applies to an instance. The first extraResults elements of results come from a suite file or an index, the
+// others from the properties file.
 func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {

@@ -122,7 +122,7 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	return option
 }
 
-// readSwitch stores the meaning of a switch of PRISM in the options. It skips a switch with a wrong number of arguments.
+// readSwitch sets the option that a switch of PRISM stands for. It ignores a switch with a wrong number of arguments, which was reported before.
 func (r *optionReader) readSwitch(option *Switch) {
 	count, _ := arity(option.Name())
 	if len(option.Words) != 1+count { // an error about the number of arguments is already recorded

@@ -63,7 +63,7 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 		toNode: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
 	}
 	paths.collectIncoming()
-	return paths, paths.findLikeliest()
+	return paths, paths.findLikeliestPaths()
 }
 
 // collectIncoming stores the transitions into each node, by a counting sort. It omits nodes from which no target is reachable.
@@ -127,11 +127,11 @@ func (paths *Paths) precedes(a, b pathEntry) bool {
 	) < 0
 }
 
-// findLikeliest finds the most probable path to every node. The queue is ordered by rounded probabilities, so a node is processed again
+// findLikeliestPaths finds the most probable path to every node. The queue is ordered by rounded probabilities, so a node is processed again
 // after a better path to it is found.
 //
 // Source: Dijkstra (1959), with label correction.
-func (paths *Paths) findLikeliest() error {
+func (paths *Paths) findLikeliestPaths() error {
 	targetIsReachable := paths.incomingStart[paths.goal] < paths.incomingStart[paths.goal+1]
 	if !targetIsReachable {
 		return nil
@@ -201,7 +201,7 @@ func (paths *Paths) Next() (*Path, error) {
 
 // nextEntry returns the next path to the goal. It returns nil after the last one.
 func (paths *Paths) nextEntry() (*pathEntry, error) {
-	isFirst := paths.returned == 0 // findLikeliest has found the first path
+	isFirst := paths.returned == 0 // findLikeliestPaths has found the first path
 	if !isFirst {
 		if err := paths.findNth(paths.goal, paths.returned+1); err != nil {
 			return nil, err

@@ -433,7 +433,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 		first := space.State(nil, int(search.deadlocks[0]))
 		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first), Values: first}
 	}
-	search.store.releaseTable()
+	search.store.releaseHashTable()
 	if search.expanded < search.store.n {
 		space.unexplored = sparse.NewSet(search.store.n)
 		space.withinDepth = search.opts.Depth > 0 && search.depth == search.opts.Depth && search.expanded == search.levelEnd

@@ -122,7 +122,7 @@ func (space *Space) storeValuations(imported *Imported) error {
 			return &DuplicateError{first, state}
 		}
 	}
-	space.store.releaseTable()
+	space.store.releaseHashTable()
 	return nil
 }
 

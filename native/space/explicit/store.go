@@ -163,8 +163,8 @@ func (store *store) resize(logSlots uint) {
 	}
 }
 
-// releaseTable drops the hash table to save memory after the last state was added. find rebuilds it if necessary.
-func (store *store) releaseTable() { store.slots = nil }
+// releaseHashTable drops the hash table to save memory after the last state was added. find rebuilds it if necessary.
+func (store *store) releaseHashTable() { store.slots = nil }
 
 // find returns the number of a state, and whether the store has it. It is safe for concurrent use.
 func (store *store) find(packed []uint64) (int, bool) {
@@ -173,7 +173,7 @@ func (store *store) find(packed []uint64) (int, bool) {
 	return max(number, 0), number >= 0
 }
 
-// restoreTable rebuilds the hash table if releaseTable dropped it.
+// restoreTable rebuilds the hash table if releaseHashTable dropped it.
 func (store *store) restoreTable() {
 	if store.slots != nil {
 		return
