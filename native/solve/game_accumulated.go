@@ -116,7 +116,7 @@ func (v *Values) isInfinite(s int) bool {
 // Let p(s) be the value of reaching target, and u(s) the total reward until endStates. The value of a pair (s, a) is infinite where u
 // is infinite: the maximizer collects rewards for a long time, and then moves to target. Elsewhere it is at least a*p(s) and at most a+u(s).
 // The product ends with these bounds where a reaches a limit. The limit grows until the bounds are narrow.
-// For fractions, both sides only make choices beyond the limit that are optimal for p (see laterRewardAndLimit).
+// For fractions, both sides only make choices beyond the limit that are optimal for p (see largeReward).
 type accumulation struct {
 	game             *Game
 	ctx              context.Context

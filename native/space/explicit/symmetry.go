@@ -37,7 +37,9 @@ func (canonical *canonicaliser) canonicalise(packed []uint64) {
 		for _, class := range canonical.classes {
 			canonical.sortModules(state, class)
 		}
-		canonical.minimise(state)
+		if len(canonical.permutations) > 0 {
+			canonical.minimise(state)
+		}
 	}
 }
 
