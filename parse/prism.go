@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -211,7 +210,7 @@ func (parser *prismParser) parseIteration(key, value string) bool {
 	return true
 }
 
-var tookIterations = regexp.MustCompile(`^(.{1,200}) took ([0-9]{1,18}) iter(?:ation)?s\b`)
+var tookIterations = lazyRegexp(`^(.{1,200}) took ([0-9]{1,18}) iter(?:ation)?s\b`)
 
 // otherLine parses a line without a known key.
 func (parser *prismParser) otherLine(line string) {
@@ -239,18 +238,18 @@ func (parser *prismParser) otherLine(line string) {
 	case strings.HasPrefix(line, "java.lang.StackOverflowError"):
 		parser.stack = true
 	case strings.Contains(line, " took "):
-		if match := tookIterations.FindStringSubmatch(line); match != nil && !strings.HasPrefix(line, "Prob") {
+		if match := tookIterations().FindStringSubmatch(line); match != nil && !strings.HasPrefix(line, "Prob") {
 			parser.recordIteration(match[1], leadingCount(match[2]))
 		}
 	}
 	parser.recordException(line)
 }
 
-var exceptionLine = regexp.MustCompile(`^[a-z]\w*(\.\w+)+(Exception|Error)\b`)
+var exceptionLine = lazyRegexp(`^[a-z]\w*(\.\w+)+(Exception|Error)\b`)
 
 // recordException records the first line of a stack trace.
 func (parser *prismParser) recordException(line string) {
-	if len(line) < maxText && exceptionLine.MatchString(line) {
+	if len(line) < maxText && exceptionLine().MatchString(line) {
 		parser.exception = line
 	}
 }
@@ -410,11 +409,11 @@ func (parser *prismParser) modelConstants(text string) {
 	}
 }
 
-var listedLine = regexp.MustCompile(`^\([0-9]+\) `)
+var listedLine = lazyRegexp(`^\([0-9]+\) `)
 
 // parseListed parses a line of the list of properties. It returns false for other lines, which end the list.
 func (parser *prismParser) parseListed(line string) bool {
-	number := listedLine.FindString(line)
+	number := listedLine().FindString(line)
 	if number == "" {
 		parser.listing = false
 		return false
@@ -426,14 +425,14 @@ func (parser *prismParser) parseListed(line string) bool {
 	return true
 }
 
-var resultForm = regexp.MustCompile(`^Result(?: \(([^()]{1,200})\))?: (.*)$`)
+var resultForm = lazyRegexp(`^Result(?: \(([^()]{1,200})\))?: (.*)$`)
 
-var countForm = regexp.MustCompile(`^[0-9]+ propert(y|ies)$`)
+var countForm = lazyRegexp(`^[0-9]+ propert(y|ies)$`)
 
 // beginList parses the line that begins the list of properties, such as "2 properties:". It returns false for other lines.
 func (parser *prismParser) beginList(line string) bool {
 	key, rest, _ := strings.Cut(line, ":")
-	if rest != "" || parser.begun || !parser.typed || len(parser.log.Listed) > 0 || !countForm.MatchString(key) {
+	if rest != "" || parser.begun || !parser.typed || len(parser.log.Listed) > 0 || !countForm().MatchString(key) {
 		return false
 	}
 	parser.listing, parser.phase = true, running
@@ -446,7 +445,7 @@ func (parser *prismParser) parseResultLine(line string, isCut bool) bool {
 	if !strings.HasPrefix(line, "Result") {
 		return false
 	}
-	match := resultForm.FindStringSubmatch(line)
+	match := resultForm().FindStringSubmatch(line)
 	switch {
 	case match == nil || !parser.typed:
 		return false

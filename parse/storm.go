@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,13 +92,13 @@ func (options stormOptions) bound(value result.Value) *result.Interval {
 }
 
 var (
-	stormBanner   = regexp.MustCompile(`^Storm ([0-9]+\.[0-9][^\n]{0,60})$`)
-	stormHeading  = regexp.MustCompile(`^Model checking property "([^"]*)": (.*) \.\.\.$`)
-	stormResult   = regexp.MustCompile(`^Result( till abort)? \((for (?:initial|'.*') states)\): (.*)$`)
-	stormMessage  = regexp.MustCompile(`^ ?(ERROR|WARN|INFO|DEBUG|TRACE) \([^()]*:[0-9]+\): (.*)$`)
-	stormLabel    = regexp.MustCompile(`^   \* (.*) -> ([0-9]{1,18}) (?:item|state)\(s\)`)
-	stormProgress = regexp.MustCompile(`^Completed ([0-9]{1,18}) (.*?) (?:\(out of ([0-9]{1,18})\) )?in [0-9]+s`)
-	stormExplored = regexp.MustCompile(`^Explored ([0-9]{1,18}) states in `)
+	stormBanner   = lazyRegexp(`^Storm ([0-9]+\.[0-9][^\n]{0,60})$`)
+	stormHeading  = lazyRegexp(`^Model checking property "([^"]*)": (.*) \.\.\.$`)
+	stormResult   = lazyRegexp(`^Result( till abort)? \((for (?:initial|'.*') states)\): (.*)$`)
+	stormMessage  = lazyRegexp(`^ ?(ERROR|WARN|INFO|DEBUG|TRACE) \([^()]*:[0-9]+\): (.*)$`)
+	stormLabel    = lazyRegexp(`^   \* (.*) -> ([0-9]{1,18}) (?:item|state)\(s\)`)
+	stormProgress = lazyRegexp(`^Completed ([0-9]{1,18}) (.*?) (?:\(out of ([0-9]{1,18})\) )?in [0-9]+s`)
+	stormExplored = lazyRegexp(`^Explored ([0-9]{1,18}) states in `)
 )
 
 // line parses a line of the output. isCut says that the end of the line was dropped.
@@ -130,7 +129,7 @@ func (parser *stormParser) otherLine(line string) {
 	if hasKey && (parser.parsePreamble(key, value) || parser.inModel && parser.parseSize(key, value)) {
 		return
 	}
-	if match := stormBanner.FindStringSubmatch(line); match != nil && parser.log.Version == "" {
+	if match := stormBanner().FindStringSubmatch(line); match != nil && parser.log.Version == "" {
 		parser.log.Version = match[1]
 		return
 	}
@@ -216,7 +215,7 @@ func (parser *stormParser) parseLabel(line string) bool {
 		return false
 	}
 	count := int64(-1) // unknown
-	if match := stormLabel.FindStringSubmatch(line); match != nil {
+	if match := stormLabel().FindStringSubmatch(line); match != nil {
 		name, count = match[1], leadingCount(match[2])
 	}
 	build := parser.lastBuild()
@@ -233,7 +232,7 @@ func (parser *stormParser) parseLabel(line string) bool {
 
 // parseHeading parses the heading of a property and begins it.
 func (parser *stormParser) parseHeading(line string) {
-	match := stormHeading.FindStringSubmatch(line)
+	match := stormHeading().FindStringSubmatch(line)
 	if match == nil || !parser.inputParsed { // before that, the line is part of the printed command line
 		return
 	}
@@ -255,7 +254,7 @@ func (parser *stormParser) closeWithoutResult() {
 
 // parseResult parses a line with a result. isCut says that the end of the line was dropped.
 func (parser *stormParser) parseResult(line string, isCut bool) {
-	match := stormResult.FindStringSubmatch(line)
+	match := stormResult().FindStringSubmatch(line)
 	property := parser.current()
 	switch {
 	case match == nil && property == nil:
@@ -387,7 +386,7 @@ func (parser *stormParser) closeWithFailure(failure *result.Failure) {
 
 // parseMessage parses a line of Storm's log. It records warnings and errors.
 func (parser *stormParser) parseMessage(line string) {
-	match := stormMessage.FindStringSubmatch(line)
+	match := stormMessage().FindStringSubmatch(line)
 	if match == nil {
 		parser.stderr.line(line)
 		return
@@ -480,9 +479,9 @@ func (parser *stormParser) parseProgress(line string) {
 	if parser.opts.Progress == nil {
 		return
 	}
-	if match := stormProgress.FindStringSubmatch(line); match != nil {
+	if match := stormProgress().FindStringSubmatch(line); match != nil {
 		parser.reportProgress(progress.Iterations, leadingCount(match[1]), leadingCount(match[3]))
-	} else if match := stormExplored.FindStringSubmatch(line); match != nil {
+	} else if match := stormExplored().FindStringSubmatch(line); match != nil {
 		parser.reportProgress(progress.States, leadingCount(match[1]), 0)
 	}
 }

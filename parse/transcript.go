@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 )
 
@@ -14,7 +13,7 @@ type Transcript struct {
 	End            End
 }
 
-var exitLine = regexp.MustCompile(`\[exit code (-?[0-9]{1,4})\]\r?\n?$`)
+var exitLine = lazyRegexp(`\[exit code (-?[0-9]{1,4})\]\r?\n?$`)
 
 // ReadTranscript reads a recording of standard output. Optional parts are a first line "$ command", a line "[stderr]" with the standard error after
 // it, and "[exit code N]" at the end.
@@ -24,7 +23,7 @@ func ReadTranscript(data []byte) Transcript {
 		command, after, _ := bytes.Cut(afterDollar, []byte("\n"))
 		transcript.Command, data = clean(bytes.TrimSuffix(command, []byte("\r"))), after
 	}
-	if match := exitLine.FindSubmatchIndex(data); match != nil {
+	if match := exitLine().FindSubmatchIndex(data); match != nil {
 		code, err := strconv.Atoi(string(data[match[2]:match[3]]))
 		if err == nil {
 			transcript.End, data = End{Known: true, Code: code}, data[:match[0]]

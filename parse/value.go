@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +14,9 @@ import (
 )
 
 var (
-	integerForm  = regexp.MustCompile(`^-?[0-9]+$`)
-	decimalForm  = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-	fractionForm = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
+	integerForm  = lazyRegexp(`^-?[0-9]+$`)
+	decimalForm  = lazyRegexp(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	fractionForm = lazyRegexp(`^-?[0-9]+/[0-9]+$`)
 )
 
 // errForm says that a value has an unsupported form.
@@ -38,17 +37,17 @@ func parseScalar(text string) (result.Value, error) {
 		return result.Value{Kind: result.Number, Num: math.Inf(-1)}, nil
 	}
 	switch {
-	case integerForm.MatchString(text):
+	case integerForm().MatchString(text):
 		value, err := parseRational(text)
 		value.Kind = result.Integer
 		return value, err
-	case decimalForm.MatchString(text):
+	case decimalForm().MatchString(text):
 		number, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return result.Value{}, errForm("number outside the range of a double: " + clip(text, 80))
 		}
 		return result.Value{Kind: result.Number, Num: number}, nil
-	case fractionForm.MatchString(text):
+	case fractionForm().MatchString(text):
 		return parseRational(text)
 	}
 	return result.Value{}, errForm(fmt.Sprintf("found %q, want a number, a fraction or a Boolean", clip(text, 80)))

@@ -25,6 +25,7 @@ import (
 	"tilecheck/internal/build"
 	"tilecheck/internal/memory"
 	_ "tilecheck/internal/memory/startup" // before the Go runtime starts
+	"tilecheck/internal/quickstart"
 	"tilecheck/modelgen"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
@@ -161,6 +162,7 @@ func (e *system) widthOf(w io.Writer) int {
 // main runs the program in a supervised process if memory.Supervise starts one. Otherwise this is the supervised process, or none is needed, and main
 // runs the program itself.
 func main() {
+	quickstart.End()
 	if code, exhausted, supervised := memory.Supervise(os.Stderr); supervised {
 		if exhausted {
 			fmt.Fprintln(os.Stderr, "tilecheck: memory limit reached: the system gives this process no more addresses (ulimit -v)")

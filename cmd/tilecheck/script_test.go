@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -47,12 +48,22 @@ func (w withoutTools) Run() int {
 	return w.tests.Run()
 }
 
-// startQuickly is the environment of our tests, which start a thousand programs.
-// When one with testcontainers starts, it looks at each process of the machine,
-// which takes longer than all else that it does; and a third of the rest is to
-// collect garbage twice.
-func startQuickly() map[string]string {
-	return map[string]string{"HOST_PROC": "/nonexistent", "GOGC": "400"}
+// startQuickly returns the environment of the thousand programs that our tests start. A third of the time of a start is garbage collection.
+func startQuickly() map[string]string { return map[string]string{"GOGC": "400"} }
+
+// The program initialises the package quickstart before the package that would list all processes.
+func TestQuickStart(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), ownProgram(t), "--version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	trace, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick := bytes.Index(trace, []byte("init tilecheck/internal/quickstart "))
+	slow := bytes.Index(trace, []byte("init github.com/shirou/gopsutil/v4/process "))
+	if quick < 0 || slow < quick {
+		t.Errorf("quickstart is initialised at byte %d of the trace, gopsutil at byte %d", quick, slow)
+	}
 }
 
 // ownProgram is the program under test, as testscript.Main has put it on the path: nothing has to be built for a test that kills it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Excerpt returns a line of a text and a second line with a caret below a column, which counts bytes from 1. It cuts a line
@@ -30,14 +30,14 @@ func Excerpt(text []byte, row, col, width int) string {
 	if cut := cutLeft(before, room*2/3); len(cut) < len(before) {
 		before = dots + cut
 	}
-	if cut := runewidth.Truncate(behind, max(room-columns(before), room/3), dots); len(cut) < len(behind) {
+	if cut := displaywidth.TruncateString(behind, max(room-columns(before), room/3), dots); len(cut) < len(behind) {
 		behind = cut
 	}
 	return indent + before + behind + "\n" + indent + strings.Repeat(" ", columns(before)) + "^\n"
 }
 
 // columns returns the width of a text on a terminal.
-func columns(text string) int { return runewidth.StringWidth(text) }
+func columns(text string) int { return displaywidth.String(text) }
 
 // cutLeft returns the longest suffix of a text that is at most width columns wide.
 func cutLeft(text string, width int) string {

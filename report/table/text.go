@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/clipperhouse/displaywidth"
 
 	"tilecheck/internal/printable"
 )
@@ -389,7 +389,7 @@ func displayWidth(line string) int {
 	if ascii(line) {
 		return len(line)
 	}
-	return twwidth.WidthWithOptions(line, twwidth.Options{})
+	return displaywidth.String(line)
 }
 
 // ascii reports whether a line has printable ASCII characters only, one column each.
