@@ -64,7 +64,7 @@ var sinks = []struct {
 }{
 	{"github.com/tetratelabs/wazero", []string{"prism/compile", "game/solve/draw"}, "compiled models and Graphviz run in machines of their own"},
 	{"github.com/alecthomas/kong", []string{"cmd/tilecheck"}, "only the command knows flags"},
-	{"github.com/olekukonko/tablewriter", []string{"report/table"}, "every table is printed by one package"},
+	{"github.com/clipperhouse/displaywidth", []string{"report/table", "internal/printable"}, "the width of a text on a terminal is needed in tables and in excerpts"},
 	{"golang.org/x/image", []string{"report/plot"}, "every picture is a chart"},
 	{"github.com/testcontainers", []string{"containers"}, "only one area knows Docker"},
 	{"github.com/moby/moby", []string{"containers"}, "only one area knows Docker"},
