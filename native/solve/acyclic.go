@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic stores bounds for the maybe states in sys.values. One pass is enough, because it solves the successors of a state first.
-// It returns false without a result if several maybe states form a cycle.
+// solveAcyclic computes bounds for the maybe states if every cycle among them is a self-loop. It solves the successors of a state before
+// the state itself, so one pass is enough. It returns false, and computes nothing, if several maybe states form a cycle.
 func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
@@ -15,7 +15,7 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse
 	}
 	meter := newMeter(ctx, opts, len(order.Order))
 	for i, first := range order.Start[:len(order.Start)-1] {
-		states := order.Order[first:order.Start[i+1]] // no transition leads from one of them to another
+		states := order.Order[first:order.Start[i+1]] // there are no transitions between these states
 		sys.solveIndependent(states)
 		meter.progress.Done += len(states)
 		if err := meter.addWork(4 * len(states)); err != nil {
@@ -27,21 +27,21 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse
 
 // solveIndependent solves states without transitions between them, in parallel.
 func (sys *system) solveIndependent(states []uint32) {
-	inParallelParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
+	inParallelParts(len(states), 1000, func(from, to int) { sys.solveStates(states[from:to]) })
 }
 
-// solveEach stores bounds for states whose other successors are solved.
-func (sys *system) solveEach(states []uint32) {
+// solveStates stores bounds for the given states. All their successors, except the states themselves, must be solved.
+func (sys *system) solveStates(states []uint32) {
 	for _, s := range states {
-		if bounds := sys.optimumOfSolved(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
+		if bounds := sys.optimumOverChoices(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
 			sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		}
 	}
 }
 
-// optimumOfSolved returns the optimum over the choices of state s. All other successors of s must be solved.
+// optimumOverChoices returns bounds on the optimal probability of state s over its choices. All successors except s itself must be solved.
 // If the optimal choice stays in s forever, the value is 0 and the choice is sparse.None.
-func (sys *system) optimumOfSolved(s int) bestBounds {
+func (sys *system) optimumOverChoices(s int) bestBounds {
 	model := sys.graph.Model
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := model.Choices(s)

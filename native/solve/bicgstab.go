@@ -30,7 +30,7 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
-		if residual > previous/4 {
+		if residual > previous/4 { // the restart has gained less than a factor of 4
 			slowRestarts++
 		}
 		isPrecise := residual <= elim.precision
@@ -71,7 +71,8 @@ type bicgstab struct {
 	scale, x, residual []float64
 }
 
-// rescale sets the scale of each unknown to the magnitude of its value. Then it computes the scaled solution and the residual.
+// rescale makes the unknowns similar in size: the scale of each unknown becomes the magnitude of its value. Then it computes the scaled
+// unknowns x, with values[k] = x[k] * scale[k], and the residual rhs - (I - P) values, divided by the scales.
 func (iteration *bicgstab) rescale(values []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for k, value := range values {
@@ -93,7 +94,7 @@ func (iteration *bicgstab) multiply(vector, product []float64) {
 	})
 }
 
-// sumTerms returns the sum of the terms of equation k: each weight times the entry of the vector and its scale.
+// sumTerms returns (P scaled)[k], where scaled[i] = scale[i] * vector[i] and P has the weights of the current scheduler.
 func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
 	choice := iteration.solver.choice[k]
 	if choice == sparse.None {
@@ -108,8 +109,8 @@ func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
 	return sum
 }
 
-// iterate takes at most the given number of Bi-CGSTAB steps, and returns the number of steps taken.
-// It stops if the norm of the residual is at most precision, or at a breakdown (a division by zero).
+// iterate performs at most the given number of Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
+// most precision, or at a breakdown (a division by zero).
 func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(iteration.x)
 	shadow := slices.Clone(iteration.residual)

@@ -59,7 +59,7 @@ func (block *Block) ownValues() []float64 {
 	return nil
 }
 
-// rangeOf returns the index of the range that contains a state, by binary search.
+// rangeOf returns the index in block.Ranges of the range that contains a state. It uses binary search.
 func (block *Block) rangeOf(state int64) uint32 {
 	low, high := 0, len(block.Ranges)
 	for high-low > 1 {
@@ -127,8 +127,8 @@ func (block *Block) forEachState(visit func(i int, row uint32)) {
 	}
 }
 
-// evaluate returns the optimum over the choices of a state. row is the position of its row in Operands. upper says whether the result is
-// an upper bound, which is rounded up, or a lower bound, which is rounded down.
+// evaluate returns a bound on the optimal value of a state over its choices. The operands of the state begin at index row of Operands. If
+// upper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
 func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
@@ -145,8 +145,9 @@ func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	return min(best, 1)
 }
 
-// evaluateChoice returns the value of the choice of a state whose operands are at [position, end). It rounds an upper bound up and a lower
-// bound down. It eliminates a self-loop: it divides by the sum of the other weights.
+// evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
+// targets. If the choice has a self-loop, or if weights are rates, the sum is divided by the total weight of the other targets. If upper is
+// true, the result is rounded up, otherwise down.
 func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]

@@ -57,9 +57,9 @@ func (budget Budget) maxCost() int {
 	return greatest
 }
 
-// solveBudgets computes the values for all budgets in increasing order, and returns the values for the last budget.
-// recent is a ring of the values for the latest budgets. It ends early if as many successive budgets as the ring has entries have equal
-// values: then all greater budgets have the same values.
+// solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The slice recent is a ring
+// buffer: the values for budget k are at index k modulo its length. No choice costs more than this length minus 1. So if that many
+// successive budgets have equal values, all greater budgets have the same values, and the computation stops.
 func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values, meter *meter) (values *Values, err error) {
 	numEqual := 0 // the number of successive budgets with equal values
 	for k := 0; k <= budget.Limit && numEqual < len(recent); k++ {
@@ -77,7 +77,8 @@ func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values,
 	return values, nil
 }
 
-// solveBudget sets the values of the states for a budget, in the given order. recent is a ring of values by budget.
+// solveBudget computes the value of each state for one budget, in the given order, and stores the values at index budget modulo
+// len(recent).
 func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []*Values, meter *meter) error {
 	values := recent[budget%len(recent)]
 	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
@@ -97,7 +98,7 @@ func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []
 	return nil
 }
 
-// zeroCostGraph returns the graph of the choices without cost. Each state has one row with the targets of all these choices.
+// zeroCostGraph returns a graph with an edge from each state to every target of its choices without cost.
 func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range model.NumStates() {
@@ -113,7 +114,8 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	return result
 }
 
-// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to values for budget-k.
+// budgetOptimum returns bounds on the optimal probability of state s with the given budget. A choice that costs k leads to the values for
+// budget-k.
 func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)
@@ -132,7 +134,8 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the exact value of state s with the given budget. A choice of cost k leads to values for budget-k.
+// budgetOptimumRat returns the exact optimal probability of state s with the given budget. A choice that costs k leads to the values for
+// budget-k.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {

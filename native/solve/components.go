@@ -11,18 +11,18 @@ import (
 // elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
-// solve returns the solution of the equations of all maybe states. It solves one strongly connected component after the other, successors
-// first. zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever without reward.
-func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
+// solve returns bounds on the solution of the equations of all maybe states. It solves the strongly connected components one by one,
+// successors first. canStayWithoutReward says that a scheduler may be able to stay in the maybe states forever without reward.
+func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
 	cyclic := sys.cyclicComponents(components)
-	if zeroRewardEnds && sys.graph.Kind == sparse.MDP && !cyclic.Empty() {
+	if canStayWithoutReward && sys.graph.Kind == sparse.MDP && !cyclic.Empty() {
 		if err := sys.findEndComponents(ctx, components, cyclic); err != nil {
 			return nil, err
 		}
 	}
-	eps := opts.epsilon() / float64(sys.cyclicDepth(components, cyclic))
-	if sys.rounding.coarseGrid() { // the grid widens the bounds on both sides
+	eps := opts.epsilon() / float64(sys.cyclicDepth(components, cyclic)) // because the widths of components add up
+	if sys.rounding.coarseGrid() {                                       // the grid widens the bounds on both sides
 		eps /= 2
 	}
 	if err := sys.solveComponents(ctx, components, opts, eps); err != nil {
@@ -119,7 +119,8 @@ func (sys *system) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	return zeroReward
 }
 
-// cyclicDepth returns the greatest number of cyclic components on a path, at least 1. The widths of bounds add up along such a path.
+// cyclicDepth returns the greatest number of components with several states that one path visits, at least 1. The widths of the bounds of
+// these components can add up.
 func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
 	if cyclic.Empty() {
 		return 1
@@ -172,7 +173,8 @@ func (index *unknownIndex) reset(members []uint32) {
 	}
 }
 
-// localSystem builds the equations of one component, and stores the unknown of each member in index. The caller must reset index.
+// localSystem builds the equations of one strongly connected component. It stores the number of each member's unknown in index, which the
+// caller must reset.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
@@ -218,8 +220,8 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 	local.evalErr = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component: each end component and each other state is an unknown. It returns the states of
-// each unknown.
+// numberUnknowns numbers the unknowns of a component. All states of an end component without reward share one unknown; every other state
+// has its own. It stores the unknown of each member in index, and returns the states of each unknown.
 func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
@@ -238,8 +240,8 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends choice c of state s to a local system, unless all its transitions are self-loops.
-// The weights are divided by their sum without self-loops.
+// addLocalRow appends the equation of choice c of state s to a local system, unless all transitions of c stay in the unknown of s. The
+// weights and the constant are divided by the sum of the weights of the other transitions.
 func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
 	firstTerm := len(local.column)
 	row := sys.addTerms(local, s, c, index)
@@ -274,7 +276,8 @@ type localRow struct {
 	mustDivide   bool    // the weights do not sum to 1
 }
 
-// addTerms appends the terms of choice c of state s: its transitions to other unknowns of the component.
+// addTerms appends a term for each transition of choice c to another unknown of the component. It adds all other transitions, except
+// self-loops, to the constant of the returned row.
 func (sys *system) addTerms(local *localSystem, s, c int, index *unknownIndex) localRow {
 	unknown := index.ofState[s]
 	reward := sys.reward.OfChoice(s, c)
@@ -308,8 +311,9 @@ func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	}
 }
 
-// inheritWidth records the width of the bounds on a constant, which comes from successors outside of the component. No method that solves
-// the component can make its bounds narrower. exitWeight is the weight of the choice that leaves the component.
+// inheritWidth records how wide the bounds of a constant are. They are wide because the values of successors outside of the component are
+// not known precisely, so no method can make the bounds in the component narrower. exitWeight is the weight of the transitions to these
+// successors.
 func (local *localSystem) inheritWidth(lower, upper, exitWeight float64) {
 	switch {
 	case math.IsInf(upper, 1): // a successor has no upper bound
@@ -323,7 +327,7 @@ func (local *localSystem) inheritWidth(lower, upper, exitWeight float64) {
 	}
 }
 
-// storeSolution copies the solution of a local system to the states of the component.
+// storeSolution copies the bounds and the scheduler of a local system to the states of its component, and clears the index of unknowns.
 func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	sys.values.Converged = sys.values.Converged && local.converged
 	sys.values.Extended = sys.values.Extended || local.extended
@@ -335,8 +339,8 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 	index.reset(members)
 }
 
-// storeScheduler copies the local choice of each unknown to the state that has this choice in the model. An unknown that is an end
-// component has several states; the other states get their choices from leaveEndComponents.
+// storeScheduler translates the scheduler of a local system to the model. If an unknown is a whole end component, only the state that owns
+// the selected choice gets one; leaveEndComponents finds choices for the other states.
 func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return
@@ -354,8 +358,8 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 	}
 }
 
-// leaveEndComponents completes the scheduler in each end component: the states without a choice move towards the states with a choice,
-// which leave the end component.
+// leaveEndComponents completes a scheduler in the end components. A state without a choice gets a choice that moves towards a state with a
+// choice, from which the scheduler leaves the end component.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return

@@ -8,12 +8,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Conditional returns bounds on the greatest conditional probability of reaching goal from start.
-// A path violates the condition only if the scheduler ends it in excluded. In goal, the formula and the condition hold.
-// Only the value of start is meaningful. It is 0 if no scheduler satisfies the condition with positive probability.
+// Conditional returns bounds on the greatest conditional probability of a formula in the state start. In each state of goal, the formula
+// and the condition are satisfied for sure. A path violates the condition only if the scheduler stops it in a state of excluded. Only the
+// value of start is meaningful. It is 0 if no scheduler satisfies the condition with positive probability.
 //
-// A path that ends in excluded begins again in start. If a scheduler reaches goal with probability g and excluded with
-// probability x, then it reaches goal in this model with the conditional probability g/(1-x).
+// A path that is stopped in excluded restarts in start. If a scheduler reaches goal with probability g and stops with probability x in the
+// original model, it reaches goal with probability g/(1-x) in the model with restarts.
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently
 // (TACAS 2014), the reset method.
@@ -44,9 +44,9 @@ type RewardParts struct {
 	Transition []*big.Rat
 }
 
-// ConditionedReward multiplies every reward of a Markov chain by the probability that the path then satisfies a condition.
-// The expected result is the expected reward of the satisfying paths, times their probability.
-// The probability of each state is in exact or, if exact is nil, in probability. roundUp says whether rewards are rounded up or down.
+// ConditionedReward multiplies every reward of a Markov chain by the probability that a path satisfies a condition after it earned this
+// reward. The expected sum of the products is E[reward * 1_condition]. The probabilities of the states are in exact or, if exact is nil, in
+// probability. roundUp selects the direction in which tiny products are rounded.
 func ConditionedReward(model *sparse.Model, parts RewardParts, exact []*big.Rat, probability []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exact: exact, probability: probability, roundUp: roundUp}
 	reward := &sparse.Reward{Err: 0x1p-51}
@@ -77,7 +77,8 @@ func (condition *conditionedReward) times(s int, reward *big.Rat) *big.Rat {
 	return product.Mul(product, reward)
 }
 
-// ofTransitions returns the expected transition reward of a state. Each reward is multiplied by the probability of its target.
+// ofTransitions returns the expected transition reward of state s, in which each reward is multiplied by the probability that a path from
+// the target of the transition satisfies the condition.
 func (condition *conditionedReward) ofTransitions(s int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
 	first, end := condition.model.Row(s)
@@ -95,7 +96,7 @@ func (condition *conditionedReward) ofTransitions(s int, rewards []*big.Rat) *bi
 	return sum
 }
 
-// round returns the values of all states as float64 and, if the probabilities are exact, as fractions.
+// round computes value(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
 func (condition *conditionedReward) round(value func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
 	floats = make([]float64, condition.model.NumStates())
 	if condition.exact != nil {

@@ -74,8 +74,8 @@ func (bounds *deflation) withMinimizer() []uint32 {
 	return bounds.strategy
 }
 
-// solveComponent repeats sweeps over a component until its bounds are narrow enough, or the limit of sweeps is reached. From time to time
-// it searches end components again, because they depend on the bounds.
+// solveComponent repeats sweeps over a component until its bounds are narrow enough, or until the limit of sweeps is reached. After some of
+// the sweeps it searches the end components again, because they depend on the bounds.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	values := bounds.sys.values
 	sub := bounds.newSubMDP(members)
@@ -149,7 +149,7 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	return changed
 }
 
-// bestExit returns the greatest upper bound of the maximizer's choices that can leave the set, or 0 without such a choice.
+// bestExit returns the greatest upper bound of the maximizer's choices that can leave a set of states, or 0 if there is no such choice.
 // bounds.currentSet must contain the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exit := 0.0
@@ -174,8 +174,7 @@ type subMDP struct {
 	graphChoice []uint32 // the choice of the graph for each choice of the model
 }
 
-// newSubMDP returns the sub-MDP of a component: its states, and the choices whose successors are all in it. It returns nil if there is no such
-// choice.
+// newSubMDP returns the MDP with the given states and with those choices that cannot leave them. It returns nil if there is no such choice.
 func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
@@ -214,8 +213,8 @@ func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint3
 	sub.graphChoice = append(sub.graphChoice, uint32(c))
 }
 
-// findEndComponents stores the end components of the sub-MDP in bounds.endComponents. Only choices of the minimizer that are optimal for
-// the lower bounds count, and all choices of the maximizer.
+// findEndComponents stores the end components of the sub-MDP in bounds.endComponents. The maximizer may use all choices there, the
+// minimizer only choices that are optimal for the lower bounds.
 func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.

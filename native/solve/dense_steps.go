@@ -42,8 +42,8 @@ const (
 	numVectors
 )
 
-// denseStepsStart returns the number of single steps after which repeated squaring is faster for the other steps. n is the number of all
-// steps. ok is false if the states are no small DTMC, or if squaring is never faster.
+// denseStepsStart decides whether repeated squaring of the transition matrix is faster than n single steps. If ok is true, the first start
+// steps are taken one by one, and the others by squaring. ok is false for models other than small DTMCs.
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
@@ -63,7 +63,8 @@ func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) 
 	return start, start < n
 }
 
-// newDenseSteps returns the affine map of one step, with the current values. ok is false if a number is out of range.
+// newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. ok is false if a number is too
+// small or too large for double-word arithmetic.
 func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	const maxEntry = 0x1p400
 	size := len(states)
@@ -87,7 +88,7 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	return dense, !dense.outOfRange && dense.maxEntry < maxEntry
 }
 
-// setRow sets row i of the matrix, the offsets and the values from the equation of state s.
+// setRow sets entry i of the map x -> A x + b from the equation of state s: row i of A, entry i of b, and entry i of the current values.
 func (steps *denseSteps) setRow(i, s int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
 	choice, _ := graph.Choices(s)
@@ -159,7 +160,7 @@ func (steps *denseSteps) product(left, right doubleWord) doubleWord {
 	return product
 }
 
-// applyMap applies the affine map: it returns matrix times values plus offset.
+// applyMap returns A values + offset in double-word arithmetic, where A is steps.matrix.
 func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	size := len(steps.states)
 	result := make([]doubleWord, size)
@@ -175,7 +176,7 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	return result
 }
 
-// square doubles the number of steps of the affine map: it squares the matrix, and maps each offset once.
+// square replaces the map x -> A x + b by its composition with itself: x -> A² x + (A b + b). Then it stands for twice as many steps.
 func (steps *denseSteps) square() {
 	size := len(steps.states)
 	for vector := range steps.offset {
@@ -225,8 +226,8 @@ func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underf
 	return underflowed
 }
 
-// run applies n steps to the values by binary exponentiation: it squares the map for each binary digit of n, and applies it for each
-// digit 1. It reports whether all results are finite.
+// run applies n steps to the values by binary exponentiation. For each binary digit of n, from the lowest, it applies the current map if
+// the digit is 1, and then squares the map. It reports whether all results are finite.
 func (steps *denseSteps) run(meter *meter, n int) (isFinite bool, err error) {
 	size := len(steps.states)
 	for remaining := n; ; remaining >>= 1 {
@@ -262,7 +263,8 @@ func (steps *denseSteps) isFinite() bool {
 	return true
 }
 
-// writeBounds rounds the computed values outwards, and stores them as bounds of the maybe states.
+// writeBounds rounds the computed values outwards, and stores them as bounds of the maybe states. A probability is exactly 1 if
+// belowOneVector is 0: then every path ends in a state with value 1.
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unit

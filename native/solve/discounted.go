@@ -87,8 +87,8 @@ func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	return result
 }
 
-// setStoppingWeights multiplies the weights of a model by factor and adds the weights 1-factor and 1. It returns the indices of the two
-// new weights.
+// setStoppingWeights gives result the weights of a model, multiplied by factor, and two more weights: 1-factor for the transitions that
+// stop, and 1 for the self-loop of the absorbing state. It returns the indices of these two weights.
 func setStoppingWeights(result, model *sparse.Model, factor *big.Rat) (stopWeight, loopWeight uint32) {
 	factorFloat := interval.Around(factor).Lo
 	stopProbability := new(big.Rat).Sub(big.NewRat(1, 1), factor)

@@ -20,8 +20,9 @@ type doubleWordProof struct {
 // covers n+2 products and as many sums, and their difference.
 func comparisonErr(n uint32) float64 { return 4 * float64(n+4) * doubleWordUnit }
 
-// solveInDoubleWords proves narrow bounds around the optimal values, and reports whether it found a proof.
-// solver has the factors of a proper scheduler, and values is the solution under this scheduler.
+// solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such
+// bounds. solver has the factors of a scheduler that leaves the component with probability one, and values is the solution under this
+// scheduler.
 func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *meter, values []float64) (proved bool, err error) {
 	proof := &doubleWordProof{eliminationSolver: solver, meter: meter}
 	if found, err := proof.findOptimum(values); !found || err != nil {
@@ -84,7 +85,8 @@ func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err err
 	return false, nil
 }
 
-// evaluate computes the values of the current scheduler by iterative refinement of an approximation.
+// evaluate computes the values of the current scheduler by iterative refinement: it solves the equations for the residual of an
+// approximation, and adds the solution to the approximation. It returns false if the solver finds no solution.
 //
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 12.
 func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err error) {
@@ -112,7 +114,8 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 	return true, nil
 }
 
-// residual returns the residual of each equation, and reports whether all residuals are within the rounding error.
+// residual returns the residual of each equation of the current scheduler. isAccurate says whether all residuals are within the rounding
+// error.
 func (proof *doubleWordProof) residual() (residual []float64, isAccurate bool) {
 	residual = make([]float64, len(proof.values))
 	isAccurate = true
@@ -126,22 +129,22 @@ func (proof *doubleWordProof) residual() (residual []float64, isAccurate bool) {
 	return residual, isAccurate
 }
 
-func (proof *doubleWordProof) numTerms(j uint32) uint32 {
-	return proof.equations.termStart[j+1] - proof.equations.termStart[j]
+func (proof *doubleWordProof) numTerms(choice uint32) uint32 {
+	return proof.equations.termStart[choice+1] - proof.equations.termStart[choice]
 }
 
-// sides returns both sides of the equation of choice j of unknown k. left is the constant plus the weighted sum of the successors' values.
-// right is the value of k times the sum of all weights: rounded weights do not sum to 1.
-func (proof *doubleWordProof) sides(k int, j uint32, values []doubleWord) (left, right doubleWord) {
+// sides returns both sides of the equation of a choice of an unknown. left is the constant plus the sum of weight * value over the
+// successors. right is the value of the unknown times the sum of all weights, because rounded weights do not sum to 1.
+func (proof *doubleWordProof) sides(unknown int, choice uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
-	left = doubleWord{hi: equations.constantMidpoint(j)}
-	weightSum := doubleWord{hi: equations.exitWeight[j]}
-	for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
+	left = doubleWord{hi: equations.constantMidpoint(choice)}
+	weightSum := doubleWord{hi: equations.exitWeight[choice]}
+	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
 		weight := doubleWord{hi: equations.weight[i]}
 		left = left.add(weight.mul(values[equations.column[i]]))
 		weightSum = weightSum.add(weight)
 	}
-	return left, weightSum.mul(values[k])
+	return left, weightSum.mul(values[unknown])
 }
 
 // improveScheduler switches each unknown to its best choice, and reports whether any choice changed.
@@ -154,29 +157,30 @@ func (proof *doubleWordProof) improveScheduler() (changed bool) {
 	return changed
 }
 
-// bestChoice returns the choice of unknown k with the greatest gain. It returns the current choice if no gain exceeds the noise.
-func (proof *doubleWordProof) bestChoice(k int) uint32 {
+// bestChoice returns the choice that improves the value of an unknown most, or the current choice if no improvement exceeds the rounding
+// errors.
+func (proof *doubleWordProof) bestChoice(unknown int) uint32 {
 	const noise = 0x1p10 // the values have greater errors than single comparisons
-	current := proof.choice[k]
+	current := proof.choice[unknown]
 	best, bestGain := current, 0.0
-	for j := proof.equations.choiceStart[k]; j < proof.equations.choiceStart[k+1]; j++ {
-		if j == current {
+	for candidate := proof.equations.choiceStart[unknown]; candidate < proof.equations.choiceStart[unknown+1]; candidate++ {
+		if candidate == current {
 			continue
 		}
-		left, right := proof.sides(k, j, proof.values)
+		left, right := proof.sides(unknown, candidate, proof.values)
 		gain := left.sub(right).hi
 		if proof.equations.minimize {
 			gain = -gain
 		}
-		if gain > max(bestGain, noise*comparisonErr(proof.numTerms(j))*right.hi) {
-			best, bestGain = j, gain
+		if gain > max(bestGain, noise*comparisonErr(proof.numTerms(candidate))*right.hi) {
+			best, bestGain = candidate, gain
 		}
 	}
 	return best
 }
 
-// findDelta returns a number delta for which values - delta*slack and values + delta*slack are inductive bounds. It tries increasing
-// numbers. found is false if no number works.
+// findDelta returns a number delta for which values - delta*slack and values + delta*slack are inductive bounds, that is, one application
+// of the equations makes them narrower. It tries increasing numbers from 2^-98. found is false if none below 2^-30 works.
 func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, found bool, err error) {
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
 	for delta = 0x1p-98; delta < 0x1p-30; delta *= 16 {
@@ -197,15 +201,15 @@ func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (de
 	return 0, false, nil
 }
 
-// provesBounds reports whether the bounds are inductive. The scheduler must attain the lower bounds of a maximum, or the upper bounds
-// of a minimum.
+// provesBounds reports whether one application of the equations certainly raises all lower bounds and lowers all upper bounds. For a
+// maximum only the scheduler has to raise the lower bounds, for a minimum only the scheduler has to lower the upper bounds.
 func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []doubleWord) bool {
-	for k, current := range scheduler {
-		for j := proof.equations.choiceStart[k]; j < proof.equations.choiceStart[k+1]; j++ {
-			if (j == current || proof.equations.minimize) && proof.direction(k, j, lower) <= 0 {
+	for unknown, current := range scheduler {
+		for choice := proof.equations.choiceStart[unknown]; choice < proof.equations.choiceStart[unknown+1]; choice++ {
+			if (choice == current || proof.equations.minimize) && proof.direction(unknown, choice, lower) <= 0 {
 				return false
 			}
-			if (j == current || !proof.equations.minimize) && proof.direction(k, j, upper) >= 0 {
+			if (choice == current || !proof.equations.minimize) && proof.direction(unknown, choice, upper) >= 0 {
 				return false
 			}
 		}
@@ -213,11 +217,12 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 	return true
 }
 
-// direction returns 1 if choice j certainly raises the value of unknown k, -1 if it certainly lowers the value, and 0 if this is uncertain.
-func (proof *doubleWordProof) direction(k int, j uint32, values []doubleWord) int {
-	left, right := proof.sides(k, j, values)
+// direction returns 1 if the equation of a choice certainly raises the value of an unknown, -1 if it certainly lowers the value, and 0 if
+// rounding errors are too large to decide.
+func (proof *doubleWordProof) direction(unknown int, choice uint32, values []doubleWord) int {
+	left, right := proof.sides(unknown, choice, values)
 	difference := left.sub(right).hi
-	maxErr := comparisonErr(proof.numTerms(j)) * (left.hi + right.hi)
+	maxErr := comparisonErr(proof.numTerms(choice)) * (left.hi + right.hi)
 	switch {
 	case difference > maxErr:
 		return 1

@@ -26,8 +26,9 @@ type rowFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder orders n unknowns by Markowitz's rule: it always eliminates the unknown that can create the fewest terms.
-// It returns nil if ordering and elimination exceed the budget of operations, or if the factors exceed maxFill terms.
+// markowitzOrder orders n unknowns by Markowitz's rule: it always eliminates an unknown whose elimination can create few new terms. row(k)
+// returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the factors
+// maxFill terms.
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and 10.
 func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
@@ -151,21 +152,21 @@ func (elim *eliminator) remainingWork() float64 {
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown with the least Markowitz cost: it adds the terms of its row to every row with a term in the
-// unknown. It returns the number of operations.
+// eliminateCheapest eliminates the unknown with the least Markowitz cost: it adds the terms of its row to every row that uses the unknown.
+// It returns the number of operations.
 func (elim *eliminator) eliminateCheapest() float64 {
-	k := elim.queue.first()
+	cheapest := elim.queue.first()
 	isEliminated := func(target uint32) bool { return elim.eliminated[target] }
-	row := slices.DeleteFunc(elim.row[k], isEliminated)
-	column := slices.DeleteFunc(elim.column[k], isEliminated)
-	elim.appendToOrder(k, row, column)
+	row := slices.DeleteFunc(elim.row[cheapest], isEliminated)
+	column := slices.DeleteFunc(elim.column[cheapest], isEliminated)
+	elim.appendToOrder(cheapest, row, column)
 	work := workPerUpdate * (len(row) + len(column))
-	for _, i := range column {
-		work += elim.mergeRow(i, row)
+	for _, user := range column {
+		work += elim.mergeRow(user, row)
 	}
 	work += elim.eliminateTwins(row, column)
-	for _, i := range column {
-		elim.updatePriority(i)
+	for _, user := range column {
+		elim.updatePriority(user)
 	}
 	for _, target := range row {
 		elim.updatePriority(target)
@@ -179,21 +180,21 @@ func (elim *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns that have the same remaining terms as the unknown eliminated last, whose terms are row and column.
-// Their elimination creates no new terms. work is the number of operations.
+// eliminateTwins eliminates the unknowns that have the same remaining terms as the unknown that was eliminated last. row and column are the
+// terms of that unknown. The elimination of a twin creates no new terms. work is the number of operations.
 func (elim *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	elim.clearMarks()
 	for _, target := range row {
 		elim.mark[target] = elim.stamp
 	}
-	for _, i := range column {
-		isInRow := elim.mark[i] == elim.stamp
-		hasSameCounts := int(elim.rowCount[i]) == len(row)-1 && int(elim.columnCount[i]) == len(column)-1
+	for _, twin := range column {
+		isInRow := elim.mark[twin] == elim.stamp
+		hasSameCounts := int(elim.rowCount[twin]) == len(row)-1 && int(elim.columnCount[twin]) == len(column)-1
 		if !isInRow || !hasSameCounts {
 			continue
 		}
-		row, column = withoutElement(row, i), withoutElement(column, i)
-		elim.appendToOrder(i, row, column)
+		row, column = withoutElement(row, twin), withoutElement(column, twin)
+		elim.appendToOrder(twin, row, column)
 		for _, twinRow := range column {
 			elim.rowCount[twinRow]--
 		}
@@ -227,17 +228,18 @@ func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	}
 }
 
-// mergeRow adds the terms of an eliminated unknown to row i. It returns the number of operations.
-func (elim *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
-	elim.rowCount[i]-- // the term in the eliminated unknown
-	isLong := len(elim.row[i]) > 16*len(terms)+64
-	if elim.rowSets[i] == nil && isLong {
-		elim.rowSets[i] = setOfColumns(elim.row[i])
+// mergeRow substitutes the row of an eliminated unknown into another row: it adds the terms that this row does not have yet. It returns the
+// number of operations.
+func (elim *eliminator) mergeRow(rowIndex uint32, terms []uint32) (work int) {
+	elim.rowCount[rowIndex]-- // the term in the eliminated unknown
+	isLong := len(elim.row[rowIndex]) > 16*len(terms)+64
+	if elim.rowSets[rowIndex] == nil && isLong {
+		elim.rowSets[rowIndex] = setOfColumns(elim.row[rowIndex])
 	}
-	if rowSet := elim.rowSets[i]; rowSet != nil {
-		return elim.mergeIntoSet(i, rowSet, terms)
+	if rowSet := elim.rowSets[rowIndex]; rowSet != nil {
+		return elim.mergeIntoSet(rowIndex, rowSet, terms)
 	}
-	return elim.mergeIntoList(i, terms)
+	return elim.mergeIntoList(rowIndex, terms)
 }
 
 // setOfColumns returns the columns of a row as a set.
@@ -249,22 +251,22 @@ func setOfColumns(row []uint32) map[uint32]struct{} {
 	return set
 }
 
-// mergeIntoSet adds new terms to row i. rowSet has the columns of the row. It returns the number of operations.
-func (elim *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
+// mergeIntoSet adds new terms to a row whose columns are also in rowSet. It returns the number of operations.
+func (elim *eliminator) mergeIntoSet(rowIndex uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
 	for _, target := range terms {
-		if _, ok := rowSet[target]; !ok && target != i {
+		if _, ok := rowSet[target]; !ok && target != rowIndex {
 			rowSet[target] = struct{}{}
-			elim.addTerm(i, target)
+			elim.addTerm(rowIndex, target)
 		}
 	}
 	return workPerTerm * len(terms)
 }
 
-// mergeIntoList removes eliminated unknowns from row i and adds new terms. It returns the number of operations.
-func (elim *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
-	row := elim.row[i]
+// mergeIntoList removes eliminated unknowns from a row and adds new terms to it. It returns the number of operations.
+func (elim *eliminator) mergeIntoList(rowIndex uint32, terms []uint32) (work int) {
+	row := elim.row[rowIndex]
 	elim.clearMarks()
-	elim.mark[i] = elim.stamp
+	elim.mark[rowIndex] = elim.stamp
 	remaining := row[:0]
 	for _, target := range row {
 		if !elim.eliminated[target] {
@@ -272,27 +274,27 @@ func (elim *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
 			remaining = append(remaining, target)
 		}
 	}
-	elim.row[i] = remaining
+	elim.row[rowIndex] = remaining
 	added := 0
 	for _, target := range terms {
 		if elim.mark[target] != elim.stamp {
-			elim.addTerm(i, target)
+			elim.addTerm(rowIndex, target)
 			added++
 		}
 	}
 	return len(row) + 2*len(terms) + workPerTerm*added
 }
 
-// addTerm adds a term to row i, in the column of target.
-func (elim *eliminator) addTerm(i, target uint32) {
-	elim.row[i] = append(elim.row[i], target)
-	elim.column[target] = append(elim.column[target], i)
-	elim.rowCount[i]++
-	elim.columnCount[target]++
+// addTerm adds a nonzero term to the pattern of the matrix.
+func (elim *eliminator) addTerm(row, column uint32) {
+	elim.row[row] = append(elim.row[row], column)
+	elim.column[column] = append(elim.column[column], row)
+	elim.rowCount[row]++
+	elim.columnCount[column]++
 	elim.remainingTerms++
 }
 
-// eliminateDense appends the remaining unknowns to the order, and stores their matrix as a full matrix.
+// eliminateDense appends all remaining unknowns to the order. It assumes that all terms between them are nonzero.
 func (elim *eliminator) eliminateDense() {
 	var remaining []uint32
 	for k, eliminated := range elim.eliminated {

@@ -7,8 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByElimination solves a component by policy iteration with elimination. proved says that it replaced the bounds by proved bounds.
-// If elimination exceeds the budget of operations, Bi-CGSTAB replaces it. overBudget says that a larger budget may help.
+// solveByElimination solves a component by policy iteration, in which Gaussian elimination evaluates each scheduler. proved says that it
+// has replaced the bounds by proved bounds. If elimination exceeds the budget of operations, Bi-CGSTAB replaces it; overBudget says that a
+// larger budget may help.
 func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
 	solver, values, err := local.solveOptimum(meter, budget)
 	if err != nil {
@@ -38,14 +39,15 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 	return solver, values, err
 }
 
-// acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof. A proof shows that
-// the bounds are inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first.
+// acceptSolution proves bounds around a solution and stores them. It reports whether it found a proof: either that the bounds are
+// inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first. eps is the relative
+// width that is asked for.
 func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (proved bool, err error) {
 	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
 	relErr := solver.relErr + solver.perturbation()
 	scheduler := slices.Clone(solver.choice)
 	isGridCoarse := local.rounding.grid > 0
-	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.noUnderflow(values)
+	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.isSafeFromUnderflow(values)
 	areInputsExact := local.inheritedWidth <= eps*negligibleInherited
 	if isErrorKnown && areInputsExact && relErr <= eps && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, nil
@@ -74,8 +76,9 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	return isErrorKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
 }
 
-// proveAround tries to prove inductive bounds slightly below low and slightly above high, and reports whether it stored such bounds.
-// Their relative width is at most maxWidth. low and high are the solutions for the bounds of the constants, and values lies between them.
+// proveAround tries to prove inductive bounds slightly below low and slightly above high, with a relative width of at most maxWidth. It
+// reports whether it stored such bounds. low and high are the solutions for the lower and upper bounds of the constants; values lies
+// between them.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (proved bool, err error) {
 	for _, fixedScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
 		slack, err := solver.solveSlack(meter, values, fixedScheduler)
@@ -109,7 +112,7 @@ func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) 
 	if elim.exceedsBudget || elim.cycling || elim.equations.underflowed {
 		return false
 	}
-	return values == nil || !elim.noUnderflow(values) && elim.hasSlowExit(meter)
+	return values == nil || !elim.isSafeFromUnderflow(values) && elim.hasSlowExit(meter)
 }
 
 // hasSlowExit reports whether the current scheduler needs more than 2^40 expected steps to leave the component. Sweeps are too slow then.
@@ -151,8 +154,9 @@ func (elim *eliminationSolver) chosenConstant(constants []float64, k int) float6
 // gridSlack is the part of a slack vector that covers the rounding to the grid, in units of the grid.
 const gridSlack = 0x1p39
 
-// solveSlack returns the slack vector w with w = P w + values, plus a multiple of the grid.
-// It uses the current scheduler, or the scheduler that maximizes w. The current scheduler is required if some scheduler may never leave.
+// solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixedScheduler is set,
+// under the scheduler that maximizes w. It adds a multiple of the rounding grid to values. Only the current scheduler is used if some
+// scheduler may never leave the component.
 func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
 	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*gridSlack }
 	elim.guess, elim.precision = values, 0.1
@@ -163,8 +167,8 @@ func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedS
 	return elim.policyIteration(meter, false, rhs)
 }
 
-// proveInductive searches inductive bounds low - delta*slack and high + delta*slack with delta up to maxDelta.
-// It reports whether it found bounds with a relative width of at most maxWidth, and stores them.
+// proveInductive searches for a number delta up to maxDelta for which low - delta*slack and high + delta*slack are inductive bounds. If
+// their relative width is at most maxWidth, it stores them and returns true.
 func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	// The slack w satisfies w = P w + x, so the bounds satisfy the equations with room delta x. A large delta covers rounding errors.
@@ -200,27 +204,28 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 	}
 }
 
-// provesBounds reports whether the bounds are inductive: the equations lower no lower bound and raise no upper bound. It returns the scheduler
-// that attains them.
+// provesBounds reports whether bounds are inductive: one sweep lowers no lower bound and raises no upper bound. It returns the scheduler
+// that attains the bounds.
 func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
 	// An inductive upper bound is at least the least solution. An inductive lower bound is at most the least solution, because every
 	// scheduler leaves the component or has infinite reward.
 	scheduler = make([]uint32, len(lower))
-	for k := range lower {
-		lo, lowerChoice := local.lowerUpdate(k, lower)
-		hi, upperChoice := local.upperUpdate(k, upper)
-		if lo < lower[k] || hi > upper[k] {
+	for unknown := range lower {
+		lo, lowerChoice := local.lowerUpdate(unknown, lower)
+		hi, upperChoice := local.upperUpdate(unknown, upper)
+		if lo < lower[unknown] || hi > upper[unknown] {
 			return nil, false
 		}
-		scheduler[k] = lowerChoice
+		scheduler[unknown] = lowerChoice
 		if local.minimize {
-			scheduler[k] = upperChoice
+			scheduler[unknown] = upperChoice
 		}
 	}
 	return scheduler, true
 }
 
-// acceptIfOptimal replaces the bounds by the values plus and minus their relative error if the scheduler is optimal, and returns true.
+// acceptIfOptimal checks whether the scheduler of the values is optimal. If so, it replaces the bounds by the values plus and minus their
+// relative error, and returns true.
 func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	if !local.isOptimal(scheduler, values, relErr) {
 		return false
@@ -234,11 +239,11 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 	return true
 }
 
-// isOptimal reports whether no other choice improves on the scheduler. relErr is the relative error of its values.
+// isOptimal reports whether certainly no choice improves on the scheduler. relErr bounds the relative error of the scheduler's values.
 func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr float64) bool {
-	for k, current := range scheduler {
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-			if j != current && !local.cannotImprove(k, j, values, relErr) && !local.sameEquation(j, current) {
+	for unknown, current := range scheduler {
+		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+			if choice != current && !local.cannotImprove(unknown, choice, values, relErr) && !local.sameEquation(choice, current) {
 				return false
 			}
 		}
@@ -246,8 +251,8 @@ func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr
 	return true
 }
 
-// noUnderflow reports whether underflow cannot change the solution noticeably.
-func (elim *eliminationSolver) noUnderflow(values []float64) bool {
+// isSafeFromUnderflow reports whether underflow has no noticeable effect on the solution.
+func (elim *eliminationSolver) isSafeFromUnderflow(values []float64) bool {
 	if elim.equations.underflowed {
 		return false
 	}
@@ -264,78 +269,80 @@ func allWithin(values []float64, minimum, maximum float64) bool {
 	return slices.Min(values) >= minimum && slices.Max(values) <= maximum
 }
 
-// cannotImprove reports whether choice j of unknown k certainly does not improve values[k]. relErr is the relative error of all values.
-func (local *localSystem) cannotImprove(k int, j uint32, values []float64, relErr float64) bool {
+// cannotImprove reports whether a choice certainly does not improve the value of its unknown. relErr bounds the relative error of all
+// values.
+func (local *localSystem) cannotImprove(unknown int, choice uint32, values []float64, relErr float64) bool {
 	// The weights of a choice sum to 1. Small differences of values make the errors of the weights small.
-	current := values[k]
-	constant := local.constLower[j]
+	current := values[unknown]
+	constant := local.constLower[choice]
 	if !local.minimize {
-		constant = local.constUpper[j]
+		constant = local.constUpper[choice]
 	}
 	// gain is the value of the choice minus the current value, magnitude the sum of the absolute values of its terms.
-	gain, magnitude := constant-local.exitWeight[j]*current, constant+local.exitWeight[j]*current
+	gain, magnitude := constant-local.exitWeight[choice]*current, constant+local.exitWeight[choice]*current
 	sumOfValues := 0.0
-	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
+	for i := local.termStart[choice]; i < local.termStart[choice+1]; i++ {
 		weight, targetValue := local.weight[i], values[local.column[i]]
 		gain += weight * (targetValue - current)
 		magnitude += weight * math.Abs(targetValue-current)
 		sumOfValues += weight * (targetValue + current)
 	}
-	gainErr := 1.01 * (local.evalErr[j]*magnitude + relErr*(sumOfValues+local.exitWeight[j]*current))
+	gainErr := 1.01 * (local.evalErr[choice]*magnitude + relErr*(sumOfValues+local.exitWeight[choice]*current))
 	if local.minimize {
 		return gain-gainErr >= 0
 	}
 	return gain+gainErr <= 0
 }
 
-// sameEquation reports whether choices i and j have the same equation up to rounding errors. It is false if j is sparse.None.
-func (local *localSystem) sameEquation(i, j uint32) bool {
-	if j == sparse.None || !slices.Equal(local.columns(i), local.columns(j)) {
+// sameEquation reports whether two choices have the same equation up to rounding errors. It returns false if right is sparse.None.
+func (local *localSystem) sameEquation(left, right uint32) bool {
+	if right == sparse.None || !slices.Equal(local.columns(left), local.columns(right)) {
 		return false
 	}
-	relErr := min(local.evalErr[i], local.evalErr[j])
+	relErr := min(local.evalErr[left], local.evalErr[right])
 	isClose := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	firstOfI, firstOfJ := local.termStart[i], local.termStart[j]
-	for offset := range local.termStart[i+1] - firstOfI {
-		if !isClose(local.weight[firstOfI+offset], local.weight[firstOfJ+offset]) {
+	firstLeft, firstRight := local.termStart[left], local.termStart[right]
+	for offset := range local.termStart[left+1] - firstLeft {
+		if !isClose(local.weight[firstLeft+offset], local.weight[firstRight+offset]) {
 			return false
 		}
 	}
-	return isClose(local.constLower[i], local.constLower[j]) &&
-		isClose(local.constUpper[i], local.constUpper[j]) &&
-		isClose(local.exitWeight[i], local.exitWeight[j])
+	return isClose(local.constLower[left], local.constLower[right]) &&
+		isClose(local.constUpper[left], local.constUpper[right]) &&
+		isClose(local.exitWeight[left], local.exitWeight[right])
 }
 
-// properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from choices with an exit.
+// properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from the unknowns that have a
+// choice with a transition out of the component.
 func (local *localSystem) properScheduler() []uint32 {
 	n := len(local.choiceStart) - 1
 	scheduler := make([]uint32, n)
 	users := local.columnUses()
 	exits := make([]bool, n)
 	var queue []uint32
-	for k := range n {
-		if scheduler[k], exits[k] = local.exitChoice(k); exits[k] {
-			queue = append(queue, uint32(k))
+	for unknown := range n {
+		if scheduler[unknown], exits[unknown] = local.exitChoice(unknown); exits[unknown] {
+			queue = append(queue, uint32(unknown))
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		for _, j := range users.choices(queue[0]) {
-			if k := users.owner[j]; !exits[k] {
-				scheduler[k], exits[k] = j, true
-				queue = append(queue, k)
+		for _, choice := range users.choices(queue[0]) {
+			if unknown := users.owner[choice]; !exits[unknown] {
+				scheduler[unknown], exits[unknown] = choice, true
+				queue = append(queue, unknown)
 			}
 		}
 	}
 	return scheduler
 }
 
-// exitChoice returns the first choice of unknown k that can leave the component. An unknown without choices is already outside: choice is
-// sparse.None.
-func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
-	first, end := local.choiceStart[k], local.choiceStart[k+1]
-	for j := first; j < end; j++ {
-		if local.exitWeight[j] > 0 {
-			return j, true
+// exitChoice returns the first choice of an unknown with a transition out of the component. An unknown without choices counts as outside:
+// the result is sparse.None and true.
+func (local *localSystem) exitChoice(unknown int) (choice uint32, exits bool) {
+	first, end := local.choiceStart[unknown], local.choiceStart[unknown+1]
+	for candidate := first; candidate < end; candidate++ {
+		if local.exitWeight[candidate] > 0 {
+			return candidate, true
 		}
 	}
 	return sparse.None, first == end
@@ -351,7 +358,7 @@ func (index *columnIndex) choices(k uint32) []uint32 {
 	return index.choice[index.start[k]:index.start[k+1]]
 }
 
-// columnUses lists, for each unknown, the choices with a term in it.
+// columnUses returns an index of the equations by column: for each unknown, the choices whose equations contain it.
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
 	index := &columnIndex{
@@ -361,14 +368,14 @@ func (local *localSystem) columnUses() *columnIndex {
 	for _, target := range local.column {
 		index.start[target+2]++
 	}
-	for t := range n {
-		index.start[t+2] += index.start[t+1]
+	for column := range n {
+		index.start[column+2] += index.start[column+1]
 	}
-	for k := range n {
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-			index.owner[j] = uint32(k)
-			for _, target := range local.columns(j) {
-				index.choice[index.start[target+1]] = j
+	for unknown := range n {
+		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+			index.owner[choice] = uint32(unknown)
+			for _, target := range local.columns(choice) {
+				index.choice[index.start[target+1]] = choice
 				index.start[target+1]++
 			}
 		}
@@ -422,8 +429,8 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better.
-// It returns the solution of values = P values + rhs for the final scheduler, or nil without a solution.
+// policyIteration alternates two steps until no choice is better: it solves values = P values + rhs under the current scheduler, and
+// switches to better choices. It returns the values of the final scheduler, or nil if it finds no solution.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
@@ -450,20 +457,20 @@ func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func
 }
 
 // improveUnknown switches unknown k to its best choice, and reports whether the choice changed.
-func (elim *eliminationSolver) improveUnknown(k int, values []float64, minimize bool, rhs func(k int) float64) (changed bool) {
-	current := elim.choice[k]
-	best, bestValue := current, values[k]
-	for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
-		if j == current {
+func (elim *eliminationSolver) improveUnknown(unknown int, values []float64, minimize bool, rhs func(unknown int) float64) (changed bool) {
+	current := elim.choice[unknown]
+	best, bestValue := current, values[unknown]
+	for candidate := elim.equations.choiceStart[unknown]; candidate < elim.equations.choiceStart[unknown+1]; candidate++ {
+		if candidate == current {
 			continue
 		}
-		elim.choice[k] = j // rhs depends on the choice
-		value := rhs(k) + elim.equations.sumTerms(j, values)
+		elim.choice[unknown] = candidate // rhs depends on the choice
+		value := rhs(unknown) + elim.equations.sumTerms(candidate, values)
 		if elim.isNoticeablyBetter(value, bestValue, minimize) {
-			best, bestValue = j, value
+			best, bestValue = candidate, value
 		}
 	}
-	elim.choice[k] = best
+	elim.choice[unknown] = best
 	return best != current
 }
 
@@ -479,7 +486,7 @@ func (elim *eliminationSolver) isNoticeablyBetter(value, best float64, minimize 
 	return value > best*(1+threshold)
 }
 
-// perturbation bounds the relative error of the solution that errors of the weights and constants cause.
+// perturbation bounds the relative error of the solution that is caused by errors of the weights and of the constants.
 func (elim *eliminationSolver) perturbation() float64 {
 	// The solution is a quotient of sums of positive products, each with at most one weight or constant of each unknown.
 	sum := 0.0
@@ -496,8 +503,8 @@ func (elim *eliminationSolver) perturbation() float64 {
 	return 2.02*sum + 1.01*elim.equations.inheritedWidth
 }
 
-// solve solves x = P x + rhs under the current scheduler by elimination or, beyond the budget, by Bi-CGSTAB.
-// It returns nil without a solution, for example if numbers leave the range of float64.
+// solve returns the solution of x = P x + rhs under the current scheduler. It uses elimination or, if this exceeds the budget of
+// operations, Bi-CGSTAB. It returns nil if it finds no solution, for example because numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
 	if err := elim.chooseOrder(meter); err != nil {
 		return nil, err
@@ -573,7 +580,8 @@ func (elim *eliminationSolver) setErrorBound() {
 	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
 }
 
-// eliminateRow computes row p of the factors, and returns the number of operations. workRow must be zero before, and is zero afterwards.
+// eliminateRow computes row p of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
+// scratch space, which is zero before and after the call.
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {

@@ -76,7 +76,7 @@ func TestElimination(t *testing.T) {
 	doubleWords := func(local *localSystem, meter *meter) bool {
 		solver := newEliminationSolver(local, math.Inf(1))
 		values, err := solver.solve(meter, solver.constant) // for any scheduler, which need not be optimal
-		if values == nil || err != nil || !solver.noUnderflow(values) {
+		if values == nil || err != nil || !solver.isSafeFromUnderflow(values) {
 			return certify(local, meter)
 		}
 		ok, err := local.solveInDoubleWords(solver, meter, values)

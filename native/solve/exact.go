@@ -23,8 +23,8 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
-// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. A solution in float64 gives the
-// initial scheduler.
+// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If there is a choice to make, the
+// initial scheduler comes from a solution in float64.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
@@ -51,8 +51,8 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 	return nil
 }
 
-// exactSteps applies the equations of the maybe states n times in rational arithmetic. It skips values that do not influence the values of
-// Options.Within.
+// exactSteps applies the equations of the maybe states n times in rational arithmetic. If opts.Within is set, it computes only the values
+// that influence the results of those states.
 func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if n == 0 {
 		return nil
@@ -72,8 +72,8 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	return window.forEachStep(sys.stepScheduler, meter, n, visit, endStep)
 }
 
-// forEachStep takes n steps. In each step it calls visit for every state of the window, then endStep.
-// visit computes the new value of a state, and returns the optimal choice and the number of operations.
+// forEachStep performs n steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
+// state, and returns the optimal choice and the number of operations. The recorder stores the choices.
 func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
 	for step := range n {
 		recorder.beginStep()
@@ -126,7 +126,8 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the window of the given number of steps. It is restricted to values that influence Options.Within.
+// restrictedStepWindow returns the window of the given number of steps for the maybe states. If opts.Within is set and no scheduler is
+// recorded, the window contains only the values that influence the results of the states in opts.Within.
 func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || sys.stepScheduler != nil {
@@ -145,7 +146,8 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	return window
 }
 
-// valueDistances returns the distance of each state to the nearest state with a nonzero value. With rewards all distances are 0.
+// valueDistances returns, for each state, the number of steps to the nearest state with a nonzero value. If there are rewards, all
+// distances are 0.
 func (sys *system) valueDistances() []int {
 	if sys.reward != nil {
 		return make([]int, sys.graph.NumStates())
@@ -196,7 +198,7 @@ func reductionCost(value *big.Rat) int {
 	return words * words
 }
 
-// solveExactState sets the exact value of a state that is a component by itself.
+// solveExactState computes the exact value of a state that is a strongly connected component by itself.
 func (sys *system) solveExactState(s int) {
 	optimum := sys.optimumRat(s)
 	if optimum.choice == sparse.None {

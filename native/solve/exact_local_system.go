@@ -29,7 +29,8 @@ type exactRow struct {
 	scaledConstant *big.Int // constant times the common denominator of all constants
 }
 
-// exactLocalSystem builds the rational equations of a component from its float64 equations.
+// exactLocalSystem builds the equations of a component in rational arithmetic. They have the same unknowns and choices as the float64
+// equations.
 func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
 	exact := &exactLocalSystem{localSystem: local, choice: slices.Clone(local.scheduler)}
 	for _, c := range local.modelChoice {
@@ -40,7 +41,7 @@ func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *ex
 	return exact
 }
 
-// scaleConstants multiplies the constants of all rows by their common denominator, and returns the denominator.
+// scaleConstants multiplies the constants of all rows by their least common denominator, and returns this denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
 	for i := range rows {
@@ -130,31 +131,31 @@ func (system *exactLocalSystem) policyIteration(meter *meter) error {
 }
 
 // isProper reports whether the current scheduler leaves the component with probability one. It searches backwards from the unknowns whose
-// choices can leave the component, and compares the number of unknowns that it finds.
+// current choices can leave the component, and checks whether the search finds all unknowns.
 func (system *exactLocalSystem) isProper() bool {
 	users := system.columnUses()
 	exits := make([]bool, len(system.choice))
 	var queue []uint32
-	for k, j := range system.choice {
-		exits[k] = j == sparse.None || system.exitWeight[j] > 0
-		if exits[k] {
-			queue = append(queue, uint32(k))
+	for unknown, choice := range system.choice {
+		exits[unknown] = choice == sparse.None || system.exitWeight[choice] > 0
+		if exits[unknown] {
+			queue = append(queue, uint32(unknown))
 		}
 	}
 	for head := 0; head < len(queue); head++ {
-		for _, j := range users.choices(queue[head]) {
-			if k := users.owner[j]; system.choice[k] == j && !exits[k] {
-				exits[k] = true
-				queue = append(queue, k)
+		for _, choice := range users.choices(queue[head]) {
+			if unknown := users.owner[choice]; system.choice[unknown] == choice && !exits[unknown] {
+				exits[unknown] = true
+				queue = append(queue, unknown)
 			}
 		}
 	}
 	return len(queue) == len(exits)
 }
 
-// choiceValue returns the value of choice j, multiplied by its scale and both denominators.
-func (system *exactLocalSystem) choiceValue(j uint32) *big.Int {
-	row := &system.rows[j]
+// choiceValue returns the value of a choice, multiplied by the scale of its row and by both denominators of the system.
+func (system *exactLocalSystem) choiceValue(choice uint32) *big.Int {
+	row := &system.rows[choice]
 	sum, product := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
 	for i, k := range row.column {
 		sum.Add(sum, product.Mul(row.coefficient[i], system.numerator[k]))
@@ -172,23 +173,24 @@ func (system *exactLocalSystem) improve() (changed bool) {
 	return changed
 }
 
-// bestChoice returns the best choice of unknown k, or the current choice if no choice is better. It compares fractions by cross-multiplication.
-func (system *exactLocalSystem) bestChoice(k int) uint32 {
-	current := system.choice[k]
-	best, bestValue, bestScale := current, system.numerator[k], big.NewInt(1)
+// bestChoice returns the choice of an unknown with the best value, or the current choice if no other is better. It compares the fractions
+// value/scale by cross-multiplication.
+func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
+	current := system.choice[unknown]
+	best, bestValue, bestScale := current, system.numerator[unknown], big.NewInt(1)
 	var left, right big.Int
-	for j := system.choiceStart[k]; j < system.choiceStart[k+1]; j++ {
-		if j == current {
+	for candidate := system.choiceStart[unknown]; candidate < system.choiceStart[unknown+1]; candidate++ {
+		if candidate == current {
 			continue
 		}
-		value, scale := system.choiceValue(j), system.rows[j].scale
+		value, scale := system.choiceValue(candidate), system.rows[candidate].scale
 		order := left.Mul(value, bestScale).Cmp(right.Mul(bestValue, scale))
 		isBetter := order > 0
 		if system.minimize {
 			isBetter = order < 0
 		}
 		if isBetter {
-			best, bestValue, bestScale = j, value, scale
+			best, bestValue, bestScale = candidate, value, scale
 		}
 	}
 	return best

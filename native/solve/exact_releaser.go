@@ -9,23 +9,23 @@ import (
 // exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
 	system       *system
-	wantedStates *sparse.Set
-	pendingUses  []uint32 // of each state: transitions to it from unsolved states
+	keptStates   *sparse.Set
+	unsolvedUses []uint32 // of each state: transitions to it from unsolved states
 	placeholder  *big.Rat // replaces released fractions
 }
 
-// newExactReleaser returns a releaser for the fractions of unsolved states. The fractions of wanted states are not released.
-// It returns nil if all fractions are needed.
-func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
-	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
+// newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in kept keep their fractions. It
+// returns nil if all fractions are needed.
+func (sys *system) newExactReleaser(kept *sparse.Set, states []uint32) *exactReleaser {
+	if kept == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
 	}
 	releaser := &exactReleaser{
-		system: sys, wantedStates: wanted, pendingUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
+		system: sys, keptStates: kept, unsolvedUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
 	}
 	for _, s := range states {
 		for _, target := range sys.successors(s) {
-			releaser.pendingUses[target]++
+			releaser.unsolvedUses[target]++
 		}
 	}
 	return releaser
@@ -37,15 +37,16 @@ func (sys *system) successors(s uint32) []uint32 {
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// releaseAfter records that the given states are solved. It releases the fractions of successors that no unsolved state needs.
+// releaseAfter records that the given states are solved. It replaces the fraction of a successor by a placeholder if no unsolved state has
+// a transition to it and the caller does not keep it.
 func (releaser *exactReleaser) releaseAfter(states []uint32) {
 	if releaser == nil {
 		return
 	}
 	for _, s := range states {
 		for _, target := range releaser.system.successors(s) {
-			releaser.pendingUses[target]--
-			isNeeded := releaser.pendingUses[target] > 0 || releaser.wantedStates.Has(int(target))
+			releaser.unsolvedUses[target]--
+			isNeeded := releaser.unsolvedUses[target] > 0 || releaser.keptStates.Has(int(target))
 			if !isNeeded && releaser.system.maybe.Has(int(target)) {
 				releaser.system.values.Exact[target] = releaser.placeholder
 			}

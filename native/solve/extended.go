@@ -87,8 +87,8 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err err
 	return true, nil
 }
 
-// eliminateRowExtended computes row p of the factors in extended numbers, and returns the number of multiplications.
-// workRow must be zero before, and is zero afterwards.
+// eliminateRowExtended computes row p of the triangular factors in extended numbers: it substitutes all earlier rows. It returns the number
+// of multiplications. workRow is scratch space, which is zero before and after the call.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
 	exit := elim.loadRowExtended(p, workRow)

@@ -10,7 +10,7 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// sum returns the weighted sum of the powers 1, factor, factor^2 and so on, with a bound on its relative error.
+// sum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error.
 func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
 	log := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
@@ -33,9 +33,9 @@ func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
 	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to compute all remaining steps of a weighted sum at once. It returns the weight of values in the sum.
-// next has the values after one more step, and sum the weighted sum of the earlier steps.
-// ok is false unless the weight is about as precise as single steps, or as precise as required.
+// extrapolate tries to replace all remaining steps of a weighted sum of vectors by one multiple of the current vector. It returns this
+// multiple, weight. values is the current vector, next the vector after one more step, and sum the weighted sum of the earlier vectors. ok
+// is false unless the weight is about as precise as single steps, or as precise as required.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
@@ -64,7 +64,8 @@ func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64
 	return weight, true
 }
 
-// ratioBounds returns the least and the greatest quotient of next and values. ok is false if a zero value becomes positive.
+// ratioBounds returns the least and the greatest quotient next[s]/values[s] over the states with a positive value. ok is false if a value
+// changes from zero to positive.
 func ratioBounds(values, next []float64) (minRatio, maxRatio float64, ok bool) {
 	minRatio = math.Inf(1)
 	for s, value := range values {
@@ -79,7 +80,7 @@ func ratioBounds(values, next []float64) (minRatio, maxRatio float64, ok bool) {
 	return minRatio, maxRatio, true
 }
 
-// maxShare returns the greatest quotient of a value and its weighted sum, sum plus weight times the value.
+// maxShare returns the greatest quotient values[s] / (sum[s] + weight*values[s]) over the states with a positive value.
 func maxShare(values, sum []float64, weight float64) float64 {
 	share := 0.0
 	for s, value := range values {

@@ -132,7 +132,8 @@ func (forward *Forward) Time(ctx context.Context, time Time) error {
 	return forward.advance(ctx, distribution)
 }
 
-// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds.
+// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds relErr and
+// absErr.
 func (forward *Forward) advance(ctx context.Context, distribution *poisson) error {
 	uniform := forward.uniformisation
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0

@@ -14,7 +14,7 @@ func (f *fraction) reset() {
 	f.denominator.SetInt64(1)
 }
 
-// add adds numerator/denominator to the fraction. It does not reduce the sum to lowest terms.
+// add adds numerator/denominator to f over a common denominator. It does not reduce the sum to lowest terms.
 func (f *fraction) add(numerator, denominator *big.Int) {
 	if f.denominator.Cmp(denominator) == 0 {
 		f.numerator.Add(&f.numerator, numerator)

@@ -19,7 +19,7 @@ type Game struct {
 // NewGame returns the game in which the owner of the given states maximizes.
 func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
-// Direction returns the direction of an MDP: a game with choices on only one side. ok is false if both sides have choices.
+// Direction returns whether the game maximizes or minimizes, if only one side has choices. ok is false if both sides have choices.
 func (game *Game) Direction() (dir Direction, ok bool) {
 	var hasChoices [2]bool
 	for s := range game.graph.NumStates() {
@@ -44,7 +44,8 @@ func (game *Game) side(s int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. build is newSystem, or newStepwise if the values depend on a number of steps.
+// newSystem returns the equations of the game. The function build makes the equations of the MDP: newSystem for unbounded properties,
+// newStepwise for properties with a number of steps.
 func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
 	sys, err := build(game.graph, reward, Max, opts)
 	if err != nil {
@@ -141,8 +142,8 @@ func (game *Game) firstChoices() []uint32 {
 	return strategy
 }
 
-// certainStates returns the states with value 0 and the states with value 1. It writes choices to strategy that attain these values.
-// In the other states, the choices of the minimizer miss right with positive probability.
+// certainStates returns the states with value 0 and the states with value 1. For these states it writes choices to strategy that attain the
+// values. In every other state, the choice of the minimizer in strategy avoids right with positive probability.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors.
 func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
@@ -168,7 +169,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	}
 }
 
-// chooseFirst writes the first choice that satisfies a condition to the strategy, for each state of the minimizer in a set.
+// chooseFirst gives each state of the minimizer in a set a choice in strategy: the first one that satisfies a condition.
 func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(c int) bool) {
 	for s := range states.Minus(game.maximizer).All() {
 		first, end := game.graph.Choices(s)
@@ -190,7 +191,7 @@ type attractor struct {
 	attracted           *sparse.Set // the states that were found
 	queue               []uint32    // the same states, in the order in which they were found
 	seenChoices         *sparse.Set
-	remaining           []int // the number of choices of each state that were not seen yet
+	unseenChoices       []int // the number of choices of each state that were not seen yet
 }
 
 // attract computes the attractor by a backward search from right.
@@ -201,10 +202,10 @@ func (game *Game) attract(search attractor) *sparse.Set {
 		search.queue = append(search.queue, uint32(s))
 	}
 	search.seenChoices = sparse.NewSet(graph.NumChoices())
-	search.remaining = make([]int, graph.NumStates())
-	for s := range search.remaining {
+	search.unseenChoices = make([]int, graph.NumStates())
+	for s := range search.unseenChoices {
 		first, end := graph.Choices(s)
-		search.remaining[s] = end - first
+		search.unseenChoices[s] = end - first
 	}
 	for i := 0; i < len(search.queue); i++ { // visitChoice appends to the queue
 		for _, c := range graph.Into(int(search.queue[i])) {
@@ -214,7 +215,8 @@ func (game *Game) attract(search attractor) *sparse.Set {
 	return search.attracted
 }
 
-// visitChoice visits a choice that can reach an attracted state. It attracts the owner if the maximizer owns it, or if this is its last choice.
+// visitChoice handles a choice c that can reach an attracted state. If c stays in the region, its owner s is attracted if the maximizer
+// owns s, or if all other choices of s were seen before.
 func (search *attractor) visitChoice(game *Game, c uint32) {
 	s := game.graph.Owner(c)
 	isCandidate := !search.attracted.Has(s) && search.left.Has(s) && search.region.Has(s)
@@ -222,9 +224,9 @@ func (search *attractor) visitChoice(game *Game, c uint32) {
 		return
 	}
 	search.seenChoices.Add(int(c))
-	search.remaining[s]--
+	search.unseenChoices[s]--
 	isMaximizer := game.maximizer.Has(s)
-	if !isMaximizer && search.remaining[s] > 0 {
+	if !isMaximizer && search.unseenChoices[s] > 0 {
 		return
 	}
 	if isMaximizer && search.strategy != nil {

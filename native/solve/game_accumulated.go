@@ -52,8 +52,8 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	return values, acc.narrowBounds(values, finite)
 }
 
-// withoutInfiniteChoices solves the game without the choices of states with finite values that may lead to infinite values. The minimizer does
-// not make them, so the probabilities p of reaching target are those of the other choices.
+// withoutInfiniteChoices solves the game with the kept choices only. It translates the choices of the strategies to the complete game. The
+// removed choices lead from states with finite values to infinite values. The minimizer avoids them, so removing them changes no value.
 func (acc *accumulation) withoutInfiniteChoices(kept *sparse.Set) (*Values, error) {
 	restricted, reward := acc.restrict(kept, acc.reward)
 	values, err := restricted.ZeroUnlessReached(acc.ctx, reward, acc.target, acc.opts)
@@ -130,7 +130,8 @@ type accumulation struct {
 	choices          *sparse.Set // the choices that lead to states with finite values only
 }
 
-// narrowBounds increases the limit of the accumulated reward until the bounds of the finite values are narrow.
+// narrowBounds computes bounds on the finite values with a limit on the accumulated reward. It doubles the limit until the bounds are
+// narrow, or until the product has too many states.
 func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
 	limit := 1.0
 	for s := range finite.All() {
@@ -155,7 +156,8 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 	}
 }
 
-// tighten tightens the bounds of the finite values by the bounds of the product, and returns the solutions of both.
+// tighten solves the product for the lower and for the upper payoffs, and tightens the bounds of the finite values with the results. It
+// returns both solutions.
 func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) (lowerSolution, upperSolution *Values, err error) {
 	if lowerSolution, err = product.solve(product.lowerPayoff); err != nil {
 		return nil, nil, err
@@ -242,7 +244,8 @@ func (acc *accumulation) largeReward(finite *sparse.Set) (*largeReward, error) {
 	return &largeReward{optimal, later, acc.greatestLimit(finite, optimal, later.Exact)}, nil
 }
 
-// greatestLimit returns the greatest choiceLimit of all choices that are not optimal for p, or 0 if all limits are negative.
+// greatestLimit returns the accumulated reward from which no choice is better than an optimal choice for p: the greatest choiceLimit of all
+// choices that are not optimal. It is at least 0.
 func (acc *accumulation) greatestLimit(finite, optimal *sparse.Set, q []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
 	for s := range finite.Minus(acc.endStates).All() {
@@ -295,7 +298,7 @@ func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedReward returns the rewards of states and choices, multiplied by the probability p of the state.
+// weightedReward returns a reward structure in which each choice of a state s earns p(s) times its state and choice reward.
 func (acc *accumulation) weightedReward() sparse.Reward {
 	graph := acc.game.graph
 	weighted := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
@@ -334,7 +337,8 @@ type pairKey struct {
 	amount string
 }
 
-// product builds the game on pairs. A pair ends if its state is an end state, or if its reward reaches the limit.
+// product builds the game on pairs of a state and the reward accumulated before it. A pair is terminal if its state is an end state, or if
+// its reward reaches the limit.
 func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
 	graph := acc.game.graph
 	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), stateOfPair: map[pairKey]uint32{}}
@@ -345,7 +349,7 @@ func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulat
 	builder := sparse.NewDerivedBuilder(graph.Model, graph.Kind)
 	builder.State()
 	builder.Loop(0)
-	var ended []int
+	var terminal []int
 	for i := 0; i < len(product.pairs); i++ { // addChoices adds pairs
 		if i&0xfff == 0 && acc.ctx.Err() != nil {
 			return nil, acc.ctx.Err()
@@ -353,7 +357,7 @@ func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulat
 		builder.State()
 		pair := product.pairs[i]
 		if acc.endStates.Has(int(pair.state)) || pair.amount.Cmp(limit) >= 0 {
-			ended = append(ended, i+1)
+			terminal = append(terminal, i+1)
 			builder.Loop(0)
 			continue
 		}
@@ -361,11 +365,12 @@ func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulat
 	}
 	product.graph = sparse.NewGraph(builder.Finish())
 	product.origin = builder.Origin
-	product.payoffStates = sparse.SetOf(product.graph.NumStates(), ended...)
+	product.payoffStates = sparse.SetOf(product.graph.NumStates(), terminal...)
 	return product, nil
 }
 
-// addChoices adds the choices of a pair to the current state of the builder.
+// addChoices adds the choices of a pair to the current state of the builder. A choice with reward r leads from a pair (s, a) to pairs (t,
+// a+r).
 func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pair rewardPair) {
 	graph := product.game.graph
 	s := int(pair.state)
@@ -409,7 +414,8 @@ func (acc *accumulation) choiceReward(s, c int) *big.Rat {
 	return sum
 }
 
-// solve returns the values of the product if each ended pair earns its payoff. payoff returns the nearest float64 and the fraction.
+// solve returns the values of the product in which each terminal pair earns its payoff. payoff returns the payoff as a float64 and as a
+// fraction.
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.

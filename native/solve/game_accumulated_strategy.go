@@ -4,9 +4,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// addStrategies adds strategies of both sides to the values, if they are wanted. The maximizer has one that attains the lower bound: where
-// the reward has reached the limit, it only tries to reach target. The minimizer has one that attains the upper bound: there it keeps the
-// total reward small.
+// addStrategies adds a controller with strategies of both sides to the values, if the options request it. The strategy of the maximizer
+// attains the lower bounds: when the accumulated reward has reached the limit, it only tries to reach target. The strategy of the minimizer
+// attains the upper bounds: from the limit on, it minimizes the total reward.
 func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSolution *Values) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -22,8 +22,8 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizer.Scheduler)
 }
 
-// addExactStrategies adds strategies of both sides that attain the exact value to the values, if they are wanted. Where the reward has reached
-// the limit, they preserve p and q, and the maximizer also reaches target with probability p.
+// addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both attain the exact value:
+// when the accumulated reward has reached the limit, they preserve p and q, and the maximizer also reaches target with probability p.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, large *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -38,25 +38,26 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizer, large.later.Scheduler)
 }
 
-// preservingChoices returns the optimal choices without those of the maximizer that lose later rewards: that have a smaller q than their state.
+// preservingChoices returns the choices that preserve the probability p and, for the maximizer, also the expected later reward q. It
+// removes each choice of the maximizer with another value of q than its state.
 func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
-	kept := large.optimal.Clone()
+	preserving := large.optimal.Clone()
 	undecided := acc.endStates.Union(acc.infinite).Complement()
 	for s := range undecided.Intersect(acc.game.maximizer).All() {
 		first, end := acc.game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !kept.Has(c) {
+			if !preserving.Has(c) {
 				continue
 			}
 			laterReward := acc.reward.OfChoiceRat(s, c)
 			laterReward.Mul(laterReward, acc.reachProbability.Exact[s])
 			laterReward.Add(laterReward, meanRat(acc.game.graph, c, large.later.Exact))
 			if laterReward.Cmp(large.later.Exact[s]) != 0 {
-				kept.Remove(c)
+				preserving.Remove(c)
 			}
 		}
 	}
-	return kept
+	return preserving
 }
 
 // accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state.
@@ -78,8 +79,9 @@ type controllerNode struct{ state, product uint32 }
 // beyondLimit stands for the text of the accumulated reward where the product has ended.
 const beyondLimit = ""
 
-// addController adds the controller of strategies of both sides to the values: maximizer and minimizer are strategies on the product, and the
-// other two on the game where the product has ended. It adds nothing if a strategy is missing, or if an initial state has an infinite value.
+// addController adds the controller of both sides to the values. maximizer and minimizer are strategies on the product; maximizerBeyond and
+// minimizerBeyond are strategies on the game, for accumulated rewards from the limit on. It adds nothing if a strategy is missing, or if an
+// initial state has an infinite value.
 func (product *accumulatedProduct) addController(values *Values, maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32) error {
 	atEnd := product.reachProbability.Scheduler
 	for _, strategy := range [][]uint32{maximizer, minimizer, maximizerBeyond, minimizerBeyond, atEnd} {
@@ -111,8 +113,8 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 	return builder.build(values)
 }
 
-// build builds the nodes that the initial states reach, and sets the controller of the values. It sets none if an initial state has an infinite
-// value.
+// build adds all nodes that are reachable from the initial states, and stores the controller in values. It stores none if an initial state
+// has an infinite value.
 func (builder *accumulatedController) build(values *Values) error {
 	for _, s := range builder.game.graph.Initial {
 		if builder.infinite.Has(int(s)) {
@@ -130,7 +132,7 @@ func (builder *accumulatedController) build(values *Values) error {
 	return nil
 }
 
-// addNode adds a node unless it is there, and returns its number.
+// addNode returns the number of a node, and adds the node if it is new.
 func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	if number, isKnown := builder.nodeNumbers[node]; isKnown {
 		return number
@@ -151,25 +153,31 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	return number
 }
 
-// move returns the move of a node. Only the first state of a path can have a state of the product that ends.
+// move returns the choice of a node and the nodes of its targets. It makes nodes for new targets.
 func (builder *accumulatedController) move(node controllerNode) (move sparse.Move) {
-	if node.product == 0 || builder.payoffStates.Has(int(node.product)) {
-		move.Choice = builder.choicesBeyond[node.state]
-		first, end := builder.game.graph.Row(int(move.Choice))
-		for _, t := range builder.game.graph.Target[first:end] {
-			move.Next = append(move.Next, builder.addNode(controllerNode{state: t}))
-		}
-		return move
+	hasEnded := node.product == 0 || builder.payoffStates.Has(int(node.product)) // the second case is a terminal initial state
+	if hasEnded {
+		return builder.moveBeyondLimit(node.state)
 	}
 	choice := builder.choices[node.product]
 	move.Choice = builder.origin[choice]
 	first, end := builder.graph.Row(int(choice))
-	for _, t := range builder.graph.Target[first:end] {
-		next := controllerNode{builder.pairs[t-1].state, t}
-		if builder.payoffStates.Has(int(t)) {
+	for _, target := range builder.graph.Target[first:end] {
+		next := controllerNode{builder.pairs[target-1].state, target}
+		if builder.payoffStates.Has(int(target)) {
 			next.product = 0
 		}
 		move.Next = append(move.Next, builder.addNode(next))
+	}
+	return move
+}
+
+// moveBeyondLimit returns the choice of a state of the game where the product has ended, and the nodes of its targets.
+func (builder *accumulatedController) moveBeyondLimit(state uint32) sparse.Move {
+	move := sparse.Move{Choice: builder.choicesBeyond[state]}
+	first, end := builder.game.graph.Row(int(move.Choice))
+	for _, target := range builder.game.graph.Target[first:end] {
+		move.Next = append(move.Next, builder.addNode(controllerNode{state: target}))
 	}
 	return move
 }

@@ -15,8 +15,8 @@ var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two
 // maxLongRunSteps limits the steps of value iteration for long-run averages.
 const maxLongRunSteps = 1 << 20
 
-// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests memoryless strategies.
-// If one side follows its strategy, the game is an MDP of the other side. Its long-run average bounds the value.
+// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests a memoryless strategy of each side.
+// If one side follows its strategy, the game becomes an MDP of the other side, whose long-run average bounds the value.
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969).
 func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
@@ -47,8 +47,8 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	return values, nil
 }
 
-// iterateLongRun takes steps of value iteration, and evaluates the strategies of both sides after 64 steps, 128 steps and so on.
-// It returns the values of optimal strategies, or nil if it finds none.
+// iterateLongRun performs value iteration. After 64 steps, 128 steps and so on it evaluates the strategies that are optimal for the next
+// step. It returns the values of these strategies if they are optimal, or nil if no such strategies are found within maxLongRunSteps steps.
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
 	n := game.graph.NumStates()
@@ -71,8 +71,9 @@ func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (o
 	return nil, nil
 }
 
-// valuesIfOptimal solves the game twice: the maximizer follows the strategy, then the minimizer. These values are bounds on the value of the
-// game. If they are equal or close, both sides play optimally, and it returns the values. Otherwise it tightens the bounds and returns nil.
+// valuesIfOptimal evaluates a strategy of both sides: it solves the MDP in which the maximizer follows the strategy, then the MDP in which
+// the minimizer does. Their values are lower and upper bounds on the value of the game. If the bounds are equal or close, it returns them;
+// otherwise it uses them to tighten the known bounds, and returns nil.
 func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Values, error) {
 	lowerValues, err := improvement.evaluate(Max, strategy)
 	if err != nil {
@@ -99,7 +100,8 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	return values, nil
 }
 
-// lazySteps returns the optimal total rewards after some more lazy steps of value iteration. total has the total rewards before them.
+// lazySteps returns the optimal total reward of each state after some more lazy steps. total has the optimal total rewards before these
+// steps.
 func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []float64, steps int) ([]float64, error) {
 	for i := range steps {
 		if i%64 == 0 && ctx.Err() != nil {
@@ -110,8 +112,8 @@ func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []
 	return total, nil
 }
 
-// lazyStep returns the optimal total reward of each state after one more lazy step: a choice stays in its state with probability 1/2.
-// It writes the optimal choices to strategy, unless strategy is nil.
+// lazyStep returns the optimal total reward of each state after one more lazy step, in which every choice stays in its state with
+// probability 1/2. It also writes the optimal choices to strategy, unless strategy is nil.
 func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
 	next := make([]float64, len(total))
 	for s := range total {

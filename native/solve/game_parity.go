@@ -61,20 +61,20 @@ func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	return strategies
 }
 
-// compressPriorities replaces priorities by small numbers with the same order and parities.
+// compressPriorities replaces priorities by the smallest nonnegative numbers that have the same order and the same parities.
 func compressPriorities(priority []int) []int {
 	distinct := slices.Compact(slices.Sorted(slices.Values(priority)))
-	compressedValue := map[int]int{}
+	compressed := map[int]int{}
 	next := 0
 	for _, value := range distinct {
 		if next%2 != value%2 {
 			next++
 		}
-		compressedValue[value] = next
+		compressed[value] = next
 	}
 	result := make([]int, len(priority))
 	for s, value := range priority {
-		result[s] = compressedValue[value]
+		result[s] = compressed[value]
 	}
 	return result
 }
@@ -105,7 +105,8 @@ type parityImprovement struct {
 // maxParityStrategies limits the strategies for bounds.
 const maxParityStrategies = 200
 
-// run improves the strategy until no better strategy is found. It returns the exact values, or the greatest lower bounds of all strategies.
+// run improves the strategy of the maximizer until no better strategy is found. It returns the exact values or, without exact arithmetic,
+// the greatest lower bound of each state over all evaluated strategies.
 func (improvement *parityImprovement) run() (*Values, error) {
 	best := newValues(improvement.game.graph.Model, improvement.opts)
 	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
@@ -127,8 +128,8 @@ func (improvement *parityImprovement) run() (*Values, error) {
 	return best, nil
 }
 
-// evaluate computes the values of the strategy. In the MDP in which only the minimizer still chooses, a value is one minus the maximal
-// probability to reach an end component whose least priority is odd.
+// evaluate computes the values of the maximizer's strategy. In the MDP of the minimizer that this strategy leaves, the value of a state is
+// one minus the maximal probability to reach an end component whose least priority is odd.
 func (improvement *parityImprovement) evaluate() error {
 	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
 	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priority)
@@ -171,7 +172,8 @@ func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	return choices
 }
 
-// oddEndComponentStates returns the states of all end components with an odd least priority.
+// oddEndComponentStates returns the states of all end components whose least priority is odd. If the least priority of a maximal end
+// component is even, it removes the states with this priority and searches smaller end components in the others.
 func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
 	odd := sparse.NewSet(model.NumStates())
 	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
@@ -203,8 +205,8 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve switches the strategy to choices with a greater value than their state. Without such a choice, it switches to strategies that win
-// almost surely within a value class. It reports whether the strategy changed.
+// improve switches states of the maximizer to choices with a greater value than the current one. If there is no such choice, it switches to
+// strategies that win almost surely within a class of states with equal values. It reports whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
 	comparison := improvement.compareChoices()
 	for s := range improvement.game.maximizer.All() {
@@ -221,8 +223,8 @@ func (improvement *parityImprovement) improve() (changed bool) {
 	return changed
 }
 
-// compareChoices returns 1, 0 or -1 for each choice: the mean value of its successors is greater than, equal to or less than the value of
-// its state.
+// compareChoices returns one number for each choice: 1 if the mean value of its successors is greater than the value of its state, 0 if
+// they are equal, and -1 if it is less.
 func (improvement *parityImprovement) compareChoices() []int {
 	graph := improvement.game.graph
 	comparison := make([]int, graph.NumChoices())
@@ -235,7 +237,8 @@ func (improvement *parityImprovement) compareChoices() []int {
 	return comparison
 }
 
-// bestChoice returns the choice of a state with the greatest mean value above the value of the state, or the first choice.
+// bestChoice returns the choice of a state with the greatest mean value if this is above the value of the state, or else the first choice.
+// comparison is the result of compareChoices.
 func (improvement *parityImprovement) bestChoice(state int, comparison []int) int {
 	first, end := improvement.game.graph.Choices(state)
 	best := first
@@ -251,7 +254,8 @@ func (improvement *parityImprovement) bestChoice(state int, comparison []int) in
 // depends on it.
 const tolerance = 1e-10
 
-// compare compares the mean value of choice c with the value of its state s: 1, 0 or -1.
+// compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to, or less than the value of its state s. Without exact
+// values, differences up to tolerance count as equal.
 func (improvement *parityImprovement) compare(c, s int) int {
 	if improvement.values.Exact != nil {
 		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
@@ -276,7 +280,8 @@ func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 	return sum
 }
 
-// classes groups the states with values below 1 into classes of equal values.
+// classes groups the states with values below 1 by their values. Without exact values, neighbouring values with a difference up to
+// tolerance count as equal.
 func (improvement *parityImprovement) classes() [][]uint32 {
 	var order []uint32
 	for s, lower := range improvement.values.Lower {
@@ -325,7 +330,8 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 	return !won.Empty()
 }
 
-// classGame returns the parity game within a value class, unsolved. Its choices are the choices whose mean value is the value of the class.
+// classGame returns the solver of the parity game within a class of states with equal values. The game has the choices that preserve this
+// value and stay in the class. comparison is the result of compareChoices.
 func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
@@ -390,8 +396,8 @@ func (winning *almostSure) solve() *sparse.Set {
 	return winning.fixedPoint(0)
 }
 
-// fixedPoint returns the fixed point of the variable of a priority, while the variables of smaller priorities are constant: the least fixed
-// point for an odd priority, the greatest for an even one.
+// fixedPoint returns the fixed point of the variable of a priority, for the current values of the variables of smaller priorities. An odd
+// priority has a least fixed point, an even one a greatest. It evaluates the variables of greater priorities recursively.
 func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	if priority == len(winning.variables) {
 		return winning.wonStates()
@@ -460,8 +466,8 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice. The condition must hold for each even priority 2k up to the priority of
-// the choice: all successors are in the variable of 2k, or one successor is in the variable of 2k-1.
+// isWonChoice reports whether the maximizer wins after a choice. For each even priority 2k up to the priority of the choice, plus one, all
+// successors must be in the variable of 2k, or one successor must be in the variable of 2k-1.
 func (winning *almostSure) isWonChoice(c int) bool {
 	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {

@@ -55,7 +55,8 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	return improvement.run(Max, game.firstChoices())
 }
 
-// finiteTotal returns the states with a finite total reward. From these states the minimizer can almost surely stop all rewards.
+// finiteTotal returns the states with a finite total reward: the minimizer can almost surely ensure that rewards are earned only finitely
+// often.
 //
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
 func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
@@ -121,7 +122,8 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 	return result
 }
 
-// valuesOfOrigins returns the value of the original choice for each choice, or zero without an original choice. It returns nil for nil.
+// valuesOfOrigins returns the value of each choice c of a derived model: values[origin[c]], or zero if c has no original choice. It returns
+// nil for nil.
 func valuesOfOrigins[T any](values []T, origin []uint32) []T {
 	if values == nil {
 		return nil
@@ -135,7 +137,7 @@ func valuesOfOrigins[T any](values []T, origin []uint32) []T {
 	return result
 }
 
-// originalStrategy replaces the choices of a strategy by their original choices.
+// originalStrategy translates the strategy of a derived model to the original model: it replaces each choice c by origin[c].
 func originalStrategy(strategy, origin []uint32) []uint32 {
 	original := slices.Clone(strategy)
 	for s, choice := range original {
@@ -146,7 +148,7 @@ func originalStrategy(strategy, origin []uint32) []uint32 {
 	return original
 }
 
-// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values.
+// newRewardImprovement prepares strategy improvement for a reward structure. States outside of finite get infinite values.
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false

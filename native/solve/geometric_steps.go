@@ -42,8 +42,8 @@ const (
 	geometricMinFactor = 16
 )
 
-// allowsGeometricSteps reports whether geometricSteps can take a number of steps of the given states. The states must be a chain whose
-// values are still 0.
+// allowsGeometricSteps reports whether geometricSteps can compute numSteps steps of the given states. The states must form a Markov chain,
+// and their current values must be 0.
 func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
 	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
@@ -59,7 +59,8 @@ func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps 
 	return true
 }
 
-// newGeometricSteps prepares a number of steps of the given states. It sets their values to 0, because it begins with the first step.
+// newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0 and starts with
+// the first step.
 func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
 	for _, s := range states {
 		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
@@ -76,7 +77,8 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int
 	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
-// run adds increments until all are added, or until a geometric series bounds the remaining increments.
+// run adds increments one by one until all numIncrements are added, or until a geometric series bounds the remaining ones. It stores the
+// bounds.
 func (steps *geometricSteps) run(meter *meter) error {
 	for steps.current.count < steps.numIncrements {
 		if err := steps.current.advance(meter); err != nil {
@@ -124,7 +126,8 @@ func (series *increments) clone() *increments {
 	return &copied
 }
 
-// tryFinish bounds all remaining increments by a geometric series. If the bounds are narrow, it writes them and returns true.
+// tryFinish bounds all increments after the reference by a geometric series whose terms are periods of several steps. If the bounds are
+// narrow, it stores them and returns true.
 func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) {
 	period := steps.current.count - steps.reference.count
 	remaining := steps.numIncrements - steps.reference.count
@@ -132,15 +135,15 @@ func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) 
 		return false, nil
 	}
 	periods, remainder := remaining/period, remaining%period
-	low, high, ok := steps.quotientBounds(float64(periods), period == steps.reference.count)
+	minQuotient, maxQuotient, ok := steps.quotientBounds(float64(periods), period == steps.reference.count)
 	if !ok {
 		return false, nil
 	}
-	series := newGeometricSum(low, high, periods)
+	series := newGeometricSum(minQuotient, maxQuotient, periods)
 	if !steps.estimateIsNarrow(series) {
 		return false, nil
 	}
-	// Take the remaining steps that are no whole period first. Then the other steps are whole periods.
+	// First add the increments that do not fill a whole period. Then the other increments are whole periods.
 	before := steps.reference.clone()
 	if err := before.advanceBy(remainder, meter); err != nil {
 		return false, err
@@ -168,43 +171,43 @@ func (series *increments) advanceBy(count int, meter *meter) error {
 	return nil
 }
 
-// quotientBounds returns the least and the greatest quotient of a current increment and the reference increment, over all states.
-// ok is false without a greatest quotient, or if the quotients differ so much that bounds after the given number of periods cannot be
-// narrow. acceptWide allows any difference.
-func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (low, high float64, ok bool) {
+// quotientBounds returns bounds on the quotients current increment / reference increment over all states. ok is false if there is no finite
+// greatest quotient. It is also false if the quotients differ so much that the bounds after the given number of periods cannot be narrow,
+// unless acceptWide is set.
+func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (minQuotient, maxQuotient float64, ok bool) {
 	const allowedSpread = 8 // in units of epsilon; greater differences cannot give narrow bounds
-	low = math.Inf(1)
+	minQuotient = math.Inf(1)
 	reference, current := steps.reference.equations.values, steps.current.equations.values
 	for _, s := range steps.current.states {
 		if reference.Lower[s] > 0 {
-			low = min(low, current.Lower[s]/reference.Lower[s])
+			minQuotient = min(minQuotient, current.Lower[s]/reference.Lower[s])
 		}
 		switch {
 		case reference.Upper[s] > 0:
-			high = max(high, current.Upper[s]/reference.Upper[s])
+			maxQuotient = max(maxQuotient, current.Upper[s]/reference.Upper[s])
 		case current.Upper[s] > 0:
 			return 0, 0, false
 		}
 		effectivePeriods := periods
-		if high < 1 {
-			effectivePeriods = min(effectivePeriods, 1/(1-high))
+		if maxQuotient < 1 {
+			effectivePeriods = min(effectivePeriods, 1/(1-maxQuotient))
 		}
-		if !acceptWide && (high-low)*effectivePeriods > allowedSpread*steps.epsilon {
+		if !acceptWide && (maxQuotient-minQuotient)*effectivePeriods > allowedSpread*steps.epsilon {
 			return 0, 0, false
 		}
 	}
-	if math.IsInf(low, 1) {
-		low = 0
+	if math.IsInf(minQuotient, 1) {
+		minQuotient = 0
 	}
-	return low * (1 - 2*unit), high * (1 + 2*unit), high < math.MaxFloat64
+	return minQuotient * (1 - 2*unit), maxQuotient * (1 + 2*unit), maxQuotient < math.MaxFloat64
 }
 
 // geometricSum has bounds on the sum 1 + q + q² + ... with one term for each period.
-type geometricSum struct{ low, high float64 }
+type geometricSum struct{ lower, upper float64 }
 
-// newGeometricSum bounds the sum for a quotient between low and high.
-func newGeometricSum(low, high float64, terms int) geometricSum {
-	return geometricSum{low: sumOfPowers(low, terms) * (1 - 2*unit), high: sumOfPowers(high, terms) * (1 + 2*unit)}
+// newGeometricSum returns bounds on 1 + q + q² + ... with the given number of terms, for a quotient q between minQuotient and maxQuotient.
+func newGeometricSum(minQuotient, maxQuotient float64, terms int) geometricSum {
+	return geometricSum{lower: sumOfPowers(minQuotient, terms) * (1 - 2*unit), upper: sumOfPowers(maxQuotient, terms) * (1 + 2*unit)}
 }
 
 // sumOfPowers returns 1 + ratio + ratio² + ... + ratio^(terms-1), rounded to nearest.
@@ -227,13 +230,13 @@ func sumOfPowers(ratio float64, terms int) float64 {
 	return sum
 }
 
-// estimateIsNarrow estimates cheaply whether the bounds will be narrow.
+// estimateIsNarrow estimates whether the geometric series will give narrow bounds, before the first period is computed exactly.
 func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
 	// The increments since the reference approximate the first period.
 	for _, s := range steps.current.states {
 		lower, upper := steps.reference.sumLower[s], steps.reference.sumUpper[s]
-		lower += series.low * (steps.current.sumLower[s] - lower)
-		upper += series.high * (steps.current.sumUpper[s] - upper)
+		lower += series.lower * (steps.current.sumLower[s] - lower)
+		upper += series.upper * (steps.current.sumUpper[s] - upper)
 		if !steps.isNarrow(lower, upper) {
 			return false
 		}
@@ -246,14 +249,14 @@ func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// bounds returns bounds on the value of state s: the sum before the periods, plus the increments of the first period times the series.
-// firstPeriod is nil if no increments are skipped.
+// bounds returns bounds on the value of state s: its increments before the first period, plus its increments in the first period times the
+// geometric series. firstPeriod is nil if all increments were added one by one.
 func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, series geometricSum) (lower, upper float64) {
 	lower, upper = before.sumLower[s], before.sumUpper[s]
 	numAdditions := before.count
 	if firstPeriod != nil {
-		lower += series.low * firstPeriod.sumLower[s]
-		upper += series.high * firstPeriod.sumUpper[s]
+		lower += series.lower * firstPeriod.sumLower[s]
+		upper += series.upper * firstPeriod.sumUpper[s]
 		numAdditions = firstPeriod.count + 2
 	}
 	relErr := 1.05 * float64(numAdditions+4) * unit

@@ -7,10 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration returns bounds on the gain that are at least as narrow as the known bounds, by restarted GMRES.
-// It takes about the work of the given number of sweeps, or less if four restarts are slow. work is the work of a sweep.
-// It leaves bscc.bias unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
+// acceleratedIteration tightens bounds on the gain by restarted GMRES, and returns the tighter bounds. It stops after about the work of the
+// given number of sweeps, or after four slow restarts. sweepWork is the work of one sweep. It leaves bscc.bias unchanged.
+func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, sweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery, most transitions lead to earlier unknowns or to near ones. Then fewer factors are dropped.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -26,13 +25,13 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 		bscc.index.reset(members)
 		bscc.bias = savedBias
 	}()
-	err = bscc.iterateGMRES(ordered, work, &known, sweeps)
-	return known.lower, known.upper, err
+	err = bscc.iterateGMRES(ordered, sweepWork, &bounds, sweeps)
+	return bounds.lower, bounds.upper, err
 }
 
-// iterateGMRES tightens bounds on the gain by restarted GMRES. The order of the members is the order of the unknowns. work is the work of a
-// sweep, and sweeps the limit of sweeps.
-func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInterval, sweeps int) error {
+// iterateGMRES tightens bounds on the gain by restarted GMRES. The order of the members is the order of the unknowns. It stops after the
+// work of the given number of sweeps; sweepWork is the work of one sweep.
+func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gainInterval, sweeps int) error {
 	const maxSlowRestarts = 4
 	solver, err := newGMRES(bscc, members)
 	if err != nil {
@@ -41,7 +40,7 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInter
 	countSweep := func() error {
 		sweeps--
 		bscc.meter.progress.Sweeps++
-		return bscc.meter.addWork(work)
+		return bscc.meter.addWork(sweepWork)
 	}
 	gain, residual := bounds.lower+(bounds.upper-bounds.lower)/2, math.Inf(1)
 	for slowRestarts := 0; sweeps > 0 && slowRestarts < maxSlowRestarts; {
@@ -70,7 +69,7 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInter
 	return nil
 }
 
-// smooth applies a few sweeps with the given gain to the bias. countSweep is called for each sweep.
+// smooth improves the bias by a few Gauss-Seidel sweeps with the given gain. It calls countSweep after each sweep.
 func (bscc *bsccGain) smooth(members []uint32, gain float64, countSweep func() error) error {
 	const sweepsPerRestart = 4
 	for range sweepsPerRestart {
@@ -115,8 +114,8 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
 }
 
-// restartCycle runs GMRES from the current bias until its restart, and updates the bias. It returns a better gain and the initial residual.
-// The residual is 0 if nothing changed. countSweep is called for each step.
+// restartCycle runs GMRES from the current bias and gain until its restart. It updates the bias, and returns the improved gain and the norm
+// of the initial residual. The norm is 0 if nothing changed. It calls countSweep for each step.
 func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
 	solver.triangle, solver.cos, solver.sin, solver.rhs = nil, nil, nil, nil
 	first := solver.basisVector(0)
@@ -160,18 +159,18 @@ func (solver *gmres) updateBias(coeffs []float64) {
 	})
 }
 
-// basisVector returns basis vector j. The first call allocates it.
-func (solver *gmres) basisVector(j int) *basisVector {
-	if solver.basis[j].bias == nil {
-		solver.basis[j].bias = make([]float64, len(solver.members))
+// basisVector returns the basis vector with the given index. The first call for an index allocates it.
+func (solver *gmres) basisVector(index int) *basisVector {
+	if solver.basis[index].bias == nil {
+		solver.basis[index].bias = make([]float64, len(solver.members))
 	}
-	return &solver.basis[j]
+	return &solver.basis[index]
 }
 
-// arnoldiStep adds basis vector j+1: the preconditioned matrix times vector j, orthogonalized against the earlier vectors.
-// It returns false if the basis is complete or the residual is small enough.
-func (solver *gmres) arnoldiStep(j int) bool {
-	current, next := &solver.basis[j], solver.basisVector(j+1)
+// arnoldiStep adds basis vector last+1: the preconditioned matrix times vector last, made orthogonal to all earlier vectors. It returns
+// false if the basis is complete or the residual is small enough.
+func (solver *gmres) arnoldiStep(last int) bool {
+	current, next := &solver.basis[last], solver.basisVector(last+1)
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, first, end int) {
@@ -181,40 +180,41 @@ func (solver *gmres) arnoldiStep(j int) bool {
 		}
 	})
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the row that fixes the sum of the bias
-	column := make([]float64, j+2)
-	for i := range column[:j+1] {
+	column := make([]float64, last+2)
+	for i := range column[:last+1] {
 		column[i] = solver.dot(&solver.basis[i], next)
 		solver.add(next, -column[i], &solver.basis[i])
 	}
 	norm := math.Sqrt(solver.dot(next, next))
-	column[j+1] = norm
+	column[last+1] = norm
 	if norm > 0 {
 		solver.scale(next, 1/norm)
 	}
-	isRegular := solver.addColumn(j, column)
-	return isRegular && norm > 0 && math.Abs(solver.rhs[j+1]) > residualReduction*math.Abs(solver.rhs[0])
+	isRegular := solver.addColumn(last, column)
+	return isRegular && norm > 0 && math.Abs(solver.rhs[last+1]) > residualReduction*math.Abs(solver.rhs[0])
 }
 
-// addColumn adds column j to the triangular factor of the least-squares problem. A new Givens rotation eliminates its last entry.
-// It returns false, and adds nothing, if the last two entries are zero or overflow.
-func (solver *gmres) addColumn(j int, column []float64) bool {
-	for i := range j { // the earlier Givens rotations
+// addColumn adds column last to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
+// returns false, and adds nothing, if the two lowest entries are both zero or overflow.
+func (solver *gmres) addColumn(last int, column []float64) bool {
+	for i := range last { // the earlier Givens rotations
 		column[i], column[i+1] = solver.cos[i]*column[i]+solver.sin[i]*column[i+1], solver.cos[i]*column[i+1]-solver.sin[i]*column[i]
 	}
-	radius := math.Hypot(column[j], column[j+1])
+	radius := math.Hypot(column[last], column[last+1])
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	solver.cos = append(solver.cos, column[j]/radius)
-	solver.sin = append(solver.sin, column[j+1]/radius)
-	column[j] = radius
-	solver.triangle = append(solver.triangle, column[:j+1])
-	solver.rhs = append(solver.rhs, -solver.sin[j]*solver.rhs[j])
-	solver.rhs[j] *= solver.cos[j]
+	solver.cos = append(solver.cos, column[last]/radius)
+	solver.sin = append(solver.sin, column[last+1]/radius)
+	column[last] = radius
+	solver.triangle = append(solver.triangle, column[:last+1])
+	solver.rhs = append(solver.rhs, -solver.sin[last]*solver.rhs[last])
+	solver.rhs[last] *= solver.cos[last]
 	return true
 }
 
-// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual. It solves the triangular system of the rotated
+// least-squares problem.
 func (solver *gmres) backSubstitute() []float64 {
 	coeffs := make([]float64, len(solver.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
@@ -227,8 +227,8 @@ func (solver *gmres) backSubstitute() []float64 {
 	return coeffs
 }
 
-// solveResidual sets result to the preconditioned residual of reward - gain - (D - R) bias. D has the exit rates, and R the weights between
-// different members.
+// solveResidual computes the residual reward - gain - (D - R) bias and applies the preconditioner to it. D has the exit rates on its
+// diagonal, and R the weights between different members. A nil reward counts as 0.
 func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
 	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.ofState
 	solver.forEachBlock(func(_, from, to int) {
@@ -281,7 +281,7 @@ func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
-// add adds factor times term to sum.
+// add adds factor * term to the vector sum.
 func (solver *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 	sum.gain += factor * term.gain
 	solver.forEachBlock(func(_, from, end int) {

@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// markovUntilOfQuotient computes MarkovUntil for a Markov automaton with cycles of immediate states. It merges each maximal end component of
-// immediate states into one state. The error is ErrImmediate if other cycles remain.
+// markovUntilOfQuotient computes the time-bounded until probabilities of a Markov automaton with cycles of immediate states. It merges each
+// maximal end component of immediate states into one state. The error is ErrImmediate if other cycles remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	// All states of an end component of immediate states have the same value: a scheduler can move within it while no time passes.
 	// A scheduler that stays in the end component forever never reaches right.
@@ -35,9 +35,9 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 // image returns the states of the quotient that represent the given states.
 func (quotient *mecQuotient) image(states *sparse.Set) *sparse.Set {
 	image := sparse.NewSet(quotient.graph.NumStates())
-	for s, state := range quotient.stateOf {
+	for s, quotientState := range quotient.stateOf {
 		if states.Has(s) {
-			image.Add(int(state))
+			image.Add(int(quotientState))
 		}
 	}
 	return image
@@ -47,8 +47,8 @@ func (quotient *mecQuotient) image(states *sparse.Set) *sparse.Set {
 func (quotient *mecQuotient) ratesOf(rates Rates) Rates {
 	n := quotient.graph.NumStates()
 	result := Rates{Low: make([]float64, n), High: make([]float64, n)}
-	for s, state := range quotient.stateOf {
-		result.Low[state], result.High[state] = rates.Low[s], rates.High[s]
+	for s, quotientState := range quotient.stateOf {
+		result.Low[quotientState], result.High[quotientState] = rates.Low[s], rates.High[s]
 	}
 	return result
 }

@@ -54,7 +54,8 @@ func (factor *triangularFactor) rowProduct(i int, vector []float64) (sum float64
 	return sum
 }
 
-// newIncompleteLU computes an incomplete LU factorization of the matrix of the members. Rows and columns have the order of the members.
+// newIncompleteLU computes an incomplete LU factorization of the matrix D - R of the members. Its rows and columns have the order of the
+// members.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
 	n := len(members)
 	lu := &incompleteLU{lower: newTriangularFactor(n), upper: newTriangularFactor(n), pivot: make([]float64, n)}
@@ -70,23 +71,23 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of earlier rows from row i, and adds the multipliers to the lower factor. Then all entries left of the
-// diagonal are zero, or less than minEntry, or beyond the limit of the row. work is the number of entries read.
+// eliminate subtracts multiples of earlier rows from row i, and adds the multipliers to the lower factor. It skips entries below minEntry,
+// and stops after maxLowerEntries multipliers. work is the number of entries that it read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, i int, minEntry float64) (work int) {
 	firstEntry := len(lu.lower.column)
 	for next := 0; ; next++ { // row.add may insert columns after the next one
-		k := row.columns[next]
+		column := row.columns[next]
 		isFull := len(lu.lower.column)-firstEntry == maxLowerEntries
-		if int(k) >= i || isFull {
+		if int(column) >= i || isFull {
 			break
 		}
 		work++
-		if math.Abs(row.value[k]) < minEntry {
+		if math.Abs(row.value[column]) < minEntry {
 			continue
 		}
-		factor := row.value[k] / lu.pivot[k]
-		lu.lower.add(k, factor)
-		for entry := lu.upper.start[k]; entry < lu.upper.start[k+1]; entry++ {
+		factor := row.value[column] / lu.pivot[column]
+		lu.lower.add(column, factor)
+		for entry := lu.upper.start[column]; entry < lu.upper.start[column+1]; entry++ {
 			row.add(lu.upper.column[entry], -factor*lu.upper.value[entry])
 			work++
 		}
@@ -95,17 +96,17 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, minEntry float64) 
 	return work
 }
 
-// finishRow stores the pivot, adds the large entries right of the diagonal to the upper factor, and clears the row. The matrix is singular,
-// so a pivot may be nearly zero. The exit rate replaces such a pivot.
+// finishRow stores the pivot of row i, adds the large entries right of the diagonal to the upper factor, and clears the row. If the pivot
+// is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
 func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
 	const smallestPivot = 1e-10
 	lu.pivot[i] = row.value[i]
 	if !(lu.pivot[i] > smallestPivot*exitRate) {
 		lu.pivot[i] = exitRate
 	}
-	for _, k := range row.columns {
-		if int(k) > i && math.Abs(row.value[k]) >= dropTolerance*exitRate {
-			lu.upper.add(k, row.value[k])
+	for _, column := range row.columns {
+		if int(column) > i && math.Abs(row.value[column]) >= dropTolerance*exitRate {
+			lu.upper.add(column, row.value[column])
 		}
 	}
 	lu.upper.endRow()
@@ -133,7 +134,8 @@ func newEliminationRow(n int) *eliminationRow {
 	return &eliminationRow{value: make([]float64, n), present: make([]bool, n)}
 }
 
-// load fills an empty row with the row of state s in the matrix D - R, and returns the exit rate of s.
+// load fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the
+// diagonal. It returns the exit rate.
 func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
 	first, end := graph.Row(int(s))
 	for transition := first; transition < end; transition++ {

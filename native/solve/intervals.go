@@ -43,8 +43,8 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	return &intervalSystem{nature: nature, graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: meter}, nil
 }
 
-// choiceBound returns a lower or an upper bound on the value of choice c of state s, if nature picks its optimal distribution. The bounds
-// of the targets must be known.
+// choiceBound returns a bound on the value of choice c of state s for the optimal distribution of nature: an upper bound if upper is set,
+// or a lower bound. It follows from the bounds of the targets.
 func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	values := sys.values.Lower
 	if upper {
@@ -61,7 +61,7 @@ func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	return bound
 }
 
-// mergeEndComponents replaces each end component without reward by one unknown. Only choices that leave the component remain.
+// mergeEndComponents makes each end component without reward a single unknown, and forbids the choices that stay in it.
 func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := sys.graph.Model
 	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices())
@@ -87,7 +87,7 @@ func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	return nil
 }
 
-// zeroRewardChoices returns the allowed choices of the maybe states without reward.
+// zeroRewardChoices returns the allowed choices of the maybe states that have no reward.
 func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 	choices := sparse.NewSet(sys.graph.NumChoices())
 	for s := range sys.maybe.All() {
@@ -102,7 +102,7 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 	return choices
 }
 
-// allowedChoices returns the allowed choices of the unknown of state s, each with its state.
+// allowedChoices iterates over the allowed choices of an unknown, each with its state. The unknown is given by its representative s.
 func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	return func(yield func(state, choice int) bool) {
 		members := sys.endComponentOf[s]
@@ -121,8 +121,8 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	}
 }
 
-// optimum returns the lower or the upper bound on the value of an unknown that follows from the bounds of its successors: the optimum over
-// its choices. work is the number of operations. s is a state that represents the unknown.
+// optimum computes a bound on the value of an unknown from the bounds of its successors: the optimum over its choices. The unknown is given
+// by its representative s. work is the number of operations.
 func (sys *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := sys.dir.Scheduler() == Min
 	for state, c := range sys.allowedChoices(s) {
@@ -141,8 +141,8 @@ func (sys *intervalSystem) solve(ctx context.Context, opts Options) (*Values, er
 	components := sys.graph.Model.Components(sys.maybe, nil)
 	for i := range components.Num() {
 		members := components.Members(i)
-		isOther := func(s uint32) bool { return sys.representativeOf(s) != s }
-		unknowns := slices.DeleteFunc(slices.Clone(members), isOther)
+		isMerged := func(s uint32) bool { return sys.representativeOf(s) != s }
+		unknowns := slices.DeleteFunc(slices.Clone(members), isMerged)
 		if err := sys.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 	}
 }
 
-// hasSelfLoop reports whether a choice of an unknown can return to it.
+// hasSelfLoop reports whether some choice of the unknown with representative s can return to this unknown.
 func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
 	isSelf := func(target uint32) bool { return sys.representativeOf(target) == s }
 	for _, c := range sys.allowedChoices(s) {

@@ -15,8 +15,8 @@ type strategyPair struct {
 	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the maybe states. It solves the Markov chain that the strategies of the scheduler
-// and of nature induce, and improves the strategies, until both are optimal.
+// exactStrategyIteration computes the exact values of the maybe states by strategy iteration. It solves the Markov chain that the
+// strategies of the scheduler and of nature induce, and improves the strategies, until both are optimal.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (sys *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
@@ -64,7 +64,8 @@ func (sys *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, 
 	return strategies, err
 }
 
-// setExactGuess sets the exact values to computed bounds. Nature's first distributions prefer targets by these values.
+// setExactGuess sets the exact values of the unknowns to the computed float64 bounds. Nature's first distributions are optimal for these
+// values.
 func (sys *intervalSystem) setExactGuess(unknowns []uint32) {
 	bounds := sys.values.Lower
 	if sys.dir.Scheduler() == Min && sys.values.Converged {
@@ -75,7 +76,7 @@ func (sys *intervalSystem) setExactGuess(unknowns []uint32) {
 	}
 }
 
-// initialStrategy returns the optimal choice of an unknown for the computed bounds, with the optimal distribution of nature.
+// initialStrategy returns the choice of an unknown that is optimal for the computed bounds, with an optimal distribution of nature.
 func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	minimize := sys.dir.Scheduler() == Min
 	useUpper := minimize && sys.values.Converged
@@ -91,8 +92,8 @@ func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	return strategy
 }
 
-// properStrategies replaces the strategies by strategies that leave the unknowns with probability one. In each round it adds the unknowns
-// that can reach an unknown of an earlier round, or leave at once.
+// properStrategies replaces the strategies by strategies that leave the maybe states with probability one. Each round adds the unknowns
+// that can move to an unknown of an earlier round, or leave the maybe states directly.
 func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(sys.graph.NumStates())
 	for changed := true; changed; {
@@ -101,7 +102,7 @@ func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[ui
 			if proper.Has(int(s)) {
 				continue
 			}
-			if strategy := sys.strategyTowards(s, proper); strategy != nil {
+			if strategy := sys.strategyLeadingTo(s, proper); strategy != nil {
 				proper.Add(int(s))
 				strategies[s] = strategy
 				changed = true
@@ -110,8 +111,9 @@ func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[ui
 	}
 }
 
-// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, or nil.
-func (sys *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
+// strategyLeadingTo returns the first choice of unknown s that can lead to a proper unknown or out of the maybe states, or nil if there is
+// none.
+func (sys *intervalSystem) strategyLeadingTo(s uint32, proper *sparse.Set) *strategyPair {
 	for state, c := range sys.allowedChoices(s) {
 		if sys.canReachOrLeave(c, proper) {
 			return &strategyPair{state: state, choice: c, distribution: sys.distribution(c)}
@@ -142,7 +144,8 @@ func (sys *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*str
 	return sys.improveScheduler(unknowns, strategies)
 }
 
-// improveNature switches nature to better distributions of the current choices. It reports whether a distribution changed.
+// improveNature switches nature to the optimal distribution of each current choice. It reports whether a distribution with a different
+// value was found.
 func (sys *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
@@ -251,8 +254,8 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 	return model, rewards, err
 }
 
-// inducedState returns the state of the induced chain for a target of the model. number has the state of each unknown.
-// A target that is no unknown becomes an absorbing state: numUnknowns+1 for probability 0, numUnknowns otherwise.
+// inducedState returns the state of the induced chain that represents a target of the model. number has the state of each unknown. Other
+// targets become absorbing states: numUnknowns+1 for a target with probability 0, numUnknowns otherwise.
 func (sys *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[sys.representativeOf(target)]; ok {
 		return i

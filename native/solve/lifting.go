@@ -34,7 +34,8 @@ type smallRow struct {
 	coefficient []uint64
 }
 
-// newLifting factorizes the equations modulo a prime. It uses only the scales and coefficients of the rows.
+// newLifting factorizes the matrix of the equations modulo a prime. Only the scales and coefficients of the rows matter, not their
+// constants.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
@@ -68,8 +69,8 @@ func (lift *lifting) choosePrime(meter *meter) error {
 	}
 }
 
-// newSmallRow converts the scale and the coefficients of a row to words of 64 bits. It returns an empty row if the scale or the sum of the
-// coefficients has more than 62 bits.
+// newSmallRow converts the scale and the coefficients of a row to 64-bit words. It returns a row with scale 0 if the scale or the sum of
+// the coefficients has more than 62 bits.
 func newSmallRow(row *exactRow) smallRow {
 	sum := new(big.Int)
 	for _, coefficient := range row.coefficient {
@@ -155,8 +156,8 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 		row := lift.rows[k]
 		workRow[p] = lift.residue(row.scale)
 		for i, column := range row.column {
-			position := lift.position[column]
-			workRow[position] = lift.sub(workRow[position], lift.residue(row.coefficient[i]))
+			columnPosition := lift.position[column]
+			workRow[columnPosition] = lift.sub(workRow[columnPosition], lift.residue(row.coefficient[i]))
 		}
 		work := lift.eliminateRow(p, workRow)
 		if workRow[p] == 0 {
@@ -170,8 +171,8 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 	return true, nil
 }
 
-// eliminateRow subtracts multiples of earlier rows from workRow, the row at position p, and stores the row of both factors.
-// Only the pivot remains in workRow. It returns the number of operations.
+// eliminateRow subtracts multiples of earlier rows from workRow, the row at position p, and stores row p of both triangular factors.
+// Afterwards workRow contains only the pivot. It returns the number of operations.
 func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
 	for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
 		earlier := lift.lowerCols[i]
@@ -213,8 +214,8 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	return x
 }
 
-// solve returns the numerators of the exact solution for the given constants, and their common denominator. It computes p-adic digits until
-// the fractions that it reconstructs from the digits satisfy the equations.
+// solve returns the exact solution for the given constants: its numerators and their common denominator. It computes p-adic digits of the
+// solution, and tries to reconstruct fractions from them, until the fractions satisfy the equations.
 func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
 	remainder := make([]*big.Int, len(lift.rows))
 	for k := range remainder {
@@ -243,8 +244,8 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerat
 	}
 }
 
-// nextRemainder replaces the remainders of the constants after a new p-adic digit of the solution: it subtracts the contribution of the
-// digit, and divides by the prime. digit has the digit of each unknown.
+// nextRemainder replaces each remainder r by (r - (A digit)) / prime, where A is the matrix of the equations, and digit has the new p-adic
+// digit of each unknown. The division has no remainder.
 func (lift *lifting) nextRemainder(remainder []*big.Int, digit []uint64) {
 	for k := range remainder {
 		isSmall := lift.smallRows[k].scale != 0
@@ -257,7 +258,7 @@ func (lift *lifting) nextRemainder(remainder []*big.Int, digit []uint64) {
 	}
 }
 
-// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation k. digit has the digit of each
+// subtractDigit subtracts (A digit)[k] from a remainder, where A is the matrix of the equations and digit has one p-adic digit of each
 // unknown.
 func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	row := lift.rows[k]
@@ -268,7 +269,8 @@ func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	}
 }
 
-// subtractDigitInWords does the same as subtractDigit for a small row k. It computes in two words of 64 bits.
+// subtractDigitInWords subtracts (A digit)[k] from a remainder for a row k with small coefficients. It computes this product in two words
+// of 64 bits, which is faster than big integers.
 func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
 	row := &lift.smallRows[k]
 	var low, high uint64 // the words of the sum of coefficients times digits
@@ -297,8 +299,8 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It returns nil if the
-// digits do not suffice.
+// reconstruct converts the p-adic digits of all unknowns to fractions with a common denominator. It returns nil if there are too few
+// digits.
 func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
 	modulus := new(big.Int).Exp(lift.primeInt, big.NewInt(int64(len(digits))), nil)
 	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
@@ -348,8 +350,8 @@ func (lift *lifting) valueOfDigits(digits [][]uint64, k int) *big.Int {
 	return value
 }
 
-// reconstructFraction returns the fraction that equals x modulo the modulus and has the smallest product of numerator and denominator.
-// It returns nil if this product is not much smaller than the modulus.
+// reconstructFraction returns the fraction n/d with n = d x modulo the modulus and the smallest product n d. It uses the extended Euclidean
+// algorithm, and returns nil if this product is not much smaller than the modulus.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {

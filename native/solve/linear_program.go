@@ -45,22 +45,22 @@ func (program *LinearProgram) Row(right *big.Rat, terms ...Term) {
 //
 // Source: the two-phase simplex method with Bland's rule (1977).
 func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
-	tab := program.tableau()
-	if err := tab.findFeasible(ctx); err != nil {
+	tableau := program.tableau()
+	if err := tableau.findFeasible(ctx); err != nil {
 		return nil, nil, err
 	}
-	tab.setObjective(program.Objective)
-	if err := tab.run(ctx); err != nil {
+	tableau.setObjective(program.Objective)
+	if err := tableau.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	solution = make([]*big.Rat, len(tab.reducedCost))
+	solution = make([]*big.Rat, len(tableau.reducedCost))
 	for j := range solution {
 		solution[j] = new(big.Rat)
 	}
-	for i, j := range tab.basis {
-		solution[j] = tab.right[i]
+	for i, j := range tableau.basis {
+		solution[j] = tableau.right[i]
 	}
-	return tab.value, solution, nil
+	return tableau.value, solution, nil
 }
 
 // findFeasible is phase one of the simplex method: it finds a basic solution of the constraints. It minimizes the sum of the artificial

@@ -488,7 +488,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	}
 	// The caller has handled components without rewards, so cycleReward is positive.
 	rewardInRange := cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300
-	if !rewardInRange || !cycle.solver.noUnderflow(cycle.time) {
+	if !rewardInRange || !cycle.solver.isSafeFromUnderflow(cycle.time) {
 		return lower, upper, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
