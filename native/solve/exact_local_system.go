@@ -21,12 +21,12 @@ type exactLocalSystem struct {
 // exactRow is the equation of one choice: scale * x = constant + sum of coefficient[i] * x(column[i]). All
 // numbers except the constant are integers.
 type exactRow struct {
-	scale          *big.Int
-	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
-	column         []uint32
-	coefficient    []*big.Int
-	constant       *big.Rat
-	scaledConstant *big.Int // constant times the common denominator of all constants
+	scale             *big.Int
+	weightDenominator *big.Int // the common denominator of the weights, by which rewards are multiplied
+	column            []uint32
+	coefficient       []*big.Int
+	constant          *big.Rat
+	scaledConstant    *big.Int // constant times the common denominator of all constants
 }
 
 // exactLocalSystem builds the equations of a component in rational arithmetic. They have the same unknowns and choices as the float64
@@ -73,7 +73,7 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 // unknown is the unknown of s. The choice must be able to leave it.
 func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	scale := sys.weightDenominator(c)
-	equation := exactRow{scale: scale, weightDen: scale}
+	equation := exactRow{scale: scale, weightDenominator: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
 	sys.scratchSum.reset()

@@ -39,7 +39,7 @@ func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
-	if step%checkInterval != 0 || uniform.lostSmallValue {
+	if step%checkInterval != 0 || uniform.hasUnderflow {
 		return 0, false
 	}
 	// If one step multiplies each value by a factor between two bounds, so does every later step.

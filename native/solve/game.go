@@ -296,7 +296,8 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.cumulReward(ctx, reward, steps, opts) })
 }
 
-// cumulReward is CumulReward for rewards that do not underflow, in a game in which both sides have choices.
+// cumulReward returns bounds on the value of the expected reward of the given number of steps, in a game in which both sides have choices.
+// The rewards must be large enough that sums of them cannot underflow.
 func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
@@ -316,7 +317,8 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.instantReward(ctx, reward, steps, opts) })
 }
 
-// instantReward is InstantReward for rewards that do not underflow, in a game in which both sides have choices.
+// instantReward returns bounds on the value of the expected state reward after the given number of steps, in a game in which both sides
+// have choices. The rewards must be large enough that products cannot underflow.
 func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	sys, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {

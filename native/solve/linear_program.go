@@ -46,7 +46,7 @@ func (program *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // Source: the two-phase simplex method with Bland's rule (1977).
 func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
 	tableau := program.tableau()
-	if err := tableau.findFeasible(ctx); err != nil {
+	if err := tableau.findFeasibleBasis(ctx); err != nil {
 		return nil, nil, err
 	}
 	tableau.setObjective(program.Objective)
@@ -63,9 +63,9 @@ func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, s
 	return tableau.value, solution, nil
 }
 
-// findFeasible is phase one of the simplex method: it finds a basic solution of the constraints. It minimizes the sum of the artificial
-// variables. The error is ErrInfeasible if the minimum is not 0.
-func (tab *tableau) findFeasible(ctx context.Context) error {
+// findFeasibleBasis is phase one of the simplex method: it makes the sum of the artificial variables 0, which gives a basic solution of the
+// program. The error is ErrInfeasible if the minimum of this sum is not 0.
+func (tab *tableau) findFeasibleBasis(ctx context.Context) error {
 	// The objective is minus the sum of the artificial variables, which are the right sides minus the rows.
 	for i, row := range tab.rows {
 		if err := ctx.Err(); err != nil {
@@ -82,10 +82,10 @@ func (tab *tableau) findFeasible(ctx context.Context) error {
 	if tab.value.Sign() != 0 {
 		return ErrInfeasible
 	}
-	return tab.dropArtificial(ctx)
+	return tab.removeArtificialVariables(ctx)
 }
 
-// setObjective computes the reduced costs of a new objective. A nil coefficient stands for 0.
+// setObjective replaces the objective and computes its reduced costs. A nil coefficient stands for 0.
 func (tab *tableau) setObjective(objective []*big.Rat) {
 	tab.value.SetInt64(0)
 	for j, coefficient := range objective {
@@ -125,7 +125,7 @@ func (program *LinearProgram) tableau() *tableau {
 	return result
 }
 
-// normalizedRow returns a copy of an equation with a nonnegative right side.
+// normalizedRow returns an equation multiplied by 1 or -1, so that its right side is not negative.
 func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 	sign := big.NewRat(1, 1)
 	if right.Sign() < 0 {
@@ -139,20 +139,20 @@ func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 }
 
 // addReducedCost increases the reduced cost of variable j by an amount.
-func (tab *tableau) addReducedCost(j int, amount *big.Rat) {
-	tab.reducedCost[j].Add(tab.reducedCost[j], amount)
+func (tab *tableau) addReducedCost(variable int, amount *big.Rat) {
+	tab.reducedCost[variable].Add(tab.reducedCost[variable], amount)
 }
 
-// coeff returns the coefficient of variable j in row i, or nil if it is 0.
-func (tab *tableau) coeff(i, j int) *big.Rat {
-	k, ok := slices.BinarySearchFunc(tab.rows[i], j, func(term Term, variable int) int { return term.Var - variable })
+// coeff returns the coefficient of a variable in a row, or nil if it is 0.
+func (tab *tableau) coeff(row, variable int) *big.Rat {
+	i, ok := slices.BinarySearchFunc(tab.rows[row], variable, func(term Term, variable int) int { return term.Var - variable })
 	if !ok {
 		return nil
 	}
-	return tab.rows[i][k].Coeff
+	return tab.rows[row][i].Coeff
 }
 
-// run pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
+// run performs simplex pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
 func (tab *tableau) run(ctx context.Context) error {
 	isDegenerate := false // the last pivot changed no value, so use Bland's rule, which excludes cycles
 	for {
@@ -174,31 +174,32 @@ func (tab *tableau) run(ctx context.Context) error {
 	}
 }
 
-// enteringVariable returns the variable with the greatest positive reduced cost, or -1 if no reduced cost is positive. By Bland's rule it
-// returns the first variable with a positive reduced cost instead.
+// enteringVariable returns the variable that enters the basis: the one with the greatest positive reduced cost or, by Bland's rule, the
+// first one with a positive reduced cost. It returns -1 if no reduced cost is positive.
 func (tab *tableau) enteringVariable(useBlandsRule bool) int {
 	best := -1
-	for j, cost := range tab.reducedCost {
+	for variable, cost := range tab.reducedCost {
 		if cost.Sign() <= 0 {
 			continue
 		}
 		if useBlandsRule {
-			return j
+			return variable
 		}
 		if best < 0 || cost.Cmp(tab.reducedCost[best]) > 0 {
-			best = j
+			best = variable
 		}
 	}
 	return best
 }
 
-// leavingRow returns the row with the least ratio of right side and positive coefficient of variable j, or -1 without a positive coefficient.
-// Among equal ratios it selects the basis variable with the smallest number.
-func (tab *tableau) leavingRow(j int) int {
+// leavingRow returns the row whose basis variable leaves the basis when the given variable enters: among the rows with a positive
+// coefficient of the variable, the one with the least ratio of right side and coefficient. It breaks ties by the smallest basis variable,
+// and returns -1 if there is no such row.
+func (tab *tableau) leavingRow(variable int) int {
 	bestRow := -1
 	var minRatio *big.Rat
 	for i := range tab.rows {
-		coeff := tab.coeff(i, j)
+		coeff := tab.coeff(i, variable)
 		if coeff == nil || coeff.Sign() <= 0 {
 			continue
 		}
@@ -215,66 +216,66 @@ func (tab *tableau) leavingRow(j int) int {
 	return bestRow
 }
 
-// pivot makes variable j the basis variable of row i. It eliminates the variable from all other rows and from the objective.
-func (tab *tableau) pivot(ctx context.Context, i, j int) error {
-	inverse := new(big.Rat).Inv(tab.coeff(i, j))
-	for k := range tab.rows[i] {
-		tab.rows[i][k].Coeff.Mul(tab.rows[i][k].Coeff, inverse)
+// pivot makes a variable the basis variable of a row. It eliminates the variable from all other rows and from the objective.
+func (tab *tableau) pivot(ctx context.Context, row, variable int) error {
+	inverse := new(big.Rat).Inv(tab.coeff(row, variable))
+	for k := range tab.rows[row] {
+		tab.rows[row][k].Coeff.Mul(tab.rows[row][k].Coeff, inverse)
 	}
-	tab.right[i].Mul(tab.right[i], inverse)
+	tab.right[row].Mul(tab.right[row], inverse)
 	for other := range tab.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if coeff := tab.coeff(other, j); other != i && coeff != nil {
+		if coeff := tab.coeff(other, variable); other != row && coeff != nil {
 			factor := new(big.Rat).Neg(coeff)
-			tab.rows[other] = addMultiple(tab.rows[other], tab.rows[i], factor)
-			tab.right[other].Add(tab.right[other], factor.Mul(factor, tab.right[i]))
+			tab.rows[other] = addMultiple(tab.rows[other], tab.rows[row], factor)
+			tab.right[other].Add(tab.right[other], factor.Mul(factor, tab.right[row]))
 		}
 	}
-	tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
-	tab.basis[i] = j
+	tab.eliminateReducedCost(row, new(big.Rat).Set(tab.reducedCost[variable]))
+	tab.basis[row] = variable
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its current value.
-func (tab *tableau) eliminateReducedCost(i int, cost *big.Rat) {
+// eliminateReducedCost makes the reduced cost of the basis variable of a row zero. cost is its current value.
+func (tab *tableau) eliminateReducedCost(row int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return
 	}
 	var product big.Rat
-	for _, term := range tab.rows[i] {
+	for _, term := range tab.rows[row] {
 		tab.reducedCost[term.Var].Sub(tab.reducedCost[term.Var], product.Mul(cost, term.Coeff))
 	}
-	tab.value.Add(tab.value, product.Mul(cost, tab.right[i]))
+	tab.value.Add(tab.value, product.Mul(cost, tab.right[row]))
 }
 
-// addMultiple returns row + factor*other, sorted by variable and without zero terms. It may change row.
-func addMultiple(row, other []Term, factor *big.Rat) []Term {
-	result := make([]Term, 0, len(row)+len(other))
-	for len(row) > 0 || len(other) > 0 {
+// addMultiple returns row + factor*added, sorted by variable and without zero terms. The result may share terms with row.
+func addMultiple(row, added []Term, factor *big.Rat) []Term {
+	result := make([]Term, 0, len(row)+len(added))
+	for len(row) > 0 || len(added) > 0 {
 		switch {
-		case len(other) == 0 || len(row) > 0 && row[0].Var < other[0].Var:
+		case len(added) == 0 || len(row) > 0 && row[0].Var < added[0].Var:
 			result = append(result, row[0])
 			row = row[1:]
-		case len(row) == 0 || other[0].Var < row[0].Var:
-			result = append(result, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
-			other = other[1:]
+		case len(row) == 0 || added[0].Var < row[0].Var:
+			result = append(result, Term{added[0].Var, new(big.Rat).Mul(factor, added[0].Coeff)})
+			added = added[1:]
 		default:
-			sum := new(big.Rat).Mul(factor, other[0].Coeff)
+			sum := new(big.Rat).Mul(factor, added[0].Coeff)
 			sum.Add(sum, row[0].Coeff)
 			if sum.Sign() != 0 {
 				result = append(result, Term{row[0].Var, sum})
 			}
-			row, other = row[1:], other[1:]
+			row, added = row[1:], added[1:]
 		}
 	}
 	return result
 }
 
-// dropArtificial replaces the artificial variables of the basis by variables of the program. It deletes an equation that has none, because
-// the other equations imply it. All artificial variables must be 0.
-func (tab *tableau) dropArtificial(ctx context.Context) error {
+// removeArtificialVariables replaces the artificial variables in the basis by variables of the program. If the row of an artificial
+// variable has no terms, it deletes the row, because the other equations imply it. All artificial variables must have the value 0.
+func (tab *tableau) removeArtificialVariables(ctx context.Context) error {
 	for i := 0; i < len(tab.rows); {
 		switch {
 		case tab.basis[i] < len(tab.reducedCost):

@@ -38,7 +38,7 @@ type localSystem struct {
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// init sets the bounds to zero. If wantsScheduler is set, it selects the first choice of each unknown.
+// init sets all bounds to zero. If wantsScheduler is set, the scheduler starts with the first choice of each unknown.
 func (local *localSystem) init(wantsScheduler bool) {
 	n := len(local.choiceStart) - 1
 	local.lower, local.upper = make([]float64, n), make([]float64, n)
@@ -54,51 +54,53 @@ func (local *localSystem) init(wantsScheduler bool) {
 	}
 }
 
-// sumTerms returns the value of choice j without its constant.
-func (local *localSystem) sumTerms(j uint32, values []float64) float64 {
+// sumTerms returns the value of a choice without its constant.
+func (local *localSystem) sumTerms(choice uint32, values []float64) float64 {
 	sum := 0.0
-	for i := local.termStart[j]; i < local.termStart[j+1]; i++ {
+	for i := local.termStart[choice]; i < local.termStart[choice+1]; i++ {
 		sum += local.weight[i] * values[local.column[i]]
 	}
 	return sum
 }
 
-// columns returns the unknowns in the terms of choice j.
-func (local *localSystem) columns(j uint32) []uint32 {
-	return local.column[local.termStart[j]:local.termStart[j+1]]
+// columns returns the unknowns in the terms of a choice.
+func (local *localSystem) columns(choice uint32) []uint32 {
+	return local.column[local.termStart[choice]:local.termStart[choice+1]]
 }
 
-// constantMidpoint returns the midpoint of the bounds on the constant of choice j.
-func (local *localSystem) constantMidpoint(j uint32) float64 {
-	return local.constLower[j] + (local.constUpper[j]-local.constLower[j])/2
+// constantMidpoint returns the midpoint of the bounds on the constant of a choice.
+func (local *localSystem) constantMidpoint(choice uint32) float64 {
+	return local.constLower[choice] + (local.constUpper[choice]-local.constLower[choice])/2
 }
 
-// lowerUpdate returns the optimum over the choices of unknown k, rounded down to the grid, and the optimal choice.
-// values has lower bounds. Without choices the result is 0 and sparse.None.
-func (local *localSystem) lowerUpdate(k int, values []float64) (value float64, choice uint32) {
-	value, choice = local.lowerUpdateOffGrid(k, values)
+// lowerUpdate returns a lower bound on an unknown, rounded down to the grid: the optimum over its choices, and the optimal choice. values
+// has lower bounds on all unknowns. An unknown without choices has the value 0 and the choice sparse.None.
+func (local *localSystem) lowerUpdate(unknown int, values []float64) (value float64, choice uint32) {
+	value, choice = local.lowerUpdateOffGrid(unknown, values)
 	return local.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down, and the optimal choice. values has lower bounds.
-func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (best float64, choice uint32) {
+// lowerUpdateOffGrid returns a lower bound on an unknown: the optimum over its choices, rounded down, and the optimal choice. values has
+// lower bounds on all unknowns.
+func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (best float64, choice uint32) {
 	choice = sparse.None
-	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-		value := local.rounding.down(local.constLower[j]+local.sumTerms(j, values), local.evalErr[j])
+	for candidate := local.choiceStart[unknown]; candidate < local.choiceStart[unknown+1]; candidate++ {
+		value := local.rounding.down(local.constLower[candidate]+local.sumTerms(candidate, values), local.evalErr[candidate])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
-			best, choice = value, j
+			best, choice = value, candidate
 		}
 	}
 	return best, choice
 }
 
-// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the optimal choice. values has upper bounds.
-func (local *localSystem) upperUpdate(k int, values []float64) (best float64, choice uint32) {
+// upperUpdate returns an upper bound on an unknown: the optimum over its choices, rounded up, and the optimal choice. values has upper
+// bounds on all unknowns.
+func (local *localSystem) upperUpdate(unknown int, values []float64) (best float64, choice uint32) {
 	choice = sparse.None
-	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-		value := local.rounding.up(local.constUpper[j]+local.sumTerms(j, values), local.evalErr[j])
+	for candidate := local.choiceStart[unknown]; candidate < local.choiceStart[unknown+1]; candidate++ {
+		value := local.rounding.up(local.constUpper[candidate]+local.sumTerms(candidate, values), local.evalErr[candidate])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
-			best, choice = value, j
+			best, choice = value, candidate
 		}
 	}
 	if local.isProbability {
@@ -119,15 +121,15 @@ func isBetter(value, best float64, minimize bool) bool {
 // For a maximum it records each choice that raises a bound, so the scheduler attains the lower bounds.
 func (local *localSystem) sweepLower() float64 {
 	change, threshold := 0.0, local.gridThreshold()
-	for k := range local.lower {
-		value, choice := local.lowerUpdateOffGrid(k, local.lower)
-		if value <= local.lower[k] {
+	for unknown := range local.lower {
+		value, choice := local.lowerUpdateOffGrid(unknown, local.lower)
+		if value <= local.lower[unknown] {
 			continue
 		}
-		change = max(change, (value-local.lower[k])/max(value, threshold))
-		local.lower[k] = value
+		change = max(change, (value-local.lower[unknown])/max(value, threshold))
+		local.lower[unknown] = value
 		if local.scheduler != nil && !local.minimize {
-			local.scheduler[k] = choice
+			local.scheduler[unknown] = choice
 		}
 	}
 	return change
@@ -147,15 +149,15 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 	return local.makeInductive(meter, relMargin, absMargin, maxSweeps)
 }
 
-// makeInductive subtracts a margin from the lower bounds, and lowers them by sweeps until they are inductive: no equation gives a smaller value.
-// If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
+// makeInductive subtracts a margin from the lower bounds, and lowers them by sweeps until one sweep would not lower any of them. Then they
+// are certainly lower bounds. If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
 func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
 	if local.rounding.grid == 0 {
 		return true, nil
 	}
 	original := slices.Clone(local.lower)
-	for k, x := range local.lower {
-		local.lower[k] = local.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
+	for unknown, bound := range local.lower {
+		local.lower[unknown] = local.rounding.floorToGrid(max(bound-relMargin*bound-absMargin, 0))
 	}
 	for range maxSweeps {
 		if !local.sweepDown() {
@@ -170,15 +172,15 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 	return false, nil
 }
 
-// sweepDown lowers each lower bound to the value of its equation, if the value is smaller. It reports whether a bound changed.
+// sweepDown lowers each lower bound to the value of its equation, if that value is smaller. It reports whether a bound changed.
 func (local *localSystem) sweepDown() (changed bool) {
-	for k, bound := range local.lower {
-		value, choice := local.lowerUpdate(k, local.lower)
+	for unknown, bound := range local.lower {
+		value, choice := local.lowerUpdate(unknown, local.lower)
 		switch {
 		case value < bound:
-			local.lower[k], changed = value, true
+			local.lower[unknown], changed = value, true
 		case local.scheduler != nil && !local.minimize:
-			local.scheduler[k] = choice
+			local.scheduler[unknown] = choice
 		}
 	}
 	return changed
@@ -193,26 +195,26 @@ const (
 	refuted                // a bound fell below a lower bound, or the sweep lowered no bound
 )
 
-// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. The guess is proved if no equation raises a bound.
-// It is refuted if a bound falls below the lower bound, or if no bound falls.
+// sweepUpper lowers guessed upper bounds by one Gauss-Seidel sweep. The guess is proved if no equation raises a bound. It is refuted if an
+// upper bound falls below the lower bound, or if some equation raises a bound and no bound falls. Otherwise the result is undecided.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (local *localSystem) sweepUpper() sweepVerdict {
 	raised, lowered := false, false
-	for k := range local.upper {
-		value, choice := local.upperUpdate(k, local.upper)
+	for unknown := range local.upper {
+		value, choice := local.upperUpdate(unknown, local.upper)
 		switch {
-		case value > local.upper[k]:
+		case value > local.upper[unknown]:
 			raised = true
 			continue
-		case value < local.upper[k]:
+		case value < local.upper[unknown]:
 			lowered = true
-			local.upper[k] = value
+			local.upper[unknown] = value
 		}
 		if local.scheduler != nil && local.minimize {
-			local.scheduler[k] = choice
+			local.scheduler[unknown] = choice
 		}
-		if value < local.lower[k] {
+		if value < local.lower[unknown] {
 			return refuted
 		}
 	}
@@ -242,8 +244,8 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most eps plus the inherited width, unless converged is false.
-// Small systems are solved by elimination, others by optimistic value iteration.
+// solve computes bounds on all unknowns. Their relative width is at most eps plus the inherited width, unless converged is false
+// afterwards. Systems of at most eliminateFirstSize unknowns are solved by elimination, others by optimistic value iteration.
 func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return local.classicIteration(meter, opts)
@@ -269,7 +271,8 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	return local.optimisticIteration(meter, relMargin, limit)
 }
 
-// optimisticIteration computes bounds by optimistic value iteration. Without a proof it uses trivial upper bounds.
+// optimisticIteration computes bounds by optimistic value iteration with at most the given number of sweeps. If it proves no upper bounds,
+// it sets the trivial ones.
 func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	proved, err := local.iterateUntilProved(meter, relMargin, limit)
 	if proved || err != nil {
@@ -350,8 +353,8 @@ func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float
 	return newSweeps, proved, err
 }
 
-// tryElimination tries to solve the system by policy iteration if there are several choices, and then by elimination. proved says that it
-// stored proved bounds, and overBudget that a greater budget of operations may help.
+// tryElimination tries to solve the system by policy iteration, if there are several choices, and then by elimination. proved says that it
+// stored proved bounds. overBudget says that it may succeed with a larger budget of operations.
 func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
 	hasSeveralChoices := len(local.termStart) > len(local.choiceStart) // more choices than unknowns
 	if hasSeveralChoices {
@@ -363,8 +366,8 @@ func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (pro
 	return local.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until the greatest relative change is at most epsilon, as PRISM does. It takes the lower bounds as the solution,
-// without a proof.
+// classicIteration performs value iteration as PRISM does: it sweeps until the greatest relative change is at most epsilon. The lower
+// bounds are the result, and no proof shows that they are close to the solution.
 func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -380,8 +383,8 @@ func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	return nil
 }
 
-// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps is reached.
-// It returns the number of sweeps and the last change.
+// iterateLower performs sweeps over the lower bounds until the greatest relative change is at most precision, or until maxSweeps is
+// reached. It returns the number of sweeps and the last change.
 func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < maxSweeps {
@@ -412,7 +415,8 @@ func (local *localSystem) nearUnderflow() bool {
 	return slices.Min(local.lower) < local.rounding.underflowThreshold()
 }
 
-// iterateUpper sweeps the guessed upper bounds until they are proved or refuted, or maxSweeps is reached.
+// iterateUpper performs sweeps over guessed upper bounds until the guess is proved or refuted, or until maxSweeps is reached. It returns
+// the number of sweeps.
 func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, isProved bool, err error) {
 	for sweeps < maxSweeps {
 		verdict := local.sweepUpper()
@@ -429,7 +433,7 @@ func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int,
 	return sweeps, false, nil
 }
 
-// useTrivialBounds sets the upper bounds to 1 for probabilities, or infinity for rewards.
+// useTrivialBounds sets all upper bounds to 1 for probabilities, or to infinity for rewards.
 func (local *localSystem) useTrivialBounds() {
 	if local.rounding.grid > 0 { // rounded lower bounds may not be inductive
 		clear(local.lower)

@@ -67,19 +67,20 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	return sys.absorptionSystem(recurrent, rewarded != nil).solve(ctx, opts, false)
 }
 
-// absorptionSystem returns the equations of the transient states, the states outside of recurrent. A transient state has the sum over all
-// BSCCs of the probability to reach the BSCC times its gain. areProbabilities says that all gains are probabilities.
+// absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrent. The gain of such a
+// state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
 func (sys *system) absorptionSystem(recurrent *sparse.Set, areProbabilities bool) *system {
 	maybe := recurrent.Complement()
 	if areProbabilities && !sys.isExact() {
-		zero, one := sys.values.certainStates(sys.graph, maybe, recurrent)
+		zero, one := sys.values.statesWithCertainValue(sys.graph, maybe, recurrent)
 		sys.values.setAll(one, 1)
 		maybe = maybe.Minus(zero).Minus(one)
 	}
 	return &system{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
 }
 
-// assignGain makes the gain (long-run average reward) of a BSCC the value of its states.
+// assignGain computes the gain (long-run average reward) of a BSCC, and stores it as the value of all its states. For a long-run
+// probability, rewarded is the set of states with reward 1; for other rewards it is nil.
 func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
@@ -113,20 +114,21 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 // state i they are reward[i]/rewardDen and time[i]/timeDen. The gain is the expected reward of one cycle from the reference state
 // to itself, divided by its expected time.
 type exactCycle struct {
-	gain               *big.Rat
-	reward, time       []*big.Int // of all states but the reference state
-	rewardDen, timeDen *big.Int
+	gain                               *big.Rat
+	reward, time                       []*big.Int // of all states but the reference state
+	rewardDenominator, timeDenominator *big.Int
 }
 
 // bias returns the bias of state i relative to the reference state: reward minus gain times time.
 func (cycle *exactCycle) bias(i int) *big.Rat {
-	reward := new(big.Rat).SetFrac(cycle.reward[i], cycle.rewardDen)
-	time := new(big.Rat).SetFrac(cycle.time[i], cycle.timeDen)
+	reward := new(big.Rat).SetFrac(cycle.reward[i], cycle.rewardDenominator)
+	time := new(big.Rat).SetFrac(cycle.time[i], cycle.timeDenominator)
 	return reward.Sub(reward, time.Mul(time, cycle.gain))
 }
 
-// solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward and time until the
-// reference state, the last member, is reached. The gain follows from the renewal-reward theorem.
+// solveCycleRat computes the exact gain and bias of a recurrent class under the given choices. The last member is the reference state. For
+// each other member it solves the equations of the expected reward and of the expected time until the reference state. The gain follows
+// from the renewal-reward theorem: the expected reward of a cycle from the reference state to itself, divided by its expected time.
 func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
 	index.init(sys.graph.NumStates())
@@ -134,29 +136,29 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		index.ofState[s] = uint32(i)
 	}
 	defer index.reset(others)
-	rows, rewardDen := sys.cycleRows(others, choice, index)
+	rows, constantDenominator := sys.cycleRows(others, choice, index)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
 	cycle := &exactCycle{}
-	if cycle.reward, cycle.rewardDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	if cycle.reward, cycle.rewardDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
-	cycle.rewardDen.Mul(cycle.rewardDen, rewardDen)
+	cycle.rewardDenominator.Mul(cycle.rewardDenominator, constantDenominator)
 	// With weightDen as constants, every step or unit of time has reward 1.
-	if cycle.time, cycle.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
+	if cycle.time, cycle.timeDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDenominator }); err != nil {
 		return nil, err
 	}
 	referenceChoice := int(choice(reference))
-	cycleReward := sys.expectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.reward, cycle.rewardDen, index)
-	cycleTime := sys.expectationRat(referenceChoice, big.NewRat(1, 1), cycle.time, cycle.timeDen, index)
+	cycleReward := sys.expectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.reward, cycle.rewardDenominator, index)
+	cycleTime := sys.expectationRat(referenceChoice, big.NewRat(1, 1), cycle.time, cycle.timeDenominator, index)
 	cycle.gain = cycleReward.Quo(cycleReward, cycleTime)
 	return cycle, nil
 }
 
-// cycleRows returns one linear equation for each state, under the chosen choices. The constants are scaled to integers; denominator is the
-// scale.
+// cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
+// integers.
 func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
 	for i, s := range states {
@@ -167,7 +169,7 @@ func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, inde
 	return rows, scaleConstants(equations)
 }
 
-// expectation returns sum plus the expected value after choice c. Targets outside of index have the value 0.
+// expectation returns sum plus the expected value of the target of choice c. Targets that have no unknown in index have the value 0.
 func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
@@ -178,7 +180,8 @@ func (sys *system) expectation(c int, sum float64, values []float64, index *unkn
 	return sum
 }
 
-// expectationRat adds the expected value after choice c to sum. The value of unknown k is numerators[k]/denominator.
+// expectationRat adds the expected value of the target of choice c to sum, and returns sum. The value of unknown k is
+// numerators[k]/denominator. Targets without an unknown in index have the value 0.
 func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
@@ -258,17 +261,17 @@ func (bounds gainInterval) nearlyConverged(eps float64) bool {
 // bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and
-// elimination. The elimination takes about the work of the sweeps before it.
+// solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and elimination.
+// Each elimination may take about as much work as the sweeps before it.
 func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bool, err error) {
 	bscc.bias = make([]float64, len(members))
-	eps, work := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
+	eps, sweepWork := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
 	sweepsDone, limit, canEliminate := 0, bscc.opts.maxSweeps(), len(members) > 1
 	bounds = gainInterval{0, math.Inf(1)}
-	for sweeps := firstSweeps; ; sweeps *= 4 {
-		sweeps = min(sweeps, limit)
-		err := bscc.iterate(members, &bounds, work, sweepsDone, sweeps)
-		sweepsDone = sweeps
+	for targetSweeps := firstSweeps; ; targetSweeps *= 4 {
+		targetSweeps = min(targetSweeps, limit)
+		err := bscc.iterate(members, &bounds, sweepWork, sweepsDone, targetSweeps)
+		sweepsDone = targetSweeps
 		if err != nil || bounds.converged(eps) || sweepsDone == limit {
 			return bounds, bounds.converged(eps), err
 		}
@@ -276,7 +279,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 			continue
 		}
 		// The factor 4 is there because a sweep of bsccGain does more work per transition than a sweep of localSystem.
-		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(work)*budgetPerWork*4)
+		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(sweepWork)*budgetPerWork*4)
 		bounds.tighten(lower, upper)
 		nearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.nearlyConverged(eps)
 		if err != nil || bounds.converged(eps) || nearlyConverged {
@@ -286,24 +289,25 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 	}
 }
 
-// iterate tightens the bounds by value iteration, from sweepsDone to totalSweeps sweeps. After the first sweeps over a large component it
-// also uses GMRES. work is the cost of one sweep.
-func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, sweepsDone, totalSweeps int) error {
-	lower, upper, err := bscc.relaxedValueIteration(members, work, totalSweeps-sweepsDone)
+// iterate tightens the bounds by value iteration until totalSweeps sweeps are done; sweepsDone were done before. After the first sweeps
+// over a large component it also uses GMRES. sweepWork is the work of one sweep.
+func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork, sweepsDone, totalSweeps int) error {
+	lower, upper, err := bscc.relaxedValueIteration(members, sweepWork, totalSweeps-sweepsDone)
 	bounds.tighten(lower, upper)
 	hasSuitableSize := len(members) >= krylovMinStates && len(members) < krylovMaxStates
 	if err != nil || totalSweeps != firstSweeps || !hasSuitableSize {
 		return err
 	}
-	lower, upper, err = bscc.acceleratedIteration(members, work, *bounds, bscc.opts.maxSweeps()-totalSweeps)
+	lower, upper, err = bscc.acceleratedIteration(members, sweepWork, *bounds, bscc.opts.maxSweeps()-totalSweeps)
 	bounds.tighten(lower, upper)
 	return err
 }
 
-// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. work is the cost of one sweep.
+// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. Between sweeps it improves
+// its guess of the gain by the secant method. sweepWork is the work of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lower, upper float64, err error) {
+func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, sweeps int) (lower, upper float64, err error) {
 	const sweepsPerCheck = 4
 	for i, s := range members {
 		bscc.index.ofState[s] = uint32(i)
@@ -321,7 +325,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 			break
 		}
 		gain := gainGuess.next(bounds.lower, bounds.upper)
-		drift, err := bscc.sweepRepeatedly(members, gain, min(remaining, sweepsPerCheck), work)
+		drift, err := bscc.sweepRepeatedly(members, gain, min(remaining, sweepsPerCheck), sweepWork)
 		if err != nil {
 			return bounds.lower, bounds.upper, err
 		}
@@ -330,13 +334,13 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	return bounds.lower, bounds.upper, nil
 }
 
-// sweepRepeatedly applies a number of sweeps with the given gain to the bias. It returns the drift of the last sweep: the mean change of the
-// bias. work is the cost of one sweep.
-func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, work int) (drift float64, err error) {
+// sweepRepeatedly performs a number of sweeps of the bias with the given gain. It returns the drift of the last sweep: the mean change of
+// the bias. sweepWork is the work of one sweep.
+func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, sweepWork int) (drift float64, err error) {
 	for range sweeps {
 		drift = bscc.sweep(members, gain)
 		bscc.meter.progress.Sweeps++
-		if err := bscc.meter.addWork(work); err != nil {
+		if err := bscc.meter.addWork(sweepWork); err != nil {
 			return drift, err
 		}
 	}
@@ -397,7 +401,8 @@ func (sys *system) numTransitions(members []uint32) (n int) {
 	return n
 }
 
-// gainBounds returns bounds on the gain of a BSCC: the minimum and the maximum of oneStepGain over all members, rounded outwards.
+// gainBounds returns bounds on the gain of a BSCC: the minimum and the maximum over all members of r + P h - h, where h is the bias,
+// rounded outwards. It divides the members among several goroutines.
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
@@ -420,15 +425,15 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 	return minimum, maximum
 }
 
-// oneStepGain returns the reward of choice c of state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
-// absErr bounds the rounding error. index has the position of each state in bias.
+// oneStepGain returns the reward of choice c in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
+// absErr bounds the rounding error. index has the position of each state in the slice bias.
 func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
+	reward, ownBias, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, biasChanges := reward, reward, false
 	first, end := sys.graph.Row(c)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
-		change := bias[unknownOf[targets[i]]] - current
+		change := bias[unknownOf[targets[i]]] - ownBias
 		biasChanges = biasChanges || change != 0
 		change *= sys.graph.Weights[weightID]
 		sum += change
@@ -451,7 +456,7 @@ func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower
 	return lower, upper, overBudget, err
 }
 
-// likelyState returns the last state of a long simulated path. Limit likely this state has a high stationary probability.
+// likelyState returns the last state of a long simulated path. Such a state probably has a high stationary probability.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	current := members[0]
@@ -478,8 +483,9 @@ func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
 	return graph.Target[end-1]
 }
 
-// gainByCycles returns bounds on the gain by the renewal-reward theorem, for cycles from a reference state to itself.
-// reliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the budget.
+// gainByCycles returns bounds on the gain by the renewal-reward theorem: the expected reward of a cycle from the reference state to itself,
+// divided by its expected time. reliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the
+// budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, reliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
@@ -507,9 +513,10 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. The last member is the
-// reference state, and referenceChoice its choice; every other member has one choice.
-// cycle is nil if a number leaves the range of float64, or if elimination exceeds the budget.
+// solveCycle computes the gain of a recurrent class by elimination in floating-point arithmetic. The last member is the reference state,
+// and referenceChoice its choice; every other member has exactly one choice. The gain is the expected reward of a cycle from the reference
+// state to itself, divided by its expected time. cycle is nil if a number leaves the range of float64, or if elimination exceeds the
+// budget.
 func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	reference, others := last(members), members[:len(members)-1]
 	cycle = &cycleSolution{}

@@ -73,7 +73,7 @@ type mecGain struct {
 	stepErr  float64   // the greatest rounding error of stepGain
 }
 
-// newMECGain prepares the computation of the optimal gains of maximal end components.
+// newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.
 func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, opts Options) *mecGain {
 	chosen := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = chosen
@@ -116,7 +116,7 @@ func (mec *mecGain) setKnownGains(ctx context.Context, rewarded *sparse.Set) err
 	return nil
 }
 
-// setMECsInside sets the gain of every MEC within a set of states to 1.
+// setMECsInside sets the gain of each MEC to 1 whose states are all in the given set.
 func (mec *mecGain) setMECsInside(states *sparse.Set) {
 	isOutside := func(s uint32) bool { return !states.Has(int(s)) }
 	for i := range mec.endComponents.Num() {
@@ -126,7 +126,7 @@ func (mec *mecGain) setMECsInside(states *sparse.Set) {
 	}
 }
 
-// zeroRewardChoices returns the choices in MECs without reward, and the MECs with a rewarded choice.
+// zeroRewardChoices returns the choices in MECs that have no reward, and the numbers of the MECs that have a choice with a reward.
 func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	graph := mec.rewardSystem.graph
 	zeroReward, rewardedMECs = sparse.NewSet(graph.NumChoices()), sparse.NewSet(mec.endComponents.Num())
@@ -141,7 +141,7 @@ func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	return zeroReward, rewardedMECs
 }
 
-// setMECsContaining sets the gain of every MEC that contains an end component of the given choices. In such a MEC, the scheduler moves to
+// setMECsContaining sets the gain of each MEC that contains an end component of the given choices. The scheduler of such a MEC moves to
 // this end component and stays there.
 func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
 	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
@@ -167,7 +167,7 @@ func (mec *mecGain) setGain(i int, value float64) {
 	}
 }
 
-// solveMEC stores bounds on the optimal gain of MEC number i, or the exact gain, unless the gain is already known.
+// solveMEC stores the optimal gain of MEC number i, unless it is known already: bounds or, if fractions are requested, the exact gain.
 func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
 	if mec.knownMECs.Has(i) {
 		return nil
@@ -190,7 +190,7 @@ func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
 	return err
 }
 
-// init prepares the computation of one MEC. The first scheduler stays in the MEC, and all biases are 0.
+// init prepares the computation of one MEC: all biases become 0, and the scheduler becomes one that stays in the MEC.
 func (mec *mecGain) init(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGain = make([]float64, len(members))

@@ -62,9 +62,9 @@ type timedComponent struct {
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
-// newTimedComponent returns maximal end component i as a separate model with rewards and times.
-func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, i int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
-	members := mecs.Members(i)
+// newTimedComponent returns one maximal end component as a separate model, with the rewards and mean times of its choices.
+func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, mecNumber int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
+	members := mecs.Members(mecNumber)
 	indexOf := make(map[uint32]uint32, len(members))
 	for k, s := range members {
 		indexOf[s] = uint32(k)
@@ -85,7 +85,8 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 	return component
 }
 
-// restrictReward returns the rewards of some choices of a graph, including state rewards.
+// restrictReward returns a reward structure for some choices of a graph: restricted choice c earns what choices[c] and its state earn in
+// the graph.
 func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32) *sparse.Reward {
 	restricted := &sparse.Reward{Choice: make([]float64, len(choices)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
@@ -104,8 +105,8 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32
 // maxGuesses is the greatest number of guesses of timedComponent.solve.
 const maxGuesses = 100
 
-// solve computes bounds on the optimal average per unit of time, or the exact average. The first guess is 0. The error is ErrTimeStands if
-// a scheduler can stop the time.
+// solve computes bounds on the optimal average reward per unit of time, or the exact average. It improves guesses of the average, from the
+// guess 0. The error is ErrTimeStands if a scheduler can stop the time.
 func (component *timedComponent) solve() error {
 	opts := component.opts
 	opts.Exact, opts.Scheduler = false, false
@@ -135,8 +136,8 @@ func (component *timedComponent) solve() error {
 	return nil
 }
 
-// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if no better guess is needed.
-// minTime and maxTime bound the mean time of a step.
+// improve tightens the bounds with a guess g of the optimal average: it solves the long-run average of R - g*T, where R is the reward and T
+// the mean time of a step, between minTime and maxTime. It returns the next guess, or nil if none is needed.
 func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
 	scale := component.scale(guess)
 	rewards := Signed{Earned: scaled(component.reward, scale), Lost: scaled(component.time, new(big.Rat).Mul(scale, guess))}
@@ -170,7 +171,8 @@ func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float6
 	return next, err
 }
 
-// scale returns a power of two that makes the greatest terms of R-g*T about 1. Shifting these rewards loses no digits.
+// scale returns a power of two. Multiplied by it, the greatest terms of R - g*T are about 1, where g is the guess. Then shifting the
+// rewards loses no digits.
 func (component *timedComponent) scale(guess *big.Rat) *big.Rat {
 	const maxExponent = 1000
 	guessFloat, _ := guess.Float64()
@@ -183,7 +185,7 @@ func (component *timedComponent) scale(guess *big.Rat) *big.Rat {
 	return new(big.Rat).SetFloat64(math.Ldexp(1, -exponent))
 }
 
-// scaled returns the rewards of choices multiplied by a factor.
+// scaled returns a copy of a reward structure of choices in which each reward is multiplied by factor.
 func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	product := *reward
 	nearest, _ := factor.Float64()
@@ -198,7 +200,7 @@ func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	return &product
 }
 
-// setScheduler sets the current scheduler. A state without a choice gets its first choice.
+// setScheduler stores a scheduler, in which a state without a choice gets its first choice.
 func (component *timedComponent) setScheduler(scheduler []uint32) {
 	component.scheduler = slices.Clone(scheduler)
 	for s, choice := range component.scheduler {
@@ -209,31 +211,32 @@ func (component *timedComponent) setScheduler(scheduler []uint32) {
 	}
 }
 
-// tighten tightens the bounds on the optimal average by the bounds on g+D/T. guess is g, minTime and maxTime bound T,
-// and difference bounds D plus the shift. The sums are rounded outwards.
+// tighten tightens the bounds on the optimal average with the bounds on g + D/T. guess is g; minTime and maxTime are bounds on T;
+// difference has bounds on D plus the shift. All results are rounded outwards.
 func (component *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
 	guessFloat, _ := guess.Float64()
 	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
 	lowDifference := difference.Lower[0]*(1-4*unit) - shiftFloat
-	low := lowDifference / maxTime
+	lowCorrection := lowDifference / maxTime
 	if lowDifference < 0 {
-		low = lowDifference / minTime
+		lowCorrection = lowDifference / minTime
 	}
 	highDifference := difference.Upper[0]*(1+4*unit) - shiftFloat
-	high := highDifference / minTime
+	highCorrection := highDifference / minTime
 	if highDifference < 0 {
-		high = highDifference / maxTime
+		highCorrection = highDifference / maxTime
 	}
-	component.lower = max(component.lower, guessFloat+low-8*unit*(guessFloat+math.Abs(low)))
-	component.upper = min(component.upper, guessFloat+high+8*unit*(guessFloat+math.Abs(high)))
+	component.lower = max(component.lower, guessFloat+lowCorrection-8*unit*(guessFloat+math.Abs(lowCorrection)))
+	component.upper = min(component.upper, guessFloat+highCorrection+8*unit*(guessFloat+math.Abs(highCorrection)))
 }
 
-// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded, unless the options request fractions.
+// averageOfScheduler returns the average reward per unit of time of the current scheduler: the reward per step divided by the time per
+// step. The quotient is rounded to a float64, unless the options request fractions.
 func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	builder := sparse.NewDerivedBuilder(component.graph.Model, sparse.DTMC)
 	for s := range component.graph.NumStates() {
 		builder.State()
-		builder.Copy(int(component.scheduler[s]), func(t int) uint32 { return component.graph.Target[t] })
+		builder.Copy(int(component.scheduler[s]), func(i int) uint32 { return component.graph.Target[i] })
 	}
 	chain := sparse.NewGraph(builder.Finish())
 	earned, err := component.averagePerStep(chain, restrictReward(component.graph, component.reward, builder.Origin))
@@ -252,7 +255,8 @@ func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(rounded), nil
 }
 
-// averagePerStep returns the long-run average of a reward per step of an induced chain: the exact value, or a lower bound.
+// averagePerStep returns the long-run average per step of a reward in an induced chain: the exact value, or a lower bound without exact
+// arithmetic.
 func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
 	values, err := LongRun(component.ctx, chain, reward, component.dir, component.opts)
 	if err != nil {
@@ -264,7 +268,7 @@ func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *spa
 	return new(big.Rat).SetFloat64(values.Lower[0]), nil
 }
 
-// writeTo writes the optimum and the scheduler to component i of mec.
+// writeTo stores the bounds and the scheduler of the component as those of MEC number i.
 func (component *timedComponent) writeTo(mec *mecGain, i int) {
 	mec.gain.Lower[i], mec.gain.Upper[i] = max(component.lower, 0), component.upper
 	if mec.gain.Exact != nil {

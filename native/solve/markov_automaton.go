@@ -36,7 +36,8 @@ func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return values, err
 }
 
-// markovUntil solves an automaton without cycles of several immediate states.
+// markovUntil computes time-bounded until probabilities of a Markov automaton. The error is ErrImmediate if several immediate states form a
+// cycle.
 func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -77,8 +78,8 @@ type markovAutomaton struct {
 	meter            *meter
 }
 
-// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that are 0 or 1.
-// Without maybe states, the values have converged.
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
+// shows to be 0 or 1. If these are all values, values.Converged is true.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
@@ -111,7 +112,8 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	return automaton, nil
 }
 
-// uniformise sets the probabilities to leave the maybe states in one step, and the trivial upper bounds.
+// uniformise sets, for each timed maybe state, the probabilities to leave it and to stay in it in one uniformised step. It sets the upper
+// bounds of all maybe states to 1.
 func (automaton *markovAutomaton) uniformise(maybe, timeless *sparse.Set, rates Rates) {
 	for s := range maybe.Minus(timeless).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
@@ -135,11 +137,12 @@ func longestRow(graph *sparse.Graph) int {
 	return longest
 }
 
-// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate.
-// It returns the immediate states, and the greatest relative width of the bounds of an exit rate.
+// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the immediate states, and the greatest
+// relative width of the bounds of an exit rate. The error is ErrRates if a rate is out of range or too imprecise, or if a state with an
+// exit rate has several choices.
 func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
 	timeless = sparse.NewSet(automaton.graph.NumStates())
-	fastest := 0.0
+	maxExitRate := 0.0
 	for s := range automaton.graph.NumStates() {
 		lower, upper := rates.Low[s], rates.High[s]
 		first, end := automaton.graph.Choices(s)
@@ -151,17 +154,17 @@ func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set,
 			return nil, 0, ErrRates
 		}
 		rateErr = max(rateErr, (upper-lower)/lower)
-		fastest = max(fastest, upper)
+		maxExitRate = max(maxExitRate, upper)
 	}
 	if !(rateErr < 0x1p-20) {
 		return nil, 0, ErrRates
 	}
-	automaton.rate = fastest * (1 + slack)
+	automaton.rate = maxExitRate * (1 + slack)
 	return timeless, rateErr, nil
 }
 
-// orderImmediate orders the immediate states, successors first, and bounds the relative error of their values.
-// The error is ErrImmediate if several immediate states form a cycle.
+// orderImmediate sorts the immediate states so that each follows its successors, and bounds the relative error of their values. The error
+// is ErrImmediate if several immediate states form a cycle.
 func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := automaton.graph.Components(states, nil)
 	depth := make([]int, automaton.graph.NumStates())
@@ -203,9 +206,10 @@ func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
 	}
 }
 
-// immediateValue returns the value of choice c of immediate state s, without self-loops. It is 0 if there are only self-loops.
+// immediateValue returns the value of choice c of an immediate state s: the mean value of its targets other than s. It is 0 if all targets
+// are s.
 func (automaton *markovAutomaton) immediateValue(s uint32, c int, values []float64) float64 {
-	sum, leaving, hasLoop := 0.0, 0.0, false
+	sum, leaveProb, hasLoop := 0.0, 0.0, false
 	first, end := automaton.graph.Row(c)
 	for i := first; i < end; i++ {
 		if automaton.graph.Target[i] == s {
@@ -214,15 +218,16 @@ func (automaton *markovAutomaton) immediateValue(s uint32, c int, values []float
 		}
 		prob := automaton.graph.Prob(i)
 		sum += prob * values[automaton.graph.Target[i]]
-		leaving += prob
+		leaveProb += prob
 	}
-	if hasLoop && leaving > 0 {
-		return sum / leaving
+	if hasLoop && leaveProb > 0 {
+		return sum / leaveProb
 	}
 	return sum
 }
 
-// stepTimed writes to next the values before one uniformised step of the maybe states. values has the values after the step.
+// stepTimed computes the value of each timed maybe state before one uniformised step, and writes it to next. values has the values after
+// the step.
 func (automaton *markovAutomaton) stepTimed(values, next []float64) error {
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
@@ -248,8 +253,8 @@ const maxMarkovWork = 1 << 32
 // of two.
 const timeBits = 40
 
-// computeBounds tightens the stored bounds by new bounds, with pieces of time that widen them by at most allowedWidening in total.
-// It returns false if this takes too much work.
+// computeBounds computes bounds with pieces of time that are so short that they widen the bounds by at most allowedWidening in total. It
+// tightens the stored bounds with them. finished is false if this takes too much work.
 func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
 	low, high := automaton.boundsAtEnd()
 	if automaton.rate == 0 || time.High.Sign() == 0 {
@@ -273,8 +278,8 @@ func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, 
 	return finished, err
 }
 
-// solvePieces goes backwards through pieces of the time, and returns the bounds at the beginning. low and high are the bounds at the end.
-// It halves a piece that widens the bounds too much.
+// solvePieces computes the bounds at time 0 from the bounds low and high at the end of the time. It cuts the time into pieces and solves
+// the last piece first. A piece that widens the bounds too much is halved. finished is false if this takes too much work.
 func (automaton *markovAutomaton) solvePieces(ctx context.Context, low, high []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
@@ -321,7 +326,7 @@ type pieceStepCounts struct {
 	known        map[int]*poisson
 }
 
-// ofPiece returns the distribution of the number of steps in a piece of 2^logLength units of time.
+// ofPiece returns the Poisson distribution of the number of steps in a piece of time, whose length is 2^logLength units.
 func (counts *pieceStepCounts) ofPiece(ctx context.Context, logLength int) (*poisson, error) {
 	if distribution := counts.known[logLength]; distribution != nil {
 		return distribution, nil
@@ -341,8 +346,8 @@ func widest(low, high []float64) float64 {
 	return maxWidth
 }
 
-// boundsBeforePiece returns the bounds before a piece of time from the bounds after it, and the width that rounding causes.
-// stepCount is the distribution of the number of steps in the piece.
+// boundsBeforePiece returns bounds on the values before a piece of time. low and high are the bounds after it, and stepCount is the
+// distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
 func (automaton *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
 	lowerValue, upperValue := automaton.stepCountingValue, automaton.propheticValue
 	if automaton.dir != Max {
@@ -378,7 +383,8 @@ func (automaton *markovAutomaton) tighten(low, high []float64) {
 	}
 }
 
-// width returns the greatest width and the least positive upper bound of the initial states.
+// width returns the greatest width of the bounds of an initial state, and the least positive upper bound of the initial states (1 if there
+// is none).
 func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
 	for _, s := range automaton.graph.Initial {
@@ -391,8 +397,8 @@ func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal value of schedulers that know the number of steps in advance: the mean of the optimal values over
-// the Poisson distribution.
+// propheticValue returns the optimal values of schedulers that know the number of steps in advance. For each number of steps it computes
+// the optimal values by value iteration. The result is their mean over the Poisson distribution of the number of steps.
 func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range automaton.maybeStates {
@@ -417,8 +423,8 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 	return mean, nil
 }
 
-// stepCountingValue returns the optimal value of schedulers that know only the number of steps so far in the piece.
-// It goes backwards through the steps, and adds the final values times the probability of each number of steps.
+// stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates
+// backwards from the greatest number of steps; in step k it adds the final values times the probability that the piece has exactly k steps.
 func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps

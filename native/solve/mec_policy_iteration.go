@@ -32,7 +32,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 	return false, nil
 }
 
-// evaluateUnichain makes the chain of the current scheduler unichain, and solves its cycle equations.
+// evaluateUnichain changes the current scheduler until its chain has one recurrent class, and solves the cycle equations of this chain.
 // order has the members with the reference state at the end. cycle is nil if elimination fails.
 func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *cycleSolution, order []uint32, overBudget bool, err error) {
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
@@ -65,7 +65,8 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 	return append(others, lastMember)
 }
 
-// exactPolicyIteration sets the gain of MEC number i by policy iteration in rational arithmetic.
+// exactPolicyIteration computes the optimal gain of MEC number i by policy iteration in rational arithmetic. It stores the gain and the
+// scheduler.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
@@ -93,8 +94,8 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 	}
 }
 
-// evaluateExactly makes the chain of the current scheduler unichain. It returns the gain, and writes the bias of each member to bias by
-// its state.
+// evaluateExactly changes the current scheduler until its chain has one recurrent class. It returns the exact gain of this chain, and
+// stores the bias of each member s in bias[s].
 func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
 	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
@@ -119,7 +120,8 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 	return cycle.gain, nil
 }
 
-// improveExactly switches each member to its best choice for the given gain and biases. It reports whether a choice is better.
+// improveExactly switches each member to its best choice for the given gain and biases. It reports whether a choice is better than the
+// current one.
 func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.Rat) (improved bool, err error) {
 	equations := &system{
 		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
@@ -138,8 +140,8 @@ func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.
 	return improved, nil
 }
 
-// makeUnichain changes the scheduler until only the recurrent class with the best gain remains, and returns a state of this class.
-// It returns sparse.None if gainOfClass returns nil for some class.
+// makeUnichain changes the scheduler so that only the recurrent class with the best gain remains, and returns a state of this class. It
+// returns sparse.None if gainOfClass returns nil for some class.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	if len(classes) == 1 {
@@ -149,7 +151,7 @@ func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint
 	if best == nil || err != nil {
 		return sparse.None, err
 	}
-	mec.reachClass(members, best)
+	mec.routeToClass(members, best)
 	return last(best), nil
 }
 
@@ -158,18 +160,18 @@ func last[T any](list []T) T { return list[len(list)-1] }
 
 // bestClass returns the recurrent class with the best gain, or nil if gainOfClass returns nil for some class.
 func (mec *mecGain) bestClass(classes [][]uint32, gainOfClass func(class []uint32) (*big.Rat, error)) ([]uint32, error) {
-	var best []uint32
+	var bestClass []uint32
 	var bestGain *big.Rat
 	for _, class := range classes {
 		gain, err := gainOfClass(class)
 		if gain == nil || err != nil {
 			return nil, err
 		}
-		if best == nil || mec.isBetter(gain, bestGain) {
-			best, bestGain = class, gain
+		if bestClass == nil || mec.isBetter(gain, bestGain) {
+			bestClass, bestGain = class, gain
 		}
 	}
-	return best, nil
+	return bestClass, nil
 }
 
 // isBetter reports whether a gain is less than another gain for a minimum, or greater for a maximum.
@@ -180,8 +182,8 @@ func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
 	return gain.Cmp(other) > 0
 }
 
-// reachClass changes the scheduler: the members outside of a recurrent class reach the class with probability one.
-func (mec *mecGain) reachClass(members, class []uint32) {
+// routeToClass changes the scheduler so that all members outside of a recurrent class reach this class with probability one.
+func (mec *mecGain) routeToClass(members, class []uint32) {
 	classStates := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	addStates(classStates, class)
 	if mec.route == nil {
@@ -216,8 +218,8 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	return classes
 }
 
-// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the reference state.
-// cycle is nil if elimination exceeds the budget or a number is out of range.
+// solveCycle computes the gain of a recurrent class under the current scheduler by elimination. The last member is the reference state.
+// cycle is nil if elimination exceeds the budget, or if a number is out of the range of float64.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
 		mec.schedulerChoices.Add(int(mec.choice[mec.index.ofState[s]]))

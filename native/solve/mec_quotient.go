@@ -63,26 +63,26 @@ func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
 	}
 }
 
-// solve returns the values of the states of the quotient. gain has the gain of each MEC.
-// knownMECs are the MECs with a gain of 0 or 1 by graph analysis.
+// solve returns the optimal values of the states of the quotient, if staying in MEC i forever earns gain i. knownMECs has the MECs whose
+// gain is 0 or 1 by graph analysis.
 func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
 	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	absorbing := quotient.assignGains(sys.values, gain)
-	zero, one := quotient.knownStates(sys.values, knownMECs, areProbabilities)
+	zero, one := quotient.certainStates(sys.values, knownMECs, areProbabilities)
 	sys.isProbability, sys.maybe = areProbabilities, absorbing.Complement()
-	if err := quotient.setCertain(ctx, sys, dir == Min, zero, absorbing.Minus(zero), 0); err != nil {
+	if err := quotient.setCertainValue(ctx, sys, dir == Min, zero, absorbing.Minus(zero), 0); err != nil {
 		return nil, err
 	}
-	if err := quotient.setCertain(ctx, sys, dir == Max, one, absorbing.Minus(one), 1); err != nil {
+	if err := quotient.setCertainValue(ctx, sys, dir == Max, one, absorbing.Minus(one), 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
 }
 
-// assignGains makes the gain of each MEC the value of its absorbing state. It returns the absorbing states.
+// assignGains sets the value of the absorbing state of each MEC to the gain of the MEC. It returns the set of absorbing states.
 func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbing *sparse.Set) {
 	absorbing = sparse.NewSet(quotient.graph.NumStates())
 	for i := range quotient.mecs.Num() {
@@ -98,9 +98,9 @@ func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbing *spars
 	return absorbing
 }
 
-// knownStates returns the states of the quotient that stand for MECs with a known value: zero has those with value 0. For probabilities, one has
-// those with value 1; for rewards, one is empty.
-func (quotient *mecQuotient) knownStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zero, one *sparse.Set) {
+// certainStates returns the absorbing states of the MECs in knownMECs: zero has the states with value 0 and, if the gains are
+// probabilities, one has the states with value 1. For rewards, one is empty.
+func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zero, one *sparse.Set) {
 	n := quotient.graph.NumStates()
 	zero, one = sparse.NewSet(n), sparse.NewSet(n)
 	for i := range knownMECs.All() {
@@ -114,14 +114,15 @@ func (quotient *mecQuotient) knownStates(values *Values, knownMECs *sparse.Set, 
 	return zero, one
 }
 
-// setCertain gives a value to the maybe states that reach targets with probability one, and removes them from the maybe states. They must
-// reach targets under some scheduler or, if existential is false, under all schedulers. others are the absorbing states outside of targets.
-func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+// setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
+// states. They must reach targets under some scheduler if existential is set, or under all schedulers otherwise. otherAbsorbing has the
+// absorbing states outside of targets.
+func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *system, existential bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
 	all := sparse.FullSet(quotient.graph.NumStates())
-	certain := quotient.graph.ExistsUntil(all, others).Complement()
+	certain := quotient.graph.ExistsUntil(all, otherAbsorbing).Complement()
 	if existential {
 		var err error
 		if certain, err = quotient.graph.Prob1E(ctx, all, targets); err != nil {
@@ -138,30 +139,30 @@ func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existe
 }
 
 // copyToOriginal copies the values and the scheduler of the quotient to the original model.
-func (quotient *mecQuotient) copyToOriginal(solved, values *Values, mec *mecGain) {
-	values.Converged = solved.Converged
-	values.Estimated = solved.Estimated
-	values.Extended = solved.Extended
-	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
+func (quotient *mecQuotient) copyToOriginal(quotientValues, values *Values, mec *mecGain) {
+	values.Converged = quotientValues.Converged
+	values.Estimated = quotientValues.Estimated
+	values.Extended = quotientValues.Extended
+	values.Sweeps = quotientValues.Sweeps + mec.meter.progress.Sweeps
 	for s, quotientState := range quotient.stateOf {
-		values.Lower[s] = solved.Lower[quotientState]
-		values.Upper[s] = solved.Upper[quotientState]
+		values.Lower[s] = quotientValues.Lower[quotientState]
+		values.Upper[s] = quotientValues.Upper[quotientState]
 		if values.Exact != nil {
-			values.Exact[s] = solved.Exact[quotientState]
+			values.Exact[s] = quotientValues.Exact[quotientState]
 		}
 	}
 	if values.Scheduler != nil {
-		quotient.writeScheduler(values.Scheduler, solved.Scheduler, mec)
+		quotient.writeScheduler(values.Scheduler, quotientValues.Scheduler, mec)
 	}
 }
 
-// writeScheduler translates solved, a scheduler of the quotient, to a scheduler of the original model. If solved leaves a MEC, all states of
-// the MEC approach the state with the exit. If it stays in a MEC, the states get the choices of mec.stayChoice.
-func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
+// writeScheduler translates a scheduler of the quotient to the original model. If quotientScheduler leaves a MEC, the states of the MEC
+// move towards the state with this exit. If it stays in a MEC, its states get the choices of mec.stayChoice.
+func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
 		isInMEC := quotient.mecs.ID[s] != sparse.None
-		choice := quotient.originalOf(solved[quotientState])
+		choice := quotient.originalOf(quotientScheduler[quotientState])
 		if choice == sparse.None {
 			if isInMEC {
 				scheduler[s] = mec.stayChoice[s]

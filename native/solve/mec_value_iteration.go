@@ -4,18 +4,18 @@ import (
 	"math"
 )
 
-// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration and policy iteration by elimination.
-// The elimination takes about the work of the sweeps before it.
+// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration and policy iteration by elimination. Each
+// policy iteration may take about as much work as the sweeps before it.
 func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, error) {
 	bounds := gainInterval{0, math.Inf(1)}
 	sweepWork := float64(mec.rewardSystem.numTransitions(members))
 	sweepsDone, limit, canEliminate := 0, mec.opts.maxSweeps(), len(members) > 1
-	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 4 {
-		sweeps = min(sweeps, limit)
-		if err := mec.valueIteration(members, &bounds, sweeps-sweepsDone); err != nil {
+	for targetSweeps := firstSweeps; sweepsDone < limit; targetSweeps *= 4 {
+		targetSweeps = min(targetSweeps, limit)
+		if err := mec.valueIteration(members, &bounds, targetSweeps-sweepsDone); err != nil {
 			return gainInterval{}, err
 		}
-		sweepsDone = sweeps
+		sweepsDone = targetSweeps
 		if bounds.converged(mec.opts.epsilon()) {
 			break
 		}
@@ -39,11 +39,12 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, erro
 	return bounds, nil
 }
 
-// valueIteration improves the bias and the bounds by at most the given number of sweeps of relative value iteration.
+// valueIteration tightens the bounds by relative value iteration: each sweep replaces the bias h by h plus a damped r + P h - h. It
+// performs at most the given number of sweeps.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.5.
 func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
-	work := mec.rewardSystem.numTransitions(members)
+	sweepWork := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
 		overflowed := !(upper < math.Inf(1)) // further sweeps are useless
@@ -56,15 +57,15 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
 		mec.meter.progress.Sweeps++
-		if err := mec.meter.addWork(work); err != nil {
+		if err := mec.meter.addWork(sweepWork); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweep computes stepGain and the optimal choices for the current bias, tightens the bounds, and returns the bounds of this sweep.
-// They are 0 and infinity if numbers overflow.
+// sweep computes r + P h - h for every choice of every member, where h is the bias. It switches to the optimal choices, tightens the
+// bounds, and returns the bounds of this sweep. They are 0 and infinity if numbers overflow.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
@@ -85,8 +86,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	return gainLower, gainUpper
 }
 
-// stepGainBounds returns bounds on the optimal gain of a MEC: the least and the greatest result of bestChoice over all members.
-// ok is false if numbers overflow, or if rounding errors make the minimum exceed the maximum.
+// stepGainBounds returns bounds on the optimal gain of a MEC: the least and the greatest optimum of r + P h - h over all members, where h
+// is the bias. ok is false if numbers overflow, or if rounding errors make the minimum exceed the maximum.
 func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, ok bool) {
 	minimum, maximum, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
@@ -100,31 +101,31 @@ func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, 
 	return minimum, maximum, minimum <= maximum
 }
 
-// bestChoice switches state s, which is member k of the MEC, to the choice with the best oneStepGain. It returns bounds on the optimum of
-// oneStepGain over all choices that stay in the MEC.
-func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
+// bestChoice switches state s to the choice with the best r + P h - h, where h is the bias; member is the number of s in the MEC. It
+// returns bounds on the optimum of r + P h - h over all choices that stay in the MEC.
+func (mec *mecGain) bestChoice(member, s int) (lower, upper float64) {
 	sign := 1.0 // signed values are maximized
 	if mec.rewardSystem.minimize {
 		sign = -1
 	}
-	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
+	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[member]), mec.bias, &mec.index)
 	value *= sign
 	greatest := value + valueErr
 	first, end := mec.rewardSystem.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if c == int(mec.choice[k]) || !mec.endComponents.Choices.Has(c) {
+		if c == int(mec.choice[member]) || !mec.endComponents.Choices.Has(c) {
 			continue
 		}
-		other, otherErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
-		other *= sign
-		greatest = max(greatest, other+otherErr)
-		isBetter := other-otherErr > value+valueErr // by more than the rounding errors
-		if isBetter || math.IsNaN(other) {
-			value, valueErr = other, otherErr
-			mec.choice[k] = uint32(c)
+		candidate, candidateErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
+		candidate *= sign
+		greatest = max(greatest, candidate+candidateErr)
+		isBetter := candidate-candidateErr > value+valueErr // by more than the rounding errors
+		if isBetter || math.IsNaN(candidate) {
+			value, valueErr = candidate, candidateErr
+			mec.choice[member] = uint32(c)
 		}
 	}
-	mec.stepGain[k] = sign * value
+	mec.stepGain[member] = sign * value
 	mec.stepErr = max(mec.stepErr, valueErr)
 	if mec.rewardSystem.minimize {
 		return -greatest, -value + valueErr

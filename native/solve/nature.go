@@ -18,18 +18,19 @@ import (
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink, Leucker and Wolf (CAV 2007).
 type nature struct {
 	model           *sparse.Model
-	minimizes       bool
+	isMinimizer     bool
 	representative  []uint32  // the state whose value counts for each state; nil if each state has its own value
 	intervalWidth   []float64 // of the interval of each transition
 	freeProbability []float64 // of each choice
 	// fixed has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
-	fixed []float64
+	fixedProb []float64
 }
 
-// newNature computes the width of each probability interval, and the free probability of each choice.
+// newNature prepares an interval model for nature: it computes the width of each probability interval, and the free probability of each
+// choice, which is 1 minus the sum of the lower interval ends.
 func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, error) {
 	n := &nature{
-		model: model, minimizes: minimizes,
+		model: model, isMinimizer: minimizes,
 		intervalWidth: make([]float64, model.NumTransitions()), freeProbability: make([]float64, model.NumChoices()),
 	}
 	widthOf := map[[2]uint32]float64{}
@@ -69,9 +70,9 @@ const robustFloor = 0x1p-900
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// choiceBound returns a lower bound, or an upper bound, on the reward of choice c plus the expected value of its successor, if nature picks its
-// optimal distribution. values has bounds on the values of all states, and rewardErr bounds the relative error of the reward. Concurrent calls are
-// safe.
+// choiceBound returns the reward of choice c plus the expected value of its target under the optimal distribution of nature. The result is
+// rounded up if upper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
+// reward. Concurrent calls are safe.
 func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64, upper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustable := buffer[:0]
@@ -80,8 +81,8 @@ func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64,
 	for i := first; i < end; i++ {
 		value := values[n.representativeOf(n.model.Target[i])]
 		minimum, maximum = min(minimum, value), max(maximum, value)
-		if n.fixed != nil {
-			sum += n.fixed[i] * value
+		if n.fixedProb != nil {
+			sum += n.fixedProb[i] * value
 			continue
 		}
 		sum += n.model.Prob(i) * value
@@ -123,17 +124,17 @@ func roundDownWithin(sum, relErr, minimum float64) float64 {
 	return max(bound, minimum)
 }
 
-// distributeFreeProbability returns the value that the free probability adds, rounded up or down.
-// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval. If its distributions are
-// fixed, there are no adjustable targets.
+// distributeFreeProbability returns the value that the free probability adds to a choice, rounded up or down. Nature gives this probability
+// to the adjustable targets in its order of preference, and each target gets at most the width of its interval. If nature's distributions
+// are fixed, there are no adjustable targets.
 func (n *nature) distributeFreeProbability(remaining float64, adjustable []adjustableTarget, upper bool) float64 {
-	slices.SortFunc(adjustable, func(a, b adjustableTarget) int { return n.prefer(cmp.Compare(a.value, b.value)) })
+	slices.SortFunc(adjustable, func(a, b adjustableTarget) int { return n.preferenceOrder(cmp.Compare(a.value, b.value)) })
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
 		budgetFactor = 1 + 4*unit
 	}
-	if upper != n.minimizes {
+	if upper != n.isMinimizer {
 		widthFactor = 1 + 4*unit
 	}
 	remaining *= budgetFactor
@@ -149,9 +150,10 @@ func (n *nature) distributeFreeProbability(remaining float64, adjustable []adjus
 	return sum
 }
 
-// prefer returns the order in which nature gives free probability to two targets, from the order of their values.
-func (n *nature) prefer(order int) int {
-	if n.minimizes {
+// preferenceOrder returns the order in which nature gives free probability to two targets. order compares the values of the targets, as
+// cmp.Compare does.
+func (n *nature) preferenceOrder(order int) int {
+	if n.isMinimizer {
 		return order
 	}
 	return -order
@@ -165,7 +167,8 @@ func (n *nature) representativeOf(s uint32) uint32 {
 	return n.representative[s]
 }
 
-// distribution returns the optimal distribution of nature for choice c. compare compares the values of two states.
+// distribution returns the optimal distribution of nature for choice c: one exact probability for each transition. compare compares the
+// values of two states.
 func (n *nature) distribution(c int, compare func(s, t uint32) int) []*big.Rat {
 	first, end := n.model.Row(c)
 	probs := make([]*big.Rat, end-first)
@@ -193,7 +196,7 @@ func (n *nature) distribution(c int, compare func(s, t uint32) int) []*big.Rat {
 	return probs
 }
 
-// preferredTargets returns the indices of the targets of choice c in nature's order of preference.
+// preferredTargets returns the indices of the transitions of choice c, in the order in which nature prefers their targets.
 func (n *nature) preferredTargets(c int, compare func(s, t uint32) int) []int {
 	first, end := n.model.Row(c)
 	order := make([]int, end-first)
@@ -201,7 +204,7 @@ func (n *nature) preferredTargets(c int, compare func(s, t uint32) int) []int {
 		order[i] = i
 	}
 	state := func(i int) uint32 { return n.representativeOf(n.model.Target[first+i]) }
-	slices.SortStableFunc(order, func(i, j int) int { return n.prefer(compare(state(i), state(j))) })
+	slices.SortStableFunc(order, func(i, j int) int { return n.preferenceOrder(compare(state(i), state(j))) })
 	return order
 }
 
@@ -221,14 +224,15 @@ func (n *nature) choiceValue(c int, reward *big.Rat, distribution, values []*big
 	return sum
 }
 
-// withFixedDistributions returns a copy of nature that has the same distributions for all values: those that are optimal for the given values.
+// withFixedDistributions returns a copy of nature whose distributions do not depend on the values any more: they are the optimal ones for
+// the given values.
 func (n *nature) withFixedDistributions(values []float64, meter *meter) (*nature, error) {
 	fixed := *n
-	fixed.fixed = make([]float64, n.model.NumTransitions())
+	fixed.fixedProb = make([]float64, n.model.NumTransitions())
 	for c := range n.model.NumChoices() {
 		first, _ := n.model.Row(c)
 		for i, prob := range n.distribution(c, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
-			fixed.fixed[first+i] = sparse.NonzeroFloat(prob)
+			fixed.fixedProb[first+i] = sparse.NonzeroFloat(prob)
 		}
 		if err := meter.addWork(1000); err != nil {
 			return nil, err

@@ -144,7 +144,8 @@ func (v *Values) Number(s int) interval.Number {
 	return interval.Fraction(v.Exact[s])
 }
 
-// newValues returns zero for every state: bounds, and fractions if opts.Exact is set. The scheduler has no choices.
+// newValues returns the value 0 for every state: as bounds and, if opts.Exact is set, as fractions. The scheduler, if requested, has no
+// choices yet.
 func newValues(model *sparse.Model, opts Options) *Values {
 	n := model.NumStates()
 	values := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
@@ -160,7 +161,7 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	return values
 }
 
-// setAll gives all states of a set the same value, an integer or infinity.
+// setAll gives all states of a set the same value, which must be an integer or positive infinity.
 func (v *Values) setAll(states *sparse.Set, value float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = value, value
@@ -184,11 +185,11 @@ func (v *Values) assign(s int, value *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states with value 0 and the states with value 1. These are the states for which every relevant state that they
-// can reach through maybe states has this value.
-func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
+// statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valued that
+// it can reach through maybe states have this value.
+func (v *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valued *sparse.Set) (zero, one *sparse.Set) {
 	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
-	for s := range relevant.All() {
+	for s := range valued.All() {
 		if v.Upper[s] > 0 {
 			positive.Add(s)
 		}
@@ -246,8 +247,8 @@ func newStepMeter(ctx context.Context, opts Options, total int) *meter {
 	return m
 }
 
-// addWork counts evaluated transitions. It regularly reports progress and polls the context.
-// It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
+// addWork adds an amount of work, counted in evaluated transitions. From time to time it reports the progress and checks the context. It
+// returns ErrWork if the total exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
 	t.workSincePoll += work
 	if t.workSincePoll < workPerPoll {

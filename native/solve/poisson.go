@@ -30,18 +30,18 @@ type poisson struct {
 	truncatedExcess float64
 }
 
-// newPoisson returns the Poisson distribution with a mean that has the relative error meanErr. It computes the probabilities by their
-// recurrence from the mode, and omits numbers with a total probability below cut.
+// newPoisson returns a Poisson distribution whose mean has the relative error meanErr. It computes the probabilities from the mode by their
+// recurrence p(k+1) = p(k) * mean/(k+1), and omits numbers with a total relative probability of about maxOmitted.
 //
 // Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. Sharper geometric bounds replace the finder;
 // Jansen (2011) corrects its bounds.
-func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
+func newPoisson(ctx context.Context, mean, meanErr, maxOmitted float64) (*poisson, error) {
 	mode := int(mean)
-	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, cut)
+	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, maxOmitted)
 	if err != nil {
 		return nil, err
 	}
-	above, aboveRemainder, err := poissonTail(ctx, mean, mode, +1, cut)
+	above, aboveRemainder, err := poissonTail(ctx, mean, mode, +1, maxOmitted)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,8 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	return distribution, nil
 }
 
-// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first, so rounding errors are small.
+// sumFromEnds returns the sum of weights that first increase and then decrease. It adds the smallest weights first, so rounding errors are
+// small.
 func sumFromEnds(weights []float64) float64 {
 	sum := 0.0
 	for i, j := 0, len(weights)-1; i <= j; {
@@ -80,9 +81,9 @@ func sumFromEnds(weights []float64) float64 {
 	return sum
 }
 
-// poissonTail returns the Poisson weights beyond the mode in one direction (1 or -1), relative to the weight of the mode.
-// remainder bounds the sum of the omitted weights.
-func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
+// poissonTail returns the Poisson weights beyond the mode in one direction (1 or -1), relative to the weight of the mode. It stops when the
+// omitted weights are at most maxRemainder times the sum. remainder bounds the sum of the omitted weights.
+func poissonTail(ctx context.Context, mean float64, mode, direction int, maxRemainder float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for k := mode; ; k += direction {
 		ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
@@ -90,7 +91,7 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 			ratio = float64(k) / mean
 		}
 		if ratio < 1 {
-			if remainder = weight * ratio / (1 - ratio); remainder <= cut*sum {
+			if remainder = weight * ratio / (1 - ratio); remainder <= maxRemainder*sum {
 				return weights, remainder, nil
 			}
 		}
@@ -116,7 +117,7 @@ func (distribution *poisson) prob(k int) float64 {
 	return distribution.weight[k-distribution.firstNumber]
 }
 
-// tailProbs returns the probability of a number greater than k, for each number k with a weight.
+// tailProbs returns P(X > k) for each number k that has a weight.
 func (distribution *poisson) tailProbs() []float64 {
 	probs := make([]float64, len(distribution.weight))
 	sum := 0.0

@@ -8,7 +8,7 @@ import (
 )
 
 // solveByPolicyIteration solves a component with several choices by policy iteration. proved says that it stored proved bounds with a
-// relative width of at most eps. overBudget says that a larger budget of operations may help.
+// relative width of at most eps. overBudget says that it may succeed with a larger budget of operations.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
@@ -56,8 +56,8 @@ type policyIteration struct {
 	indexInComponent     []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration returns a policy iteration whose first scheduler is optimal for the lower bounds. For a minimal reward it makes this
-// scheduler proper.
+// newPolicyIteration returns a policy iteration that starts with the scheduler that is optimal for the lower bounds. For a minimal reward
+// it makes this scheduler leave the component with probability one.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStart) - 1
 	iteration := &policyIteration{
@@ -73,16 +73,16 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper makes the current scheduler proper: then it leaves the system with probability one. It replaces the choices in components of
-// the induced chain that have no exit, by the choices of another proper scheduler.
+// makeProper makes the current scheduler leave the component with probability one. Where the induced chain has a set of unknowns that it
+// cannot leave, it replaces their choices by those of another scheduler that leaves.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
 	proper := iteration.equations.properScheduler()
-	leaving := sparse.NewSet(len(iteration.choice))
+	canLeave := sparse.NewSet(len(iteration.choice))
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
-		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canReachOrLeave(k, leaving) }) {
-			addStates(leaving, members)
+		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canReachOrLeave(k, canLeave) }) {
+			addStates(canLeave, members)
 			continue
 		}
 		for _, k := range members {
@@ -93,8 +93,8 @@ func (iteration *policyIteration) makeProper() {
 }
 
 // canReachOrLeave reports whether a transition of the current choice of unknown k leaves the system, or leads to one of the given unknowns.
-func (iteration *policyIteration) canReachOrLeave(k uint32, unknowns *sparse.Set) bool {
-	choice := iteration.choice[k]
+func (iteration *policyIteration) canReachOrLeave(unknown uint32, unknowns *sparse.Set) bool {
+	choice := iteration.choice[unknown]
 	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
 		return true
 	}
@@ -107,8 +107,8 @@ func (iteration *policyIteration) isExhausted() bool {
 }
 
 // row returns the columns of the current choice of unknown k.
-func (iteration *policyIteration) row(k uint32) []uint32 {
-	choice := iteration.choice[k]
+func (iteration *policyIteration) row(unknown uint32) []uint32 {
+	choice := iteration.choice[unknown]
 	if choice == sparse.None {
 		return nil
 	}
@@ -116,16 +116,16 @@ func (iteration *policyIteration) row(k uint32) []uint32 {
 }
 
 // chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
-func (iteration *policyIteration) chosenConstant(constants []float64, k int) float64 {
-	if choice := iteration.choice[k]; choice != sparse.None {
+func (iteration *policyIteration) chosenConstant(constants []float64, unknown int) float64 {
+	if choice := iteration.choice[unknown]; choice != sparse.None {
 		return constants[choice]
 	}
 	return 0
 }
 
 // constant returns the midpoint of the constant of the current choice of unknown k.
-func (iteration *policyIteration) constant(k int) float64 {
-	if choice := iteration.choice[k]; choice != sparse.None {
+func (iteration *policyIteration) constant(unknown int) float64 {
+	if choice := iteration.choice[unknown]; choice != sparse.None {
 		return iteration.equations.constantMidpoint(choice)
 	}
 	return 0
@@ -135,8 +135,8 @@ func (iteration *policyIteration) constant(k int) float64 {
 // rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run solves values = P values + rhs under the current scheduler, and calls improve, until improve changes no choice. It returns the last
-// solution, or nil if it exceeds the work limit. values is the first approximation of the solution.
+// run alternates two steps until no choice changes: it solves values = P values + rhs under the current scheduler, and calls improve. It
+// returns the last solution, or nil if it exceeds the work limit. The argument values is the first approximation.
 func (iteration *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -158,7 +158,7 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches unknowns to better choices in a few sweeps, and reports whether any choice changed. The sweeps change values.
+// improve switches unknowns to better choices in a few sweeps, and reports whether any choice changed. It also updates values.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
 	for range sweepsPerImprovement {
@@ -171,8 +171,8 @@ func (iteration *policyIteration) improve(values []float64) (changed bool, err e
 	return changed, nil
 }
 
-// improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. threshold is an
-// argument of bestChoice.
+// improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. A choice counts as
+// better only if the relative difference of the values exceeds 1-threshold.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
 	for unknown, current := range iteration.choice {
 		if current == sparse.None {
@@ -216,8 +216,8 @@ func (iteration *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// nearOptimalChoices returns the choices whose value nearly equals the value of their unknown. choices[start[k]:start[k+1]] are the choices
-// of unknown k.
+// nearOptimalChoices returns the choices whose value differs from the value of their unknown by at most a relative 1e-9. The choices of
+// unknown k are choices[start[k]:start[k+1]].
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
@@ -234,8 +234,8 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 	return choices, start
 }
 
-// solveSlack returns a slack vector w for a proof of inductive bounds. It solves w = P w + values, plus a multiple of the grid, by
-// policy iteration over the nearly optimal choices. w is roughly an upper bound of P w + values for each of these choices.
+// solveSlack returns a slack vector w for a proof of inductive bounds: w is about the maximum of P w + values over the nearly optimal
+// choices. It adds a multiple of the rounding grid to values, and uses policy iteration over these choices.
 func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
 	nearOptimal, start := iteration.nearOptimalChoices(values)
 	rhs := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
@@ -248,15 +248,15 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. The new choice
-// must have a slack that exceeds that of the current choice by more than margin.
-func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, constant, margin float64) (changed bool) {
+// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A new choice must have a
+// slack that exceeds the slack of the current choice by more than margin.
+func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, rhs, margin float64) (changed bool) {
 	current, best := iteration.choice[unknown], slack[unknown]
 	for _, choice := range choices {
 		if choice == current {
 			continue
 		}
-		if newSlack := constant + iteration.equations.sumTerms(choice, slack); newSlack > best+margin {
+		if newSlack := rhs + iteration.equations.sumTerms(choice, slack); newSlack > best+margin {
 			best, iteration.choice[unknown], changed = newSlack, choice, true
 		}
 	}
@@ -264,8 +264,8 @@ func (iteration *policyIteration) improveSlack(slack []float64, unknown int, cho
 	return changed
 }
 
-// solve solves values = P values + rhs under the current scheduler, one component after the other. It returns nil if this
-// takes too long or overflows. guess is the initial approximation of iterative solvers.
+// solve returns the solution of values = P values + rhs under the current scheduler. It solves the strongly connected components of the
+// induced chain one by one. It returns nil if this takes too long or overflows. guess is the initial approximation of iterative solvers.
 func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !iteration.decompositionCurrent {
 		iteration.decompose()
@@ -300,8 +300,8 @@ func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
 	return 0
 }
 
-// solveComponent writes the solution of a component to values. All successors must be solved. It returns false if this takes too long
-// or overflows.
+// solveComponent solves the equations of the members of a component, and writes the solution to values. Unknowns of other components that
+// the members depend on must be solved. It returns false if this takes too long or overflows.
 func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (ok bool, err error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
@@ -334,24 +334,24 @@ func (iteration *policyIteration) componentSolver(members []uint32) *elimination
 	n := len(members)
 	local := &localSystem{choiceStart: make([]uint32, 0, n+1), termStart: make([]uint32, 0, n+1), exitWeight: make([]float64, 0, n)}
 	solver := &eliminationSolver{equations: local, choice: make([]uint32, n), budget: iteration.budget, precision: 4 * unit}
-	for i, k := range members {
-		iteration.indexInComponent[k] = uint32(i)
+	for i, unknown := range members {
+		iteration.indexInComponent[unknown] = uint32(i)
 	}
-	for i, k := range members {
+	for i, unknown := range members {
 		solver.choice[i] = uint32(i)
 		local.choiceStart = append(local.choiceStart, uint32(i))
-		iteration.addComponentRow(local, k)
+		iteration.addComponentRow(local, unknown)
 	}
 	local.choiceStart = append(local.choiceStart, uint32(n))
 	local.termStart = append(local.termStart, uint32(len(local.column)))
 	return solver
 }
 
-// addComponentRow appends the current choice of unknown k to the equations of its component. Terms outside of the component add to the
-// exit weight.
-func (iteration *policyIteration) addComponentRow(local *localSystem, k uint32) {
-	equations, choice := iteration.equations, iteration.choice[k]
-	component := iteration.decomposition.ID[k]
+// addComponentRow appends the equation of the current choice of an unknown to the equations of its component. The weights of terms outside
+// of the component add to the exit weight.
+func (iteration *policyIteration) addComponentRow(local *localSystem, unknown uint32) {
+	equations, choice := iteration.equations, iteration.choice[unknown]
+	component := iteration.decomposition.ID[unknown]
 	local.termStart = append(local.termStart, uint32(len(local.column)))
 	exit := equations.exitWeight[choice]
 	for term := equations.termStart[choice]; term < equations.termStart[choice+1]; term++ {

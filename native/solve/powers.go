@@ -30,8 +30,8 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns a solver for fractions over powers of a common base.
-// It returns nil if the numbers of the model have no small common denominator.
+// newBaseFractionSteps prepares steps with fractions over powers of a common base. It returns nil for a game, an interval model or a CTMC,
+// or if the numbers of the model have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
 	if sys.maximizer != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
@@ -71,7 +71,7 @@ func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	return n
 }
 
-// reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes numerator.
+// reduce returns numerator/base^exponent in lowest terms: it divides the numerator by the base as often as possible. It changes numerator.
 func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
@@ -88,8 +88,8 @@ func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFra
 	return baseFraction{numerator, exponent}
 }
 
-// timesBasePower returns number * base^exponent. The result is valid until the next call.
-func (steps *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *big.Int {
+// multiplyByBasePower returns number * base^exponent. The next call may overwrite the result.
+func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent int) *big.Int {
 	for len(steps.basePowers) <= exponent {
 		steps.basePowers = append(steps.basePowers, new(big.Int).Mul(steps.basePowers[len(steps.basePowers)-1], steps.base))
 	}
@@ -99,8 +99,8 @@ func (steps *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *b
 	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
-// evaluateScaled returns the reward of choice c of state s plus the expected value of its successor, as an integer over a power of the base. The
-// values are those after the steps so far; weights and rewards are scaled to integers.
+// evaluateScaled returns the reward of choice c of state s plus the expected value of its target, as an integer over a power of the base.
+// The values of the targets are those after the steps so far.
 func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	first, end := steps.graph.Row(c)
 	reward := new(big.Int)
@@ -118,11 +118,11 @@ func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 		if target.numerator == nil {
 			continue
 		}
-		numerator := steps.timesBasePower(target.numerator, exponent-target.exponent)
+		numerator := steps.multiplyByBasePower(target.numerator, exponent-target.exponent)
 		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeight[steps.graph.Weight[i]]))
 	}
 	if hasReward {
-		sum.Add(sum, steps.timesBasePower(reward, exponent+1))
+		sum.Add(sum, steps.multiplyByBasePower(reward, exponent+1))
 	}
 	return steps.reduce(sum, exponent+1)
 }
@@ -142,9 +142,9 @@ func (steps *baseFractionSteps) compare(left, right baseFraction) int {
 	case left.numerator == nil || right.numerator == nil || left.exponent == right.exponent:
 		return steps.numeratorOf(left).Cmp(steps.numeratorOf(right))
 	case left.exponent < right.exponent:
-		return steps.timesBasePower(left.numerator, right.exponent-left.exponent).Cmp(right.numerator)
+		return steps.multiplyByBasePower(left.numerator, right.exponent-left.exponent).Cmp(right.numerator)
 	}
-	return -steps.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
+	return -steps.multiplyByBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
 }
 
 // numeratorOf returns the numerator of a value, or 0 for nil.
@@ -155,7 +155,7 @@ func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	return value.numerator
 }
 
-// optimumScaled returns the optimal value and choice of state s.
+// optimumScaled returns the optimal value of state s over its usable choices, and the optimal choice.
 func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
 	first, end := steps.graph.Choices(s)
@@ -184,11 +184,12 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	if value.numerator == nil {
 		return new(big.Rat)
 	}
-	denominator := new(big.Int).Mul(steps.valueDenominator, steps.timesBasePower(big.NewInt(1), value.exponent))
+	denominator := new(big.Int).Mul(steps.valueDenominator, steps.multiplyByBasePower(big.NewInt(1), value.exponent))
 	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
-// run applies the equations n times to the states of the window. Then it stores the wanted values as fractions in steps.values.Exact.
+// run performs n steps of value iteration on the states of the window. Then it stores the results as fractions in steps.values.Exact. A
+// restricted window stores only the results of the states that the caller wants.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
 	next := slices.Clone(steps.scaledValues)
 	visit := func(s uint32) (choice uint32, work int) {

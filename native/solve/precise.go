@@ -30,14 +30,14 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	} else {
 		transient.setAll(right.Complement(), valueIfMissed)
 		transient.setAll(right, valueIfMet)
-		err = transient.evolve(left.Minus(right), bound.To.since(bound.From).Low)
+		err = transient.advance(left.Minus(right), bound.To.since(bound.From).Low)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.Low.Sign() > 0 {
 		transient.setAll(left.Complement(), valueIfMissed)
-		if err := transient.evolve(left, bound.From.Low); err != nil {
+		if err := transient.advance(left, bound.From.Low); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,8 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return values, nil
 }
 
-// setUnboundedUntil sets the values to the exact probabilities of an until formula without an upper time bound, or of its negation.
+// setUnboundedUntil sets the value of each state to the exact probability of `left U right` without an upper time bound, or of its
+// negation.
 func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, right *sparse.Set, negated bool, opts Options) error {
 	opts.Exact = true
 	unbounded, err := unboundedUntil(ctx, transient.graph, left, right, negated, opts)
@@ -72,7 +73,7 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 		return nil, ErrTime
 	}
 	scale := transient.setScaledRewards(reward.StateRat)
-	if err := transient.evolve(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
+	if err := transient.advance(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
 	return transient.bounds(scale), nil
@@ -103,7 +104,7 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	all := sparse.FullSet(graph.NumStates())
 	transient.zeroStates = graph.ExistsUntil(all, transient.zeroStates.Complement()).Complement()
 	transient.value = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
-	if err := transient.evolve(all, time.Low); err != nil {
+	if err := transient.advance(all, time.Low); err != nil {
 		return nil, err
 	}
 	if transient.rate.hi > 0 { // one step takes 1/rate units of time
@@ -137,7 +138,8 @@ type preciseTransition struct {
 	prob   doubleWord
 }
 
-// newPreciseTransient returns zero for every state. The error is ErrNotExact if the weights of the model are not fractions.
+// newPreciseTransient prepares a transient computation in which all values are 0. The error is ErrNotExact if the weights of the model have
+// no fractions.
 func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options) (*preciseTransient, error) {
 	if !graph.Exact() {
 		return nil, ErrNotExact
@@ -156,7 +158,7 @@ func (transient *preciseTransient) setAll(states *sparse.Set, value *big.Rat) {
 	}
 }
 
-// set gives state s a value, and records whether the value is exactly zero or one.
+// set sets the value of state s. It also records whether the value is exactly 0 or exactly 1.
 func (transient *preciseTransient) set(s int, value *big.Rat) {
 	transient.value[s] = newDoubleWord(value).flush()
 	transient.zeroStates.Remove(s)
@@ -169,7 +171,7 @@ func (transient *preciseTransient) set(s int, value *big.Rat) {
 	}
 }
 
-// setScaledRewards sets the values to the rewards divided by scale, the greatest reward.
+// setScaledRewards sets the value of each state to its reward divided by the greatest reward. It returns the greatest reward as scale.
 func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
 	maximum := new(big.Rat)
 	for _, reward := range rewards {
@@ -188,9 +190,9 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 	return maximum
 }
 
-// evolve replaces the value of each maybe state by the expected value of the state that the chain is in after some time. All other states
-// are absorbing.
-func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
+// advance replaces the value of each maybe state by its expected value after the given time: the mean value of the states that the chain
+// can be in then. All other states are absorbing.
+func (transient *preciseTransient) advance(maybe *sparse.Set, time *big.Rat) error {
 	zero, one := transient.certainStates(maybe)
 	if err := transient.uniformise(maybe); err != nil {
 		return err
@@ -208,7 +210,7 @@ func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) erro
 		return tooManySteps(mean.hi, 1<<53)
 	}
 	if mean.hi >= doubleWordFloor { // the absolute error covers smaller means
-		if err := transient.takeSteps(mean); err != nil {
+		if err := transient.advanceBySteps(mean); err != nil {
 			return err
 		}
 	}
@@ -226,9 +228,9 @@ func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zero, one *
 	return zero, one
 }
 
-// takeSteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean.
-// It takes single steps or squares the transition matrix of a slice of time, whichever is cheaper.
-func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
+// advanceBySteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean. It chooses the
+// cheaper of two methods: single steps, or repeated squaring of the transition matrix of a short time.
+func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 	const sliceSteps = 300.0 // greatest number of steps in a slice of time; the mean is at most 1
 	maxRow, terms := 0, 0
 	for _, row := range transient.rows {
@@ -257,7 +259,8 @@ func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
 // maxPreciseWork limits the operations of takeSteps, to about ten seconds.
 const maxPreciseWork = 1 << 30
 
-// uniformise sets the rows of the uniformised chain and its rate. All states except the maybe states are absorbing.
+// uniformise computes the uniformised chain: its rate, and the transition probabilities of each state. All states except the maybe states
+// are absorbing.
 func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	rates, err := transient.weightRates()
 	if err != nil {
@@ -265,14 +268,14 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	}
 	numStates := transient.graph.NumStates()
 	exitRates := make([]doubleWord, numStates)
-	fastest := doubleWord{}
+	maxExitRate := doubleWord{}
 	for s := range maybe.All() {
 		exitRates[s] = transient.exitRate(s, rates)
-		if exitRates[s].hi > fastest.hi {
-			fastest = exitRates[s]
+		if exitRates[s].hi > maxExitRate.hi {
+			maxExitRate = exitRates[s]
 		}
 	}
-	transient.rate = fastest.mul(doubleWord{1 + slack, 0})
+	transient.rate = maxExitRate.mul(doubleWord{1 + slack, 0})
 	transient.rows = make([][]preciseTransition, len(transient.value))
 	for s := range transient.rows {
 		if s < numStates && maybe.Has(s) && transient.rate.hi > 0 {
@@ -284,7 +287,7 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	return nil
 }
 
-// weightRates returns the rate of each weight as a double word. The error is ErrTooManySteps if a rate is out of range.
+// weightRates converts the weights of the model to rates in double-word arithmetic. The error is ErrTooManySteps if a rate is out of range.
 func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
 	rates := make([]doubleWord, len(transient.graph.Rats))
 	for i, fraction := range transient.graph.Rats {
@@ -296,7 +299,7 @@ func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
 	return rates, nil
 }
 
-// exitRate returns the exit rate of a state, without self-loops. rates has the rate of each weight.
+// exitRate returns the sum of the rates of a state, without self-loops. rates has the rate of each weight of the model.
 func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWord {
 	sum := doubleWord{}
 	first, end := transient.graph.Row(s)
@@ -308,7 +311,7 @@ func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWor
 	return sum
 }
 
-// uniformRow returns the transitions of a state in the uniformised chain. rates has the rate of each weight.
+// uniformRow returns the transitions of a state in the uniformised chain. rates has the rate of each weight of the model.
 func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
 	graph := transient.graph
 	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
@@ -324,8 +327,8 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 	return row
 }
 
-// poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values has a row for each state,
-// and mean is the mean number of steps.
+// poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values is a matrix with one row
+// for each state, and mean is the mean number of steps.
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstNumber, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
@@ -361,8 +364,8 @@ func (transient *preciseTransient) step(values, next []doubleWord, columns int) 
 	}
 }
 
-// rowValue returns the expected value after a step with the given transitions. values has the value of state s at index s*stride.
-// A value below doubleWordFloor becomes 0.
+// rowValue returns the sum of prob * value over the given transitions. The value of state s is at index s*stride of values. A result below
+// doubleWordFloor becomes 0.
 func rowValue(row []preciseTransition, values []doubleWord, stride int) doubleWord {
 	sum := doubleWord{}
 	for _, transition := range row {
@@ -382,8 +385,8 @@ func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 	}
 }
 
-// squareMatrix evolves the values over the whole time: it squares the transition matrix of a slice of time, and applies it to the values.
-// mean is the mean number of steps in the whole time.
+// squareMatrix advances the values by the whole time, in which the mean number of steps is mean. It computes the transition matrix of a
+// fraction 2^-squarings of the time, squares it this number of times, and multiplies it by the values.
 func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	n := len(transient.value)
 	identity := make([]doubleWord, n*n)
@@ -408,7 +411,7 @@ func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) 
 	return nil
 }
 
-// squared returns the square of a matrix with a row and a column for each value.
+// squared returns matrix * matrix. The matrix has one row and one column for each value.
 func (transient *preciseTransient) squared(matrix []doubleWord) ([]doubleWord, error) {
 	n := len(transient.value)
 	product := make([]doubleWord, n*n)
@@ -421,7 +424,7 @@ func (transient *preciseTransient) squared(matrix []doubleWord) ([]doubleWord, e
 	return product, nil
 }
 
-// addRowProduct adds the product of a row and a square matrix to result. Numbers below doubleWordFloor become 0.
+// addRowProduct adds the vector row * matrix to result. Numbers below doubleWordFloor become 0.
 func addRowProduct(result, row, matrix []doubleWord) {
 	n := len(row)
 	for k, weight := range row {
@@ -444,8 +447,8 @@ func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 	*sum = sum.flush()
 }
 
-// doubleWordPoisson returns the Poisson probabilities of firstNumber, firstNumber+1 and so on in double-word arithmetic. It omits negligible
-// probabilities.
+// doubleWordPoisson returns the Poisson probabilities of the numbers firstNumber, firstNumber+1 and so on in double-word arithmetic. It
+// omits numbers with a negligible probability.
 func doubleWordPoisson(mean doubleWord) (firstNumber int, weights []doubleWord) {
 	below, above := doubleWordPoissonTail(mean, -1), doubleWordPoissonTail(mean, +1)
 	for _, weight := range slices.Backward(below) {
@@ -481,7 +484,8 @@ func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	}
 }
 
-// bounds returns bounds on the values times factor, as float64. The absolute error covers underflow and the omitted Poisson probabilities.
+// bounds returns bounds on each value times factor, as float64. The bounds cover rounding errors, underflow, and the omitted Poisson
+// probabilities.
 func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	values := newValues(transient.graph.Model, Options{})
 	if factor.Sign() == 0 {

@@ -41,7 +41,8 @@ type rewardAnalysis struct {
 	choices         *sparse.Set
 }
 
-// analyzeReachReward finds the states with infinite reward, the maybe states, and the allowed choices by graph analysis.
+// analyzeReachReward finds by graph analysis: the states with an infinite reward until target is reached, the maybe states, and the choices
+// that the maybe states may use.
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
 	all := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
@@ -92,7 +93,8 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.solve(ctx, opts, true)
 }
 
-// minimalTotalReward returns bounds on the minimal total reward of an MDP: the minimal reward until an end component without reward is reached.
+// minimalTotalReward returns bounds on the minimal total reward of an MDP. It equals the minimal reward until an end component without
+// reward is reached, where the scheduler stays.
 func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
 	components, zeroRewardStates, err := zeroRewardEndComponents(ctx, graph, reward)
 	if err != nil {
@@ -130,7 +132,7 @@ func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Se
 	return states
 }
 
-// stayInEndComponents schedules the first choice that stays in the component, for each state of an end component.
+// stayInEndComponents gives each state of an end component its first choice that stays in the end component.
 func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, scheduler []uint32) {
 	for _, s := range components.States {
 		first, end := graph.Choices(int(s))
@@ -145,50 +147,50 @@ func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, 
 
 // totalAnalysis is the result of graph analysis for TotalReward.
 type totalAnalysis struct {
-	canEarn       *sparse.Set // states that can reach a reward
-	endComponents *sparse.EndComponents
-	earning       *sparse.Set // states with a rewarded choice that stays in their end component
-	choice        []uint32    // of each earning state: that choice
+	canEarn        *sparse.Set // states that can reach a reward
+	endComponents  *sparse.EndComponents
+	earningForever *sparse.Set // states with a rewarded choice that stays in their end component
+	choice         []uint32    // of each earning state: that choice
 }
 
-// analyzeTotalReward finds the states that can earn a reward, and the states that can earn rewards forever.
+// analyzeTotalReward finds the states that can reach a reward, and the states that can earn rewards forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
 	n := graph.NumStates()
 	components, err := graph.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return totalAnalysis{}, err
 	}
-	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
-	rewarded := sparse.NewSet(n)
+	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(n), choice: make([]uint32, n)}
+	withReward := sparse.NewSet(n)
 	for s := range n {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if reward.OfChoice(s, c) == 0 {
 				continue
 			}
-			rewarded.Add(s)
+			withReward.Add(s)
 			if components.Choices.Has(c) {
-				analysis.earning.Add(s)
+				analysis.earningForever.Add(s)
 				analysis.choice[s] = uint32(c)
 			}
 		}
 	}
-	analysis.canEarn = graph.ExistsUntil(sparse.FullSet(n), rewarded)
+	analysis.canEarn = graph.ExistsUntil(sparse.FullSet(n), withReward)
 	return analysis, nil
 }
 
 // infinite returns the states that can reach an end component with a reward.
 func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
-	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earning)
+	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earningForever)
 }
 
-// schedule writes choices that attain an infinite reward to scheduler: they reach an end component with a reward, and earn this reward again
-// and again.
+// schedule writes choices that attain an infinite reward to scheduler. They lead to an end component with a reward, and there they earn the
+// reward infinitely often.
 func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
-	for s := range analysis.earning.All() {
+	for s := range analysis.earningForever.All() {
 		scheduler[s] = analysis.choice[s]
 	}
-	graph.Approach(analysis.endComponents.Choices, analysis.earning, scheduler)
+	graph.Approach(analysis.endComponents.Choices, analysis.earningForever, scheduler)
 	scheduled := sparse.NewSet(graph.NumStates()) // the states of end components with a reward
 	for _, s := range analysis.endComponents.States {
 		if scheduler[s] != sparse.None {

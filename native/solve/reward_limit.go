@@ -34,32 +34,33 @@ const (
 	rewardLimitRest = 1 << 20
 )
 
-// rewardLimit returns a stepLimit for the reward of the given number of steps; nil if it cannot be used.
+// rewardLimit returns a function that bounds the reward of all steps at once, when enough steps have been made one by one. The function
+// returns true if it has stored narrow bounds. rewardLimit returns nil if this method cannot be used.
 func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
 	if opts.Classic || sys.nature != nil || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
 		return nil
 	}
 	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}
 	limit.opts.Scheduler, limit.opts.Within, limit.opts.Exact, limit.opts.Epsilon = false, nil, false, opts.epsilon()/8
-	return func(_, _ []float64, remaining int) (bool, error) {
+	return func(_, _ []float64, remaining int) (isFinished bool, err error) {
 		done := steps - remaining
-		if remaining < rewardLimitRest || done < rewardLimitAfter || sys.stepSkipper.expectsToSkip(done, remaining) {
+		isTooEarlyOrLate := done < rewardLimitAfter || remaining < rewardLimitRest
+		if isTooEarlyOrLate || sys.stepSkipper.expectsToSkip(done, remaining) {
 			return false, nil
 		}
 		if limit.values == nil {
-			var err error
 			if limit.values, err = limit.bounds(ctx); err != nil {
 				sys.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
-		return limit.finish(), nil
+		return limit.storeIfNarrow(), nil
 	}
 }
 
-// finish writes the bounds to the system and returns true, if they are as narrow as asked for. The lower bounds of the system, for fewer
-// steps, are lower bounds, too.
-func (limit *rewardLimit) finish() bool {
+// storeIfNarrow stores the bounds in the system and returns true, if they are as narrow as requested. The lower bounds of the system, which
+// are for fewer steps, also hold for all steps.
+func (limit *rewardLimit) storeIfNarrow() bool {
 	lower := limit.system.values.Lower
 	for s, upper := range limit.values.Upper {
 		isNarrow := upper-max(limit.values.Lower[s], lower[s]) <= limit.epsilon/2*upper
@@ -75,8 +76,9 @@ func (limit *rewardLimit) finish() bool {
 	return true
 }
 
-// bounds returns bounds on the reward of all steps from each state: the number of steps times the long-run average, plus or minus the
-// greatest difference. If the long-run average is 0, they are 0 and the total reward.
+// bounds returns bounds on the reward of T steps from each state s: T g(s) plus or minus M (h(s) + D), where g is the long-run average, M
+// the greatest reward of a step, h(s) the distance to the reference states, and D its maximum. If g(s) is 0, the bounds are 0 and the total
+// reward.
 func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
 	average, err := LongRun(ctx, graph, limit.reward, Max, limit.opts)
@@ -116,7 +118,8 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	return values, nil
 }
 
-// distances returns bounds on the expected number of steps until one state of each BSCC is reached.
+// distances returns bounds on the expected number of steps from each state until a reference state is reached. Each BSCC has one reference
+// state, which is visited often.
 func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
 	reference := sparse.NewSet(graph.NumStates())
@@ -172,7 +175,7 @@ func mostVisited(states []uint32, visits []float64) int {
 	return best
 }
 
-// greatestReward returns an upper bound on the reward of a step.
+// greatestReward returns an upper bound on the reward of one step.
 func (limit *rewardLimit) greatestReward() float64 {
 	greatest := 0.0
 	for s := range limit.system.graph.NumStates() {

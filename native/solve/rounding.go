@@ -24,7 +24,7 @@ type rounding struct {
 	grid float64
 }
 
-// newRounding returns the rounding for the weights of a model and for its rewards.
+// newRounding returns the rounding for the weights of a model and for a reward structure, which may be nil.
 func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
 	for _, weight := range model.Weights {

@@ -16,8 +16,8 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
-// offsetAboveLosses returns a number that is at least 1, and at least twice the loss of any step. onlyStates restricts it to the losses of
-// state rewards.
+// offsetAboveLosses returns an integer that is at least 1, and at least twice the loss of any step. If onlyStates is set, only the losses
+// of state rewards count.
 func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) float64 {
 	maxLoss := 0.5
 	for s := range model.NumStates() {
@@ -48,8 +48,8 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps returns the structure whose choice rewards are the rewards of the steps plus an offset. The offset must be at least twice the
-// loss of the step, so no reward of the result is negative. floatOffset returns the rounded offset.
+// addToSteps returns a structure with the choice rewards Earned - Lost + offset. The offset of a step must be at least twice its loss, so
+// no result is negative. floatOffset returns the offset as a float64.
 func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
@@ -69,7 +69,7 @@ func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big
 	return reward
 }
 
-// addToStates returns the structure of the state rewards plus an offset. floatOffset is the same number.
+// addToStates returns a structure with the state rewards Earned - Lost + offset. floatOffset is the same offset as a float64.
 func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.State = make([]float64, model.NumStates())
@@ -164,7 +164,8 @@ func (shaping *potentialShaping) isActive(s int) bool {
 	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
 }
 
-// decrease returns the expected decrease of the potential when state s takes choice c, and the sum of the absolute terms.
+// decrease returns the expected decrease of the potential in choice c of state s: potential(s) - sum over t of p(c,t) potential(t).
+// magnitude is the sum of the absolute values of these terms.
 func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
 	first, end := shaping.model.Row(c)
@@ -176,7 +177,8 @@ func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64
 	return decrease, magnitude
 }
 
-// decreaseErr returns a bound on the relative error of each decrease. The error is ErrMayMiss if a decrease is too small.
+// decreaseErr bounds the relative error of the computed decrease over all choices. The error is ErrMayMiss if a decrease is less than half
+// of the scale: then a scheduler may miss the target.
 func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 	for s := range shaping.model.NumStates() {
 		if !shaping.isActive(s) {
@@ -205,7 +207,8 @@ func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	return decrease
 }
 
-// offset returns the additional reward of a step in rational arithmetic: the decrease of the potential, or scale.
+// offset returns the additional reward of choice c of state s in rational arithmetic: the decrease of the potential, or scale if the
+// potential does not decrease in s.
 func (shaping *potentialShaping) offset(s, c int) *big.Rat {
 	if !shaping.isActive(s) {
 		return new(big.Rat).SetFloat64(shaping.scale)

@@ -47,7 +47,8 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns the probability that the chain ends up in each BSCC.
+// absorptionProbabilities returns the probability of each BSCC that the chain reaches it from the initial states. bottom has the numbers of
+// the BSCCs.
 func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]interval.Number, error) {
 	if len(bottom) == 1 {
 		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
@@ -72,7 +73,8 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 	return probs, nil
 }
 
-// entryProbability returns the probability that the chain begins in a BSCC or enters it. visits has the expected visits of transient states.
+// entryProbability returns the probability that the chain begins in a BSCC or enters it later: the sum of the expected inflows of its
+// members. initial has the probability of each initial state, and visits the expected visits of each transient state.
 func (solver *steadyStateSolver) entryProbability(members []uint32, initial map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
 	prob := interval.Number{Exact: new(big.Rat)}
 	terms := 0
@@ -85,7 +87,7 @@ func (solver *steadyStateSolver) entryProbability(members []uint32, initial map[
 	return prob
 }
 
-// transientStates returns the states outside the BSCCs, predecessors first.
+// transientStates returns the states that belong to no BSCC. Each state precedes its successors in other components.
 func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottom []int) []uint32 {
 	recurrent := sparse.NewSet(solver.graph.NumStates())
 	for _, component := range bottom {
@@ -100,8 +102,8 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 	return transient
 }
 
-// addInflow adds the expected inflow of state s to total: the probability initial that the chain begins in s, plus the expected number of
-// transitions to s from the states in visits. It returns the number of float64 operations, for a bound on the rounding error.
+// addInflow adds the expected inflow of state s to total: the probability that the chain begins in s (initial, nil for 0), plus the sum
+// over transient states t of visits(t) * P(t, s). It returns the number of float64 operations, for a bound on the rounding error.
 func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (operations int) {
 	if initial != nil {
 		prob, _ := initial.Float64()
@@ -129,7 +131,7 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 	return operations
 }
 
-// exitRate returns the sum of the weights of s without self-loops, and a bound on the number of terms.
+// exitRate returns the sum of the weights of state s without self-loops. terms is at least the number of terms in this sum.
 func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
@@ -152,8 +154,8 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	return sum
 }
 
-// solveBottomComponent distributes the absorption probability of a BSCC over its states. The stationary distribution is proportional to
-// the expected visits between two visits of a reference state, divided by the exit rates.
+// solveBottomComponent distributes the absorption probability of a BSCC over its members. It computes the expected visits of each member
+// between two visits of a reference state. The stationary distribution is proportional to these visits divided by the exit rates.
 func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorption interval.Number) error {
 	if len(members) == 1 {
 		solver.assign(members[0], absorption)
@@ -183,7 +185,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 	return nil
 }
 
-// jumpDistribution returns the distribution of the next state when the chain leaves state s.
+// jumpDistribution returns the probability of each state to be the next one when the chain leaves state s.
 func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
 	distribution := make(map[uint32]*big.Rat)
 	exit := new(big.Rat)
@@ -223,47 +225,47 @@ func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
 	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
 }
 
-// normalize distributes the probability total over the states, in proportion to the expected time in each state: its visits divided by its
-// exit rate. It changes visits.
+// normalize distributes the probability total over some states, in proportion to visits / exit rate, which is the expected time in each
+// state. It changes visits.
 func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, total interval.Number) {
 	sum := interval.Number{}
 	maxTerms := 0
-	for k, s := range states {
+	for i, s := range states {
 		exit, terms := solver.exitRate(s)
-		visits[k].Lo /= exit
-		visits[k].Hi /= exit
-		sum.Lo += visits[k].Lo
-		sum.Hi += visits[k].Hi
+		visits[i].Lo /= exit
+		visits[i].Hi /= exit
+		sum.Lo += visits[i].Lo
+		sum.Hi += visits[i].Hi
 		maxTerms = max(maxTerms, terms)
 	}
 	relErr := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
-	for k, s := range states {
+	for i, s := range states {
 		lower, upper := 0.0, total.Hi
 		if sum.Hi <= math.MaxFloat64 {
-			lower = solver.system.rounding.down(total.Lo*(visits[k].Lo/sum.Hi), relErr)
+			lower = solver.system.rounding.down(total.Lo*(visits[i].Lo/sum.Hi), relErr)
 		}
-		if share := visits[k].Hi / sum.Lo; share < 1 {
+		if share := visits[i].Hi / sum.Lo; share < 1 {
 			upper = min(solver.system.rounding.up(total.Hi*share, relErr), upper)
 		}
 		solver.assign(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 	}
 }
 
-// normalizeRat distributes the probability total over the states in rational arithmetic, in proportion to the visits divided by the exit
-// rate. It changes visits.
+// normalizeRat distributes the probability total over some states in rational arithmetic, in proportion to visits / exit rate. It changes
+// visits.
 func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, total *big.Rat) {
 	sum := new(big.Rat)
-	for k, s := range states {
-		visits[k].Exact.Quo(visits[k].Exact, solver.exitRateRat(s))
-		sum.Add(sum, visits[k].Exact)
+	for i, s := range states {
+		visits[i].Exact.Quo(visits[i].Exact, solver.exitRateRat(s))
+		sum.Add(sum, visits[i].Exact)
 	}
-	for k, s := range states {
-		share := visits[k].Exact
+	for i, s := range states {
+		share := visits[i].Exact
 		solver.assign(s, interval.Number{Exact: share.Mul(share.Quo(share, sum), total)})
 	}
 }
 
-// expectedVisits returns the expected number of visits of each state before the chain leaves all of them.
+// expectedVisits returns the expected number of visits to each of the given states until the chain leaves these states for the first time.
 // The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
 func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
@@ -275,9 +277,9 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 	local := solver.system.localSystem(states, &solver.bscc.index)
 	defer solver.bscc.index.reset(states)
 	equations := newVisitEquations(local)
-	for k, s := range states {
+	for i, s := range states {
 		if probability := initial[s]; probability != nil {
-			equations.initial[k], _ = probability.Float64()
+			equations.initial[i], _ = probability.Float64()
 		}
 	}
 	visits, ok, err := equations.solve(solver.bscc.meter, solver.opts)
@@ -295,19 +297,20 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[
 	if err != nil {
 		return nil, err
 	}
-	numerators, denominator, err := lift.solve(solver.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	numerators, denominator, err := lift.solve(solver.bscc.meter, func(i int) *big.Int { return rows[i].scaledConstant })
 	if err != nil {
 		return nil, err
 	}
 	denominator = new(big.Int).Mul(denominator, constantDenominator)
 	visits := make([]interval.Number, len(states))
-	for k := range visits {
-		visits[k].Exact = new(big.Rat).SetFrac(numerators[k], denominator)
+	for i := range visits {
+		visits[i].Exact = new(big.Rat).SetFrac(numerators[i], denominator)
 	}
 	return visits, nil
 }
 
-// visitRows returns the equations of the expected visits of the states, and the common denominator of their constants.
+// visitRows returns the equations for the expected visits of the given states. Their constants are multiplied by denominator, so they are
+// integers.
 func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	exitRates := make([]*big.Rat, len(states))
@@ -328,8 +331,8 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*
 	return rows, scaleConstants(equations), nil
 }
 
-// visitRow returns the equation of the expected visits of state s: its initial probability plus the visits of the other states times
-// their probabilities to move to s. exitRates has the exit rate of each unknown. A nil initial stands for 0.
+// visitRow returns the equation for the expected visits w(s) of state s: w(s) = initial + sum over t of w(t) P(t, s), without self-loops. A
+// nil initial stands for 0. exitRates has the exit rate of each unknown.
 func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates []*big.Rat) exactRow {
 	incoming := solver.uniformisation.graph.Model
 	row := exactRow{constant: new(big.Rat)}
@@ -350,7 +353,7 @@ func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates 
 	for _, prob := range probs {
 		row.coefficient = append(row.coefficient, scaledInteger(prob, scale))
 	}
-	row.scale, row.weightDen = scale, scale
+	row.scale, row.weightDenominator = scale, scale
 	if initial != nil {
 		row.constant.Mul(initial, new(big.Rat).SetInt(scale))
 	}

@@ -48,8 +48,8 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
-// tryToExtrapolate is called before each step; done is the number of earlier steps. If it can compute narrow bounds after many whole periods,
-// it writes them to the system, and returns the number of steps that still remain. Otherwise ok is false.
+// tryToExtrapolate is called before each step, after done earlier steps. If it can compute narrow bounds after many whole periods, it
+// stores them in the system and returns the number of steps that remain after these periods. Otherwise ok is false.
 func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
 		return 0, false, nil
@@ -84,7 +84,8 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// newPeriodChange returns the change of the values in the last period, or nil if the change or the optimal decisions are not steady.
+// newPeriodChange prepares an extrapolation from the change of the values in the last period. It returns nil if this change is not a
+// multiple of the previous change, or if the optimal decisions differ between the first and the last period.
 func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) (*periodChange, error) {
 	steps := done / 4
 	periods := (extrapolation.total - done + steps) / steps
@@ -99,8 +100,8 @@ func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) 
 	return result, nil
 }
 
-// lastChange returns the change of each value in the last period, and the ratio to the change in the previous period.
-// ok is false if the ratio differs between states by more than rounding errors. periods is the number of periods to extrapolate.
+// lastChange returns the change of each value in the last period, and its ratio to the change in the period before. ok is false if the
+// ratio differs between states by more than rounding errors. periods is the number of periods to extrapolate.
 func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float64, ratio float64, ok bool) {
 	values := extrapolation.system.values
 	previousChange := make([]float64, len(values.Lower))
@@ -113,18 +114,18 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 		width = max(width, values.Upper[s]-values.Lower[s])
 		greatest = max(greatest, values.Upper[s])
 	}
-	ratio = quotientOf(previousChange, change, extrapolation.states)
-	allowed := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
+	ratio = leastSquaresRatio(previousChange, change, extrapolation.states)
+	maxDeviation := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
 	for _, s := range extrapolation.states {
-		if !(math.Abs(change[s]-ratio*previousChange[s]) <= allowed) {
+		if !(math.Abs(change[s]-ratio*previousChange[s]) <= maxDeviation) {
 			return nil, 0, false
 		}
 	}
 	return change, ratio, true
 }
 
-// quotientOf returns the number q in [0,1] that brings q times the first vector nearest to the second vector (least squares).
-func quotientOf(first, second []float64, states []uint32) float64 {
+// leastSquaresRatio returns the number q in [0,1] for which q times the first vector is nearest to the second vector.
+func leastSquaresRatio(first, second []float64, states []uint32) float64 {
 	product, square := 0.0, 0.0
 	for _, s := range states {
 		product += first[s] * second[s]
@@ -140,13 +141,13 @@ func quotientOf(first, second []float64, states []uint32) float64 {
 // all periods. Its comments use the names of stepExtrapolation.
 type periodChange struct {
 	*stepExtrapolation
-	meter          *meter
-	steps, periods int
-	delta          []float64 // D, of each state
-	ratio          float64   // q
-	last, sum      float64   // s(m) before and after the last period
-	choices        []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions
-	nature         *nature   // with distributions that are optimal in all periods; nil without intervals
+	meter                       *meter
+	steps, periods              int
+	delta                       []float64 // D, of each state
+	ratio                       float64   // q
+	sumBeforeLast, sumAfterLast float64   // s(m) before and after the last period
+	choices                     []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions
+	nature                      *nature   // with distributions that are optimal in all periods; nil without intervals
 }
 
 // extrapolate computes bounds on the values after all periods. If they are narrow enough, it writes them to the system and returns true.
@@ -158,8 +159,8 @@ func (change *periodChange) extrapolate() (ok bool, err error) {
 	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
-// fixDecisions fixes a choice for each state, and the distributions of nature, that are optimal for values in the middle of all periods.
-// It reports whether they are also optimal, up to a small loss, for the first and for the last values.
+// fixDecisions fixes one choice of each state and one distribution of nature for each choice: those that are optimal for the values in the
+// middle of all periods. It reports whether they are also nearly optimal for the first and for the last values.
 func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 	sum := sumOfPowers(change.ratio, change.periods)
 	middle := change.estimate(sum / 2)
@@ -193,31 +194,32 @@ func (change *periodChange) estimate(factor float64) *Values {
 	return values
 }
 
-// decisionsAreOptimal reports whether the fixed decisions are optimal, up to a small loss, for the estimate of the values with the given factor.
+// decisionsAreOptimal reports whether the fixed decisions are optimal for an estimate of the values, up to a small loss. The estimate is
+// the middle bounds plus factor times the change in one period.
 func (change *periodChange) decisionsAreOptimal(factor float64) bool {
-	allowed := change.epsilon/float64(change.total) + 64*unit
+	maxLoss := change.epsilon/float64(change.total) + 64*unit
 	values := change.estimate(factor)
 	equations, forUpper, forLower := change.equations(values), change.fixedEquations(values, Min), change.fixedEquations(values, Max)
 	for _, s := range change.states {
 		best := equations.stepOptimum(int(s))
 		_, upper := change.fixedOptimum(forUpper, s, Min)
 		lower, _ := change.fixedOptimum(forLower, s, Max)
-		if max(upper-best.upper, best.lower-lower) > allowed*best.upper {
+		if max(upper-best.upper, best.lower-lower) > maxLoss*best.upper {
 			return false
 		}
 	}
 	return true
 }
 
-// smoothChange removes rounding errors from the change: it applies the linear part of the equations to the change. Then it computes the ratio
-// and its sums again.
+// smoothChange removes rounding errors from the change of a period: it replaces the change by its product with the transition matrix of a
+// period, divided by the ratio. Then it computes the ratio and its sums again.
 func (change *periodChange) smoothChange() error {
 	for range 2 {
-		next, err := change.applyLinear(change.delta)
+		next, err := change.applyTransitionMatrix(change.delta)
 		if err != nil {
 			return err
 		}
-		change.ratio = quotientOf(change.delta, next, change.states)
+		change.ratio = leastSquaresRatio(change.delta, next, change.states)
 		if change.ratio == 0 {
 			break
 		}
@@ -226,8 +228,8 @@ func (change *periodChange) smoothChange() error {
 		}
 		change.delta = next
 	}
-	change.last = sumOfPowers(change.ratio, change.periods-1) * (1 + 2*unit)
-	change.sum = sumOfPowers(change.ratio, change.periods)
+	change.sumBeforeLast = sumOfPowers(change.ratio, change.periods-1) * (1 + 2*unit)
+	change.sumAfterLast = sumOfPowers(change.ratio, change.periods)
 	return nil
 }
 
@@ -243,7 +245,7 @@ func (change *periodChange) equations(values *Values) *system {
 // fixedEquations returns the equations of one step for other values. Nature has fixed distributions if its direction is fixed.
 func (change *periodChange) fixedEquations(values *Values, fixed Direction) *system {
 	equations := change.equations(values)
-	if equations.nature != nil && equations.nature.minimizes == (fixed == Min) {
+	if equations.nature != nil && equations.nature.isMinimizer == (fixed == Min) {
 		equations.nature = change.nature
 	}
 	return equations
@@ -264,12 +266,12 @@ func (change *periodChange) fixedOptimum(equations *system, s uint32, fixed Dire
 func (change *periodChange) decides(dir Direction) bool {
 	sys := change.system
 	byChoice := sys.maximizer != nil || sys.minimize == (dir == Min)
-	byNature := sys.nature != nil && sys.nature.minimizes == (dir == Min)
+	byNature := sys.nature != nil && sys.nature.isMinimizer == (dir == Min)
 	return change.choices != nil && (byChoice || byNature)
 }
 
-// applyLinear multiplies a vector by the transition matrix of the fixed decisions, for one period.
-func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
+// applyTransitionMatrix multiplies a vector by the transition matrix of the fixed decisions, once for each step of a period.
+func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, error) {
 	graph := change.system.graph
 	current, next := slices.Clone(vector), make([]float64, len(vector))
 	err := change.forEachStep(func(s uint32) int {
@@ -282,7 +284,7 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 		for i := first; i < end; i++ {
 			prob := graph.Prob(i)
 			if change.nature != nil {
-				prob = change.nature.fixed[i]
+				prob = change.nature.fixedProb[i]
 			}
 			sum += prob * current[graph.Target[i]]
 		}
@@ -292,8 +294,9 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	return current, err
 }
 
-// apply returns bounds on the values after one period, if all decisions in one direction are fixed.
-func (change *periodChange) apply(values *Values, fixed Direction) (*Values, error) {
+// boundsAfterPeriod returns bounds on the values after one period. All decisions in the direction fixed are the fixed ones; the others are
+// optimal.
+func (change *periodChange) boundsAfterPeriod(values *Values, fixed Direction) (*Values, error) {
 	equations, next := change.fixedEquations(values.copyBounds(), fixed), values.copyBounds()
 	graph := change.system.graph
 	err := change.forEachStep(func(s uint32) (work int) {
@@ -304,8 +307,8 @@ func (change *periodChange) apply(values *Values, fixed Direction) (*Values, err
 	return equations.values, err
 }
 
-// forEachStep calls step for all states in parallel, and then swap, for each step of a period. step returns the number
-// of evaluated transitions.
+// forEachStep does two things for each step of a period: it calls step for all states, some of them in parallel, and then swap. step
+// returns the number of evaluated transitions.
 func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
 	for range change.steps {
 		err := inBlocks(change.states, change.meter, func(block []uint32) (work int) {
@@ -328,7 +331,7 @@ type sideErrors struct {
 	sum     float64   // c (1 + k + ... + k^(m-1))
 }
 
-// boundErrors returns bounds on the errors of the extrapolated upper and lower bounds. ok is false if it cannot compute them.
+// boundErrors bounds the errors of the extrapolated upper bounds and of the extrapolated lower bounds. ok is false if it cannot bound them.
 func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err error) {
 	last, ok := change.lastValues()
 	if !ok {
@@ -345,7 +348,7 @@ func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err
 		}
 	}
 	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all decisions to maximize.
-	growth := change.growth(forUpper.last.Upper, last.Upper)
+	growth := change.greatestQuotient(forUpper.last.Upper, last.Upper)
 	upper.weights = last.Upper
 	upper.sum = change.sumOfErrors(1, change.middle.Upper, forUpper.first.Upper, forUpper.last.Upper, upper.weights, growth)
 	lower.weights = last.Upper
@@ -362,12 +365,12 @@ type periodEnds struct{ first, last *Values }
 // periodEnds returns the values after the first and the last period, if all decisions in one direction are fixed. last has the values before
 // the last period.
 func (change *periodChange) periodEnds(last *Values, fixed Direction) (ends periodEnds, err error) {
-	if ends.last, err = change.apply(last, fixed); err != nil {
+	if ends.last, err = change.boundsAfterPeriod(last, fixed); err != nil {
 		return ends, err
 	}
 	ends.first = change.system.values
 	if change.decides(fixed) {
-		ends.first, err = change.apply(change.middle, fixed)
+		ends.first, err = change.boundsAfterPeriod(change.middle, fixed)
 	}
 	return ends, err
 }
@@ -381,12 +384,12 @@ func constantVector(n int, x float64) []float64 {
 	return vector
 }
 
-// lastValues returns bounds on the values before the last period. ok is false if a lower bound is negative, because the
-// equations cannot round negative numbers.
+// lastValues returns bounds on the values before the last period. ok is false if a lower bound is negative: the equations cannot round
+// negative numbers.
 func (change *periodChange) lastValues() (last *Values, ok bool) {
 	last = change.middle.copyBounds()
 	for _, s := range change.states {
-		last.Lower[s], last.Upper[s] = change.boundsAfterGrowth(s, change.last, 0, 0)
+		last.Lower[s], last.Upper[s] = change.boundsAfterGrowth(s, change.sumBeforeLast, 0, 0)
 		if last.Lower[s] < 0 {
 			return nil, false
 		}
@@ -398,8 +401,8 @@ func (change *periodChange) lastValues() (last *Values, ok bool) {
 // absolute values of the operands.
 const extraUnits = 16
 
-// boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above. L and U are the middle bounds, and D is the
-// change in one period.
+// boundsAfterGrowth returns a lower bound on L + factor D - below and an upper bound on U + factor D + above for state s. L and U are the
+// middle bounds, and D is the change in one period.
 func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
 	growth := factor * change.delta[s]
 	lower, upper = change.middle.Lower[s], change.middle.Upper[s]
@@ -416,8 +419,8 @@ func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above flo
 	return lower, upper
 }
 
-// growth returns the greatest quotient of two vectors, rounded up.
-func (change *periodChange) growth(after, before []float64) float64 {
+// greatestQuotient returns the greatest quotient after[s]/before[s] over all states, rounded up.
+func (change *periodChange) greatestQuotient(after, before []float64) float64 {
 	greatest := 0.0
 	for _, s := range change.states {
 		if after[s] > 0 {
@@ -427,15 +430,16 @@ func (change *periodChange) growth(after, before []float64) float64 {
 	return greatest * (1 + 2*unit)
 }
 
-// sumOfErrors returns the sum of the errors over all periods. start has the upper bounds for sign 1, or the lower bounds for sign -1.
-// afterFirst and afterLast are the values after the first and the last period.
+// sumOfErrors returns a bound on the sum of the errors over all periods. start has the upper bounds if sign is 1, or the lower bounds if
+// sign is -1. afterFirst and afterLast are the values after the first and the last period, and growth bounds the growth of the weights in a
+// period.
 func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
 	if !(growth < maxGrowth) {
 		return math.Inf(1)
 	}
 	greatest := 0.0
-	lastFactor := 1 + change.ratio*change.last
+	lastFactor := 1 + change.ratio*change.sumBeforeLast
 	for _, s := range change.states {
 		excessFirst := excess(sign, afterFirst[s], start[s], change.delta[s])
 		excessLast := excess(sign, afterLast[s], start[s], lastFactor*change.delta[s])
@@ -446,20 +450,21 @@ func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLa
 	return greatest * sumOfPowers(growth, change.periods) * (1 + 8*unit)
 }
 
-// excess returns how far a value is above start + growth for sign 1, or below it for sign -1. The result is rounded up, and at least 0.
+// excess returns how far value exceeds start + growth if sign is 1, or falls below it if sign is -1. The result is rounded up, and at least
+// 0.
 func excess(sign, value, start, growth float64) float64 {
-	size := value + start + math.Abs(growth)
-	if size == 0 {
+	magnitude := value + start + math.Abs(growth)
+	if magnitude == 0 {
 		return 0
 	}
-	return max(sign*(value-start-growth)+extraUnits*unit*size+0x1p-1000, 0) // the last term is for underflow
+	return max(sign*(value-start-growth)+extraUnits*unit*magnitude+0x1p-1000, 0) // the last term is for underflow
 }
 
-// writeBounds writes the extrapolated bounds to the system. If they are wider than epsilon, it writes nothing and returns false.
+// writeBounds stores the extrapolated bounds in the system. If they are wider than epsilon allows, it stores nothing and returns false.
 func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) bool {
 	values := change.system.values.copyBounds()
 	for _, s := range change.states {
-		lower, upper := change.boundsAfterGrowth(s, change.sum, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+		lower, upper := change.boundsAfterGrowth(s, change.sumAfterLast, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
 		if change.system.isProbability {
 			upper = min(upper, 1)
 		}

@@ -26,9 +26,9 @@ func (sys *system) triesLimit(done, remaining int) bool {
 // isPowerOfTwo reports whether a positive number is a power of two.
 func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// untilLimit returns a stepLimit for the probabilities of left U<=k right with large k. The probabilities for fewer
-// steps are lower bounds, and the probabilities of left U right are upper bounds.
-// The system must start with value 1 in right and 0 elsewhere.
+// untilLimit returns a stepLimit for the probability of left U<=k right, where k is large. Lower bounds are the probabilities for fewer
+// steps; upper bounds are the probabilities of left U right without a step bound. The system must start with value 1 in right and 0
+// elsewhere.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
@@ -89,8 +89,9 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	return &stepSkipper{epsilon: opts.epsilon()}
 }
 
-// trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports whether it wrote the final
-// bounds to values. steps is the number of earlier steps. It is called before each step, and saves the bounds at powers of two.
+// trySkip is called before each step; steps is the number of earlier steps. It tries to replace the remaining steps by a multiple of the
+// growth since bounds were saved, and reports whether it wrote the final bounds to values. It saves the bounds when steps is a power of
+// two.
 func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	switch {
 	case skipper.jumpSteps > 0:
@@ -107,7 +108,7 @@ func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	}
 	period := steps - skipper.savedAfter
 	periods := remaining / period
-	if !skipper.boundGrowth(values, float64(periods)) || !skipper.grownIsNarrow(values) {
+	if !skipper.boundGrowth(values, float64(periods)) || !skipper.areGrownBoundsNarrow(values) {
 		return false
 	}
 	skipper.jumpSteps = periods * period
@@ -137,8 +138,8 @@ func (skipper *stepSkipper) expectsToSkip(steps, remaining int) bool {
 	return skipper != nil && skipper.isUniform && steps < skipperPatience && remaining >= geometricMinFactor*steps
 }
 
-// boundGrowth bounds the growth in the given number of periods, from the growth since the saved bounds. It reports
-// whether the bounds are close enough to be useful.
+// boundGrowth bounds the growth of all values in the given number of periods by multiples of the growth since bounds were saved. It reports
+// whether the two bounds on the growth are close enough to be useful.
 func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
@@ -166,15 +167,15 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 }
 
 // grown returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
-func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
+func (skipper *stepSkipper) grownBounds(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
 }
 
-// grownIsNarrow reports whether the bounds of all states are narrow enough after the growth.
-func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
+// areGrownBoundsNarrow reports whether the bounds of all states will be narrow enough after the growth is added.
+func (skipper *stepSkipper) areGrownBoundsNarrow(values *Values) bool {
 	for s := range values.Upper {
-		lower, upper := skipper.grown(values, s)
+		lower, upper := skipper.grownBounds(values, s)
 		isNarrow := upper-lower <= skipper.epsilon/2*upper
 		if !isNarrow || !(upper < math.MaxFloat64) {
 			return false
@@ -183,14 +184,14 @@ func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	return true
 }
 
-// addGrowth adds the growth to the bounds. It returns false if the bounds would become too wide.
+// addGrowth adds lowerGrowth and upperGrowth to the bounds. If the results would be too wide, it changes nothing and returns false.
 func (skipper *stepSkipper) addGrowth(values *Values) bool {
 	skipper.jumpSteps = 0
-	if !skipper.grownIsNarrow(values) {
+	if !skipper.areGrownBoundsNarrow(values) {
 		return false
 	}
 	for s := range values.Upper {
-		values.Lower[s], values.Upper[s] = skipper.grown(values, s)
+		values.Lower[s], values.Upper[s] = skipper.grownBounds(values, s)
 	}
 	return true
 }

@@ -30,7 +30,7 @@ func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {
 	return &stepScheduler{numStates: model.NumStates()}
 }
 
-// beginStep begins a step without choices.
+// beginStep starts the recording of a step, in which no state has a choice yet.
 func (scheduler *stepScheduler) beginStep() {
 	if scheduler == nil || scheduler.tooLarge {
 		return
@@ -50,7 +50,8 @@ func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
 	}
 }
 
-// endStep records the choices of the current step the given number of times. It discards the scheduler if it becomes too large.
+// endStep ends the recording of a step, and stores its choices the given number of times. It discards the scheduler if it becomes too
+// large.
 func (scheduler *stepScheduler) endStep(times int) {
 	if scheduler == nil || scheduler.tooLarge {
 		return
@@ -89,8 +90,8 @@ func (scheduler *stepScheduler) first() []uint32 {
 	return scheduler.pastSteps[0]
 }
 
-// steps returns the choices of each step of a path: first those of the recorded steps, from the first step of a path on, and last finalChoices,
-// which are for all later steps. If finalChoices is nil, no state has a choice in later steps.
+// steps returns the choices of each step of a path, from the first step on. The last entry is finalChoices, which applies to all steps
+// after the recorded ones. If finalChoices is nil, no state has a choice in these steps.
 func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 	if scheduler == nil || scheduler.tooLarge {
 		return nil

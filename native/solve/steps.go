@@ -63,8 +63,8 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. steps applies the
-// equations of the maybe states n times to values. Without an upper bound, values must be the values of `left U right`.
+// boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function steps applies the
+// equations of the maybe states n times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
@@ -90,7 +90,8 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	})
 }
 
-// cumulReward is CumulReward for rewards that do not underflow.
+// cumulReward returns bounds on the optimal expected reward of the given number of steps. The rewards must be large enough that sums of
+// them cannot underflow.
 func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
@@ -110,7 +111,8 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	})
 }
 
-// instantReward is InstantReward for rewards that do not underflow.
+// instantReward returns bounds on the optimal expected state reward after the given number of steps. The rewards must be large enough that
+// products cannot underflow.
 func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
 	if err != nil {
@@ -123,7 +125,7 @@ func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	return sys.values, err
 }
 
-// setStateRewards makes the state rewards the values after the last step. Steps earn no reward.
+// setStateRewards sets the value of each state after the last step to its state reward. The steps themselves earn no reward.
 func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
@@ -147,8 +149,8 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	return sys, nil
 }
 
-// newStepEquations returns a system whose equations describe one step, like newStepwise, but also for models with intervals. There, nature picks the
-// probabilities in each step, and no scheduler is recorded. The error is ErrNotExact if the weights or rewards of such a model have no fractions.
+// newStepEquations returns a system whose equations describe one step. In an interval model, nature picks the probabilities in each step,
+// and no scheduler is recorded. The error is ErrNotExact if the weights or rewards of such a model have no fractions.
 func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	if !graph.Intervals() {
 		return newStepwise(graph, reward, dir, opts)
@@ -189,7 +191,7 @@ type stepRun struct {
 	extrapolation  *stepExtrapolation
 }
 
-// newStepRun prepares the given number of steps, and selects a method that takes many steps at once.
+// newStepRun prepares total steps of the maybe states, and selects a method that can take many steps at once.
 func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, total int) *stepRun {
 	run := &stepRun{system: sys, opts: opts, total: total, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
@@ -209,9 +211,10 @@ func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, tot
 	return run
 }
 
-// step writes the bounds after one more step to lower and upper. It returns true if the current bounds are final.
+// step writes the bounds after one more step to lower and upper; done is the number of earlier steps. It returns true if the current bounds
+// of the system are final.
 func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error) {
-	if last, err := run.takeRemaining(done, lower, upper); last || err != nil {
+	if last, err := run.tryRemaining(done, lower, upper); last || err != nil {
 		return true, err
 	}
 	recorder := run.system.stepScheduler
@@ -228,9 +231,9 @@ func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error
 	return false, nil
 }
 
-// takeRemaining tries to take all remaining steps at once. It returns true if the current bounds are final.
-// lower and upper have the bounds before the last step.
-func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, err error) {
+// tryRemaining tries to take all remaining steps at once; done is the number of earlier steps. It returns true if the current bounds of the
+// system are final. lower and upper have the bounds before the last step.
+func (run *stepRun) tryRemaining(done int, lower, upper []float64) (last bool, err error) {
 	sys, remaining := run.system, run.total-done
 	maySkip := sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0
 	if maySkip && sys.stepSkipper.trySkip(sys.values, done, remaining) {
@@ -242,24 +245,32 @@ func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, 
 		}
 	}
 	stepsLeft, extrapolated, err := run.extrapolation.tryToExtrapolate(done, run.meter)
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, err
-	case extrapolated:
+	}
+	if extrapolated {
 		return true, sys.takeSteps(run.states, stepsLeft, run.meter)
-	case run.geometric && done == run.geometricAfter && sys.stepSkipper.expectsToSkip(done, remaining):
-		run.geometricAfter *= 2
-		return false, nil
-	case run.geometric && done == run.geometricAfter:
+	}
+	if run.geometric && done == run.geometricAfter {
+		if sys.stepSkipper.expectsToSkip(done, remaining) {
+			run.geometricAfter *= 2
+			return false, nil
+		}
 		return true, sys.newGeometricSteps(run.opts, run.states, run.total).run(run.meter)
-	case run.dense == nil || done != run.denseAfter:
-		return false, nil
 	}
-	finite, err := run.dense.run(run.meter, run.total)
-	if finite {
-		run.dense.writeBounds(sys.values)
+	if run.dense != nil && done == run.denseAfter {
+		return run.takeDenseSteps()
 	}
-	return finite, err
+	return false, nil
+}
+
+// takeDenseSteps takes all steps from the first one by repeated squaring, and stores the bounds. It returns false if a number overflows.
+func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
+	isFinite, err = run.dense.run(run.meter, run.total)
+	if isFinite {
+		run.dense.writeBounds(run.system.values)
+	}
+	return isFinite, err
 }
 
 // takeSteps applies the equations of the given states n times, without recording a scheduler.
@@ -270,8 +281,8 @@ func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	})
 }
 
-// applySteps replaces the bounds n times by the bounds after one more step. step writes the new bounds to lower and upper;
-// done is the number of earlier steps. It returns true if the current bounds are final.
+// applySteps calls step n times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
+// done is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -299,8 +310,8 @@ func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *
 	return anyChanged.Load(), err
 }
 
-// inBlocks calls handle for disjoint blocks of the states, some of them in parallel. handle returns its work, which is added to
-// the meter. The error comes from the meter.
+// inBlocks divides the states into blocks and calls handle for each of them, for some in parallel. handle returns its work, which inBlocks
+// adds to the meter. The error comes from the meter.
 func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work int)) error {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
@@ -316,8 +327,8 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 	return nil
 }
 
-// stepBlock writes the bounds of the given states after one step. It reports whether any bound changed, and
-// returns the number of evaluated transitions.
+// stepBlock writes the bounds of the given states after one step to lower and upper. It reports whether any bound changed, and returns the
+// number of evaluated transitions.
 func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
 		bounds := sys.stepOptimum(int(s))
@@ -330,7 +341,8 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 	return changed, work
 }
 
-// stepOptimum returns bounds on the optimum over the choices of state s for one step.
+// stepOptimum returns bounds on the optimal value of state s before one step, over all its choices. The values after the step are in
+// sys.values.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	minimize := sys.minimizes(s)

@@ -35,7 +35,7 @@ type strategyImprovement struct {
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
 }
 
-// run returns the values of the game. It improves the strategy of one side, from the given strategy on.
+// run solves the game by improving the strategy of one side, starting from the given strategy. It returns the values of the game.
 func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
 	if improvement.sys.maybe.Empty() {
 		improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
@@ -50,7 +50,7 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 	return improvement.sys.values, improvement.narrowBounds(side, strategy)
 }
 
-// restrictedGraph returns the MDP in which one side follows its strategy, with its rewards.
+// restrictedGraph returns the MDP that remains if one side follows its strategy, with the rewards of this MDP (nil for none).
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
@@ -83,7 +83,7 @@ func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint
 	return improvement.solve(graph, reward, side.Opposite(), opts)
 }
 
-// solveExactly computes exact values. It improves the strategy of a side until no choice is better.
+// solveExactly computes the exact values of the game. It evaluates and improves the strategy of one side until no choice is better.
 func (improvement *strategyImprovement) solveExactly(side Direction, strategy []uint32) error {
 	for {
 		values, err := improvement.evaluate(side, strategy)
@@ -94,7 +94,7 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 			improvement.sys.values.Exact[s] = values.Exact[s]
 		}
 		if !improvement.improve(side, strategy) {
-			improvement.setOptimal(side.Opposite(), strategy)
+			improvement.setOptimalChoices(side.Opposite(), strategy)
 			improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
 			return nil
 		}
@@ -104,7 +104,8 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 	}
 }
 
-// improve switches a strategy to the best choice in each state with a better choice. It reports whether any choice changed.
+// improve switches each state of one side to its best choice if that is better than the value of the state. It reports whether any choice
+// changed.
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
 	improvement.sys.oneStep = true // a choice is compared as one step
 	defer func() { improvement.sys.oneStep = false }()
@@ -124,8 +125,9 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 	return changed
 }
 
-// setOptimal writes choices of one side that attain the exact values to the strategy. It is for the side that does not improve its strategy.
-func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
+// setOptimalChoices writes choices of one side that attain the exact values to the strategy. That side is the opponent of the side whose
+// strategy was improved.
+func (improvement *strategyImprovement) setOptimalChoices(side Direction, strategy []uint32) {
 	improvement.sys.oneStep = true
 	defer func() { improvement.sys.oneStep = false }()
 	for s := range improvement.sys.maybe.All() {
@@ -146,8 +148,8 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds improves the strategy of one side until the bounds on the game are narrow, or the strategy does not change.
-// The values of the strategy are bounds on the values of the game, and the values of the best responses are bounds from the other side.
+// narrowBounds improves the strategy of one side until the bounds on the game are narrow, or the strategy does not change any more. The
+// values of the strategy bound the values of the game from one direction, and the values of the best response to it from the other.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
@@ -157,7 +159,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 		}
 		improvement.tighten(strategyValues, side)
 		oldStrategy := slices.Clone(strategy)
-		changed := improvement.respond(side, strategy, strategyValues)
+		changed := improvement.improveBothSides(side, strategy, strategyValues)
 		responseValues, err := improvement.evaluate(side.Opposite(), strategy)
 		if err != nil {
 			return err
@@ -186,8 +188,8 @@ func (game *Game) joinStrategies(side Direction, strategy, response []uint32) []
 	return game.combineStrategies(response, strategy)
 }
 
-// setIfNarrow replaces the bounds on the game by the values of a strategy of the given side and of a response of the other side, if the
-// values are narrow bounds. It reports whether they are.
+// setIfNarrow checks whether a strategy of the given side and a response of the other side have values that are narrow bounds on the game.
+// If so, it stores these bounds and returns true.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValues, responseValues *Values) bool {
 	values, bounds := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
 	if side == Min {
@@ -218,10 +220,10 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 	}
 }
 
-// respond improves the strategies of both sides. values are the values of the game if the given side follows its strategy.
-// The other side takes its best choices for these values. The given side switches to choices that are noticeably better; changed says
-// that it did.
-func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
+// improveBothSides switches both sides to better choices. values are the values of the game if the given side follows its strategy. The
+// other side gets its best choices for these values; the given side switches only to choices that are noticeably better. changed says that
+// the given side switched.
+func (improvement *strategyImprovement) improveBothSides(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
 	for s := range sys.maybe.All() {
@@ -250,8 +252,8 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 	return value > best*(1+threshold)
 }
 
-// bestResponse returns the best choice of the owner of state s for the current values of all states, and the midpoint of the bounds on its
-// value. The choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
+// bestResponse returns the best choice of state s for the current values of all states, and the midpoint of the bounds on its value. The
+// choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
 func (sys *system) bestResponse(s int, improvingSide Direction) (best uint32, bestValue float64) {
 	best = sparse.None
 	minimize := sys.minimizes(s)

@@ -138,7 +138,8 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	return choiceBounds{lower, upper, true}
 }
 
-// solveState sets the bounds and the choice of maybe state s. All other successors of s must be solved. work is the number of transitions.
+// solveState computes the bounds and the choice of a maybe state s that is a component by itself. All successors except s must be solved.
+// work is the number of its transitions.
 func (sys *system) solveState(s int) (work int) {
 	bounds := sys.optimalBounds(s)
 	canLeave := bounds.choice != sparse.None
@@ -153,7 +154,7 @@ func (sys *system) solveState(s int) (work int) {
 	return int(endTransition - firstTransition)
 }
 
-// optimalBounds returns the optimum of the bounds over the usable choices of state s.
+// optimalBounds returns bounds on the optimal value of state s over its usable choices, and an optimal choice.
 func (sys *system) optimalBounds(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
 	minimize := sys.minimizes(s)
@@ -186,7 +187,7 @@ func emptyBestBounds(minimize bool) bestBounds {
 	return bestBounds{lower: bound, upper: bound, choice: sparse.None}
 }
 
-// include adds choice c with its bounds to the choices of the optimum. It ignores a choice that cannot leave its state.
+// include updates the optimum by choice c with the given bounds. It ignores a choice that cannot leave its state.
 func (best *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	if !bounds.leaves {
 		return

@@ -60,7 +60,8 @@ func timesRat(factor float64, fraction *big.Rat) float64 {
 	return rounded
 }
 
-// meanSteps returns the mean number of uniformised steps in a time, with its relative error. An underflow becomes the least normal float64.
+// meanSteps returns the mean number of uniformised steps in a time, rate * time, with its relative error. If it underflows, it becomes the
+// least normal float64.
 func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
 	if time.Low.Sign() > 0 {
 		width := new(big.Rat).Sub(time.High, time.Low)
@@ -74,9 +75,9 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil sets the values of the states in left but not in right to bounds on the probability of reaching right within the time or,
-// if negated is set, of not reaching right. The other states keep their values.
-func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
+// setUntilBounds computes bounds on the probability of `left U right` within a time or, if negated is set, of its negation. It stores them
+// as the values of the states in left but not in right. The other states keep their values.
+func (uniform *uniformisation) setUntilBounds(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)
 	if time.High.Sign() == 0 || uniform.rate == 0 {
@@ -89,13 +90,13 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 	case mean >= 2*maxStableSteps:
 		return uniform.boundLongUntil(ctx, left, right, negated)
 	case negated:
-		return uniform.evolve(ctx, maybe, time)
+		return uniform.advance(ctx, maybe, time)
 	}
 	return uniform.absorptionWithin(ctx, maybe, right, time)
 }
 
-// boundLongUntil sets bounds on the probability of an until formula, or of its negation, for a time with a mean of at least
-// 2*maxStableSteps steps.
+// boundLongUntil sets bounds on the probability of `left U right`, or of its negation, within a time so long that the mean number of
+// uniformised steps is at least 2*maxStableSteps.
 func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, negated bool) error {
 	// The probability of reaching right increases with the time. It lies between the value after fewer steps and the unbounded value.
 	maybe := left.Minus(right)
@@ -105,7 +106,7 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	values, steps, err := uniform.stepUntilStable(ctx)
 	if err != nil {
 		return err
@@ -127,8 +128,8 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	return nil
 }
 
-// stepUntilStable takes uniformised steps until no value changes, and returns the values and the number of steps. If it reaches a limit on
-// the steps or on the work before, it sets uniform.values.Converged to false.
+// stepUntilStable performs uniformised steps until no value changes. It returns the values and the number of steps. If it reaches a limit
+// on the steps or on the work before, it sets uniform.values.Converged to false.
 func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const maxWork = 1 << 32 // in evaluated transitions
 	limit := min(maxStableSteps, max(1<<10, maxWork/(len(uniform.graph.Target)+1)))

@@ -15,8 +15,8 @@ const (
 	greatestScaledReward = 300
 )
 
-// withScaledRewards calls compute with rewards that do not underflow, and scales the bounds back. It passes rewards that need no
-// scaling, or that fractions or a grid are computed for, to compute as they are.
+// withScaledRewards calls compute with rewards that were multiplied by a power of two, so large that their sums do not underflow. It
+// divides the resulting bounds by the same power. It does not scale if no reward is tiny, or if fractions or a grid are requested.
 func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse.Reward) (*Values, error)) (*Values, error) {
 	exponent := 0
 	if !opts.Exact && opts.Grid == 0 {
@@ -39,7 +39,8 @@ func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse
 	return values, nil
 }
 
-// scalingExponent returns the exponent of the power of two by which rewards are scaled; 0 if they need no scaling.
+// scalingExponent returns the exponent of the power of two by which rewards must be multiplied to prevent underflow, or 0 if no reward is
+// tiny.
 func scalingExponent(reward *sparse.Reward) int {
 	least, greatest := math.Inf(1), 0.0
 	for _, numbers := range [][]float64{reward.State, reward.Choice} {
@@ -55,7 +56,7 @@ func scalingExponent(reward *sparse.Reward) int {
 	return max(min(tinyRewardTarget-math.Ilogb(least), greatestScaledReward-math.Ilogb(greatest)), 0)
 }
 
-// scaledNumbers returns numbers multiplied by a power of two; nil for nil.
+// scaledNumbers returns a copy of numbers multiplied by 2^exponent. It returns nil for nil.
 func scaledNumbers(numbers []float64, exponent int) []float64 {
 	if numbers == nil {
 		return nil
@@ -67,7 +68,7 @@ func scaledNumbers(numbers []float64, exponent int) []float64 {
 	return scaled
 }
 
-// scaledFractions returns fractions multiplied by a power of two; nil for nil.
+// scaledFractions returns a copy of fractions multiplied by 2^exponent. It returns nil for nil.
 func scaledFractions(fractions []*big.Rat, exponent int) []*big.Rat {
 	if fractions == nil {
 		return nil

@@ -24,8 +24,8 @@ func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
 
-// timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC, or of its
-// negation. It goes backwards: from the end of the interval to its start, then to time 0.
+// timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC or, if negated is set, of its negation.
+// It computes backwards: from the end of the interval to its start, and from there to time 0.
 func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient := newUniform(graph, nil, opts)
 	valueIfMet, valueIfMissed := 1.0, 0.0
@@ -38,14 +38,14 @@ func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	} else {
 		transient.values.setAll(right.Complement(), valueIfMissed)
 		transient.values.setAll(right, valueIfMet)
-		err = transient.evolveUntil(ctx, left, right, bound.To.since(bound.From), negated)
+		err = transient.setUntilBounds(ctx, left, right, bound.To.since(bound.From), negated)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
 		transient.values.setAll(left.Complement(), valueIfMissed)
-		if err := transient.evolve(ctx, left, bound.From); err != nil {
+		if err := transient.advance(ctx, left, bound.From); err != nil {
 			return nil, err
 		}
 	}
@@ -72,10 +72,10 @@ func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 			transient.values.Upper[s] = max(transient.values.Upper[s], transient.rounding.floor)
 		}
 	}
-	if err := transient.evolve(ctx, sparse.FullSet(graph.NumStates()), time); err != nil {
+	if err := transient.advance(ctx, sparse.FullSet(graph.NumStates()), time); err != nil {
 		return nil, err
 	}
-	transient.values.unscale(scale)
+	transient.values.divideByPowerOfTwo(scale)
 	return transient.values, nil
 }
 
@@ -93,13 +93,13 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	if err := transient.accumulate(ctx, rewardRate, time); err != nil {
 		return nil, err
 	}
-	transient.values.unscale(scale)
+	transient.values.divideByPowerOfTwo(scale)
 	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(n), rewarded).Complement(), 0)
 	return transient.values, nil
 }
 
-// scaledRewards returns the state reward plus the choice reward of each state of a chain, multiplied by 2^scale. The scale is 0, or a
-// negative number that prevents an overflow of products with rates. A nil list stands for zeros.
+// scaledRewards returns the sum of the state reward and the choice reward of each state of a chain, multiplied by 2^scale. The scale is at
+// most 0, so that products with rates cannot overflow. A nil list stands for zeros.
 func scaledRewards(stateReward, choiceReward []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	greatest := 0.0
@@ -119,8 +119,8 @@ func scaledRewards(stateReward, choiceReward []float64, numStates int) (sums []f
 	return sums, scale
 }
 
-// unscale divides the bounds by 2^scale. A lower bound that overflows becomes the greatest float64.
-func (v *Values) unscale(scale int) {
+// divideByPowerOfTwo divides all bounds by 2^scale. A lower bound that overflows becomes the greatest float64.
+func (v *Values) divideByPowerOfTwo(scale int) {
 	if scale == 0 {
 		return
 	}
@@ -139,15 +139,15 @@ type uniformisation struct {
 	values   *Values
 	opts     Options
 	// The following fields belong to the current maybe states. prepare sets them.
-	rate           float64 // uniformisation rate
-	maybeStates    []uint32
-	stayProb       []float64 // of each state: the probability that a step stays in it
-	stepProb       []float64 // of each weight: its probability in one step
-	relErrPerStep  float64   // relative error of one step
-	lossPerStep    float64   // greatest absolute loss of a step because a value is below the floor
-	stepsTaken     float64   // number of steps taken
-	skippedErr     float64   // relative error of the skipped steps
-	lostSmallValue bool      // whether a value fell below the floor in the last step
+	rate          float64 // uniformisation rate
+	maybeStates   []uint32
+	stayProb      []float64 // of each state: the probability that a step stays in it
+	stepProb      []float64 // of each weight: its probability in one step
+	relErrPerStep float64   // relative error of one step
+	lossPerStep   float64   // greatest absolute loss of a step because a value is below the floor
+	stepsTaken    float64   // number of steps taken
+	skippedErr    float64   // relative error of the skipped steps
+	hasUnderflow  bool      // whether a value fell below the floor in the last step
 	// forward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
 	forward bool
 }
@@ -173,9 +173,10 @@ func (uniform *uniformisation) capUpper(limit float64) {
 // at least about slack in every state, so it has a relative error of at most 1/slack times the error of the rates.
 const slack = 0.05
 
-// prepare sets the maybe states, the uniformisation rate and the step probabilities.
+// prepare sets the maybe states, the uniformisation rate, and the probabilities of a uniformised step: stayProb of each maybe state, and
+// stepProb of each weight.
 func (uniform *uniformisation) prepare(maybe *sparse.Set) {
-	fastest, maxRow := 0.0, 0
+	maxExitRate, maxRow := 0.0, 0
 	uniform.maybeStates = uniform.maybeStates[:0]
 	var exitRates []doubleWord // of the maybe states
 	for s := range maybe.All() {
@@ -183,9 +184,9 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		exitRates = append(exitRates, exitRate)
 		first, end := uniform.graph.Row(s)
-		fastest, maxRow = max(fastest, exitRate.hi), max(maxRow, end-first)
+		maxExitRate, maxRow = max(maxExitRate, exitRate.hi), max(maxRow, end-first)
 	}
-	uniform.rate = fastest * (1 + slack)
+	uniform.rate = maxExitRate * (1 + slack)
 	uniform.relErrPerStep = uniform.stepErr(maxRow)
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
 	for k, s := range uniform.maybeStates {
@@ -198,7 +199,7 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// exitRate returns the exit rate of a state without self-loops, as a double word.
+// exitRate returns the sum of the rates of a state without self-loops, in double-word arithmetic.
 func (uniform *uniformisation) exitRate(s int) doubleWord {
 	var sum doubleWord
 	first, end := uniform.graph.Row(s)
@@ -216,17 +217,17 @@ func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
 
-// step computes one step of the uniformised chain backwards, for the maybe states: from the values after the step, in values, it computes the
-// values before the step, in next. It reports whether any value changed.
+// step computes one uniformised step backwards for the maybe states: from the values after the step it computes next, the values before the
+// step. It reports whether any value changed.
 func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
-	uniform.lostSmallValue = false
+	uniform.hasUnderflow = false
 	for from := 0; from < len(uniform.maybeStates); from += block {
 		states := uniform.maybeStates[from:min(from+block, len(uniform.maybeStates))]
-		changedInBlock, lost := uniform.stepInParallel(states, values, next)
+		changedInBlock, hasUnderflow := uniform.stepInParallel(states, values, next)
 		changed = changed || changedInBlock
-		if lost {
-			uniform.lostSmallValue, uniform.lossPerStep = true, uniform.rounding.floor
+		if hasUnderflow {
+			uniform.hasUnderflow, uniform.lossPerStep = true, uniform.rounding.floor
 		}
 		// An estimate: rows have about the mean length.
 		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.stayProb))); err != nil {
@@ -236,9 +237,9 @@ func (uniform *uniformisation) step(values, next []float64, meter *meter) (chang
 	return changed, nil
 }
 
-// stepInParallel computes one uniformised step of the given states in parallel. changed says that a value changed, and lost that a value
-// fell below the floor.
-func (uniform *uniformisation) stepInParallel(states []uint32, values, next []float64) (changed, lost bool) {
+// stepInParallel computes one uniformised step of the given states in parallel: next from values. changed says that a value changed, and
+// hasUnderflow that a positive value below the floor became 0.
+func (uniform *uniformisation) stepInParallel(states []uint32, values, next []float64) (changed, hasUnderflow bool) {
 	var anyChanged, anyLost atomic.Bool
 	inParallelParts(len(states), 1<<12, func(from, to int) {
 		partChanged, partLost := uniform.stepBlock(states[from:to], values, next)
@@ -252,9 +253,9 @@ func (uniform *uniformisation) stepInParallel(states []uint32, values, next []fl
 	return anyChanged.Load(), anyLost.Load()
 }
 
-// stepBlock computes one uniformised step of the given states. changed says that a value changed, and lost that a value
-// below the floor became 0.
-func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
+// stepBlock computes one uniformised step of the given states: next from values. changed says that a value changed, and hasUnderflow that a
+// positive value below the floor became 0.
+func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, hasUnderflow bool) {
 	start := uniform.graph.Start
 	target := uniform.graph.Target
 	weight := uniform.graph.Weight
@@ -268,21 +269,21 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 			}
 		}
 		if sum < floor && sum > 0 {
-			lost, sum = true, 0
+			hasUnderflow, sum = true, 0
 		}
 		next[s] = sum
 		changed = changed || sum != values[s]
 	}
-	return changed, lost
+	return changed, hasUnderflow
 }
 
 // checkInterval is the number of steps between two checks whether later steps can be skipped: so many that the checks
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close that later steps can be skipped. If so, uniform.skippedErr becomes at least the
-// relative error of skipping them.
-func (uniform *uniformisation) nearlyEqual(values []float64) bool {
+// canSkipEqualValues reports whether all values are so close to each other that later steps change them by a negligible amount. If so, it
+// raises uniform.skippedErr to the relative error of skipping these steps.
+func (uniform *uniformisation) canSkipEqualValues(values []float64) bool {
 	if uniform.forward {
 		return false
 	}
@@ -296,9 +297,9 @@ func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	return isNarrow
 }
 
-// evolve replaces the bounds of each maybe state by bounds on the expected value after the given time. The other states are absorbing, and
+// advance replaces the bounds of each maybe state by bounds on its expected value after the given time. The other states are absorbing and
 // keep their values.
-func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, time Time) error {
+func (uniform *uniformisation) advance(ctx context.Context, maybe *sparse.Set, time Time) error {
 	uniform.prepare(maybe)
 	if time.High.Sign() == 0 || uniform.rate == 0 {
 		return nil
@@ -307,7 +308,7 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	lowerMean, upperMean, err := uniform.meanBounds(ctx, distribution)
 	if err != nil {
 		return err
@@ -337,8 +338,8 @@ func (uniform *uniformisation) meanBounds(ctx context.Context, distribution *poi
 // compound bounds the relative error of a product of many factors by the sum of their errors. The sum need not be small.
 func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
-// poissonSteps returns the distribution of the number of uniformised steps in the given time. It fails if there are too many steps,
-// or if the time is too imprecise.
+// poissonSteps returns the Poisson distribution of the number of uniformised steps in a time. The error is ErrTooManySteps if the mean is
+// too large, or ErrTime if too few digits of the time are known.
 func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
 	mean, relErr, err := uniform.meanSteps(time)
 	if err != nil {
@@ -351,11 +352,11 @@ func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*po
 	if !(relErr*max(mean, 1) < 0x1p-18) {
 		return nil, ErrTime
 	}
-	cut := truncation
+	maxOmitted := truncation
 	if uniform.opts.epsilon() < DefaultEpsilon { // values may be small
-		cut = fineTruncation
+		maxOmitted = fineTruncation
 	}
-	return newPoisson(ctx, mean, relErr, cut)
+	return newPoisson(ctx, mean, relErr, maxOmitted)
 }
 
 // poissonMean returns the mean of the values after a Poisson-distributed number of steps.
@@ -368,8 +369,8 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 	return uniform.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The weight for
-// k steps is weights[k-firstNumber], or flatWeight if k is less than firstNumber. It skips steps that change little.
+// weightedSum returns the weighted sum of the values after 0, 1, ..., distribution.last() uniformised steps. The values after k steps have
+// the weight weights[k-firstNumber], or flatWeight if k is less than firstNumber. Steps that change little are skipped.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
@@ -400,7 +401,7 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 	}
 }
 
-// addWeighted adds weight times the values of the maybe states to sum.
+// addWeighted adds weight * values[s] to sum[s] for each maybe state s.
 func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values []float64) {
 	if !(weight > 0) {
 		return
@@ -412,11 +413,12 @@ func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values
 	})
 }
 
-// weightOfRemaining returns the weight with which the current values can replace the values of all remaining steps in a weighted sum. ok is
-// false if they cannot. next has the values after one more step, and changed says that they differ. sum is the sum of the earlier steps.
+// weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of
+// this term. next has the values after one more step, and changed says that they differ. sum is the sum of the earlier terms. ok is false
+// if this is too imprecise.
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
-	if isCheck && uniform.nearlyEqual(values) {
+	if isCheck && uniform.canSkipEqualValues(values) {
 		weight, _ = remaining.sum(1)
 		return weight, true
 	}
@@ -428,7 +430,8 @@ func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values,
 	return uniform.extrapolate(step, values, next, sum, remaining)
 }
 
-// accumulate sets the values to bounds on the expected reward in the given time. rewardRate has the reward per unit of time of each state.
+// accumulate computes bounds on the expected reward within a time, and stores them as the values. rewardRate has the reward per unit of
+// time in each state.
 func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
 	uniform.prepare(sparse.FullSet(len(rewardRate)))
 	if time.High.Sign() == 0 {
@@ -478,13 +481,13 @@ func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
 	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to bounds on the probability of reaching right in the given time.
+// absorptionWithin computes bounds on the probability to reach right within a time, and stores them as the values of the maybe states.
 func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	// The probability is the sum over all k of the probability to reach right in step k, times the probability of at least k steps.
 	sum, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
 	if err != nil {
@@ -502,7 +505,7 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	return nil
 }
 
-// stepProbabilities returns the probability of each maybe state to move to the given states in one step.
+// stepProbabilities returns, for each maybe state, the probability that its next uniformised step leads to one of the given states.
 func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
 	probs := make([]float64, uniform.graph.NumStates())
 	for _, s := range uniform.maybeStates {

@@ -19,8 +19,8 @@ type visitEquations struct {
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
-// newVisitEquations returns the equations for the expected visits of the unknowns of a local system with one choice per unknown.
-// The caller sets initial.
+// newVisitEquations returns the equations w = initial + w P for the expected visits w of the unknowns of a local system, in which each
+// unknown has one choice. The caller sets initial.
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStart) - 1
 	equations := &visitEquations{
@@ -31,14 +31,14 @@ func newVisitEquations(local *localSystem) *visitEquations {
 		equations.start[target+2]++
 	}
 	maxTerms := 0
-	for t := range n {
-		maxTerms = max(maxTerms, int(equations.start[t+2]))
-		equations.start[t+2] += equations.start[t+1]
+	for column := range n {
+		maxTerms = max(maxTerms, int(equations.start[column+2]))
+		equations.start[column+2] += equations.start[column+1]
 	}
-	for k := range n { // unknown k has only choice k
-		for i := local.termStart[k]; i < local.termStart[k+1]; i++ {
+	for unknown := range n { // unknown k has only choice k
+		for i := local.termStart[unknown]; i < local.termStart[unknown+1]; i++ {
 			next := &equations.start[local.column[i]+1]
-			equations.source[*next], equations.prob[*next] = uint32(k), local.weight[i]
+			equations.source[*next], equations.prob[*next] = uint32(unknown), local.weight[i]
 			*next++
 		}
 	}
@@ -101,7 +101,8 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 	return bounds, false, nil
 }
 
-// sweepRepeatedly applies a number of sweeps to the visits, and to their potential: the solution of potential = visits + potential P.
+// sweepRepeatedly performs a number of Gauss-Seidel sweeps of two systems: visits = initial + visits P, and potential = visits + potential
+// P.
 func (equations *visitEquations) sweepRepeatedly(visits, potential []float64, sweeps int, meter *meter) error {
 	for range sweeps {
 		equations.sweep(visits, equations.initial)
@@ -116,22 +117,22 @@ func (equations *visitEquations) sweepRepeatedly(visits, potential []float64, sw
 
 // sweep applies one Gauss-Seidel sweep of values = initial + values P.
 func (equations *visitEquations) sweep(values, initial []float64) {
-	for k := range values {
-		values[k] = initial[k] + equations.inflow(k, values)
+	for unknown := range values {
+		values[unknown] = initial[unknown] + equations.inflow(unknown, values)
 	}
 }
 
 // inflow returns the expected number of transitions into unknown k.
-func (equations *visitEquations) inflow(k int, visits []float64) float64 {
+func (equations *visitEquations) inflow(unknown int, visits []float64) float64 {
 	sum := 0.0
-	for i := equations.start[k]; i < equations.start[k+1]; i++ {
+	for i := equations.start[unknown]; i < equations.start[unknown+1]; i++ {
 		sum += equations.prob[i] * visits[equations.source[i]]
 	}
 	return sum
 }
 
-// bounds returns bounds on the solution around the approximation visits, or nil without a proof. isNarrow says that their relative
-// width is at most epsilon. potential should approximate the solution of u = visits + u P.
+// bounds proves bounds on the expected visits around the approximation visits, or returns nil. isNarrow says that their relative width is
+// at most epsilon. The vector potential should approximate the solution of u = visits + u P.
 func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []interval.Number, isNarrow bool) {
 	if visits == nil || potential == nil {
 		return nil, false
@@ -143,26 +144,26 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	// Let r be the greatest relative residual. Then the error of visits is at most the solution e of e = r visits + e P.
 	// For any potential u and any factor f with f (u - u P) >= visits, the solution e is at most r f u.
 	residual, factor := 0.0, 0.0
-	for k := range visits {
-		expected := equations.initial[k] + equations.inflow(k, visits)
-		residual = max(residual, (math.Abs(visits[k]-expected)+equations.err*(visits[k]+expected))/visits[k])
-		slack := potential[k]*(1-equations.err) - equations.inflow(k, potential)*(1+equations.err)
+	for unknown := range visits {
+		expected := equations.initial[unknown] + equations.inflow(unknown, visits)
+		residual = max(residual, (math.Abs(visits[unknown]-expected)+equations.err*(visits[unknown]+expected))/visits[unknown])
+		slack := potential[unknown]*(1-equations.err) - equations.inflow(unknown, potential)*(1+equations.err)
 		if !(slack > 0) {
 			return nil, false
 		}
-		factor = max(factor, visits[k]/slack)
+		factor = max(factor, visits[unknown]/slack)
 	}
 	isNarrow = true
-	for k := range visits {
-		spread := 1.01 * residual * factor * potential[k]
-		lower, upper := equations.rounding.down(visits[k]-spread, 2*unit), equations.rounding.up(visits[k]+spread, 2*unit)
+	for unknown := range visits {
+		spread := 1.01 * residual * factor * potential[unknown]
+		lower, upper := equations.rounding.down(visits[unknown]-spread, 2*unit), equations.rounding.up(visits[unknown]+spread, 2*unit)
 		result = append(result, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
-		isNarrow = isNarrow && spread <= epsilon/2*visits[k]
+		isNarrow = isNarrow && spread <= epsilon/2*visits[unknown]
 	}
 	return result, isNarrow
 }
 
-// solveTransposed solves w = initial + w P with the factors of I - P. w and initial are row vectors.
+// solveTransposed returns the row vector w with w = initial + w P. It uses the triangular factors of I - P.
 func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(elim.order)) // by position
 	for p, k := range elim.order {
