@@ -20,7 +20,8 @@ func point(s uint32) *belief {
 	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
-// newBelief returns a belief with probabilities proportional to the weights. It divides the weights by their gcd, in place.
+// newBelief returns the belief in which the probability of states[i] is weights[i] divided by the sum of the weights. It divides the
+// weights by their greatest common divisor, in place.
 func newBelief(states []uint32, weights []*big.Int) *belief {
 	gcd := new(big.Int).Set(weights[0])
 	for _, weight := range weights[1:] {
@@ -37,8 +38,8 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 	return result
 }
 
-// key returns a map key that identifies the belief.
-func (b *belief) key() string {
+// mapKey returns a string that identifies the belief: its states and their weights in binary form.
+func (b *belief) mapKey() string {
 	var key []byte
 	for i, s := range b.states {
 		key = append(key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
@@ -50,7 +51,7 @@ func (b *belief) key() string {
 	return string(key)
 }
 
-// expectation returns the expected value of a function of states under the belief.
+// expectation returns the mean of value(s) over the states s of the belief.
 func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	for i, s := range b.states {
@@ -61,7 +62,8 @@ func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 	return sum.Quo(sum, term.SetInt(b.total))
 }
 
-// expectationFloat returns the expectation of nonnegative float64 values, with a bound on its relative error.
+// expectationFloat returns the mean of value(s) over the states s of the belief, and a bound on its relative error. The values must not be
+// negative.
 func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
 	total, _ := new(big.Float).SetInt(b.total).Float64()
 	if math.IsInf(total, 1) {
@@ -75,8 +77,8 @@ func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr flo
 	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-// roundedExpectation computes the expectation of float64 values in rational arithmetic, and rounds it. relErr bounds the relative error.
-// It is for beliefs whose weights exceed the range of float64.
+// roundedExpectation returns the mean of value(s) over the states s of the belief, and a bound on its relative error. It computes in
+// rational arithmetic, because the weights of the belief exceed the range of float64.
 func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
 	for _, s := range b.states {
 		if math.IsInf(value(s), 1) {
@@ -97,9 +99,9 @@ type outcome struct {
 // outcomes are the results of an action: a belief for each next observation, and the weights of the
 // transitions into the target (goal) and into states that cannot reach it (fail).
 type outcomes struct {
-	continuing []outcome // by observation
-	goal, fail *big.Int
-	total      *big.Int // the sum of all weights
+	continuing    []outcome // by observation
+	goal, failure *big.Int
+	total         *big.Int // the sum of all weights
 }
 
 // updater computes the beliefs after a step. It is not safe for concurrent use.
@@ -114,9 +116,10 @@ func newUpdater(problem *pomdp) *updater {
 	return &updater{pomdp: problem, weightOf: make([]big.Int, problem.model.NumStates())}
 }
 
-// step returns the outcomes of an action in a belief: the next belief for each observation, and the weights of success and failure.
+// step returns the outcomes of an action in a belief: the next belief for each observation, and the weights of reaching the target and of
+// failing.
 func (u *updater) step(b *belief, action int) outcomes {
-	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
+	result := outcomes{goal: new(big.Int), failure: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
 	weight := new(big.Int)
 	for i, s := range b.states {
 		first, end := u.model.Row(u.choiceOf(s, action))
@@ -129,13 +132,13 @@ func (u *updater) step(b *belief, action int) outcomes {
 	return result
 }
 
-// addWeight adds the weight of a transition to the target, to failure, or to the next state.
+// addWeight adds the weight of a transition to its next state, or to the weight of success or failure if the next state is terminal.
 func (u *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
 	switch {
 	case u.Target.Has(int(next)):
 		result.goal.Add(result.goal, weight)
 	case u.terminal.Has(int(next)):
-		result.fail.Add(result.fail, weight)
+		result.failure.Add(result.failure, weight)
 	default:
 		if u.weightOf[next].Sign() == 0 {
 			u.touchedStates = append(u.touchedStates, next)
@@ -144,10 +147,11 @@ func (u *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
 	}
 }
 
-// splitByObservation returns an outcome for each observation of the touched states. It resets the weights of the states to zero.
+// splitByObservation groups the touched states by their observations, and returns one outcome for each group. It resets the weights of the
+// states to zero.
 func (u *updater) splitByObservation() []outcome {
-	slices.SortFunc(u.touchedStates, func(s1, s2 uint32) int {
-		return cmp.Or(cmp.Compare(u.Observation[s1], u.Observation[s2]), cmp.Compare(s1, s2))
+	slices.SortFunc(u.touchedStates, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(u.Observation[a], u.Observation[b]), cmp.Compare(a, b))
 	})
 	var outcomes []outcome
 	for first := 0; first < len(u.touchedStates); {
@@ -155,15 +159,15 @@ func (u *updater) splitByObservation() []outcome {
 		for end < len(u.touchedStates) && u.Observation[u.touchedStates[end]] == observation {
 			end++
 		}
-		outcomes = append(outcomes, u.takeOutcome(slices.Clone(u.touchedStates[first:end])))
+		outcomes = append(outcomes, u.newOutcome(slices.Clone(u.touchedStates[first:end])))
 		first = end
 	}
 	u.touchedStates = u.touchedStates[:0]
 	return outcomes
 }
 
-// takeOutcome returns the outcome with the given states, and resets their weights to zero.
-func (u *updater) takeOutcome(states []uint32) outcome {
+// newOutcome returns the outcome whose belief has the given states with their current weights. It resets these weights to zero.
+func (u *updater) newOutcome(states []uint32) outcome {
 	weights := make([]*big.Int, len(states))
 	sum := new(big.Int)
 	for i, s := range states {

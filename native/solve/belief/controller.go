@@ -59,8 +59,8 @@ type Chain struct {
 // errTooLarge says that a chain has more states than allowed.
 var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 
-// inducedChain returns the Markov chain of a controller from a start state. Terminal states are absorbing.
-// The error is errTooLarge if the chain has more than limit states.
+// inducedChain returns the Markov chain that a controller induces from a start state. Each state of the chain is a state of the POMDP with
+// a node of the controller. Terminal states are absorbing. The error is errTooLarge if the chain has more than limit states.
 func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
 	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, rows: sparse.NewBuilder(sparse.DTMC)}
 	if _, err := builder.stateNumber(start, 0); err != nil {
@@ -101,7 +101,8 @@ type chainState struct {
 	node  int
 }
 
-// stateNumber returns the number of a chain state, and adds a new state. A terminal state is stored once, with node 0.
+// stateNumber returns the number of the chain state (s, node), and adds it if it is new. A terminal state s has one chain state, with node
+// 0. A negative node is an error: the controller has no action for the observation of s.
 func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 	if builder.terminal.Has(int(s)) {
 		node = 0
@@ -119,7 +120,7 @@ func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 	return number, nil
 }
 
-// addTransitions adds the transitions of state i of the chain.
+// addTransitions adds the transitions of chain state i to the rows, and adds their targets to the chain.
 func (builder *chainBuilder) addTransitions(i int) error {
 	builder.rows.State()
 	s, node := builder.chain.State[i], &builder.controller.Nodes[builder.chain.Node[i]]
@@ -143,7 +144,8 @@ type transition struct {
 	prob   *big.Rat
 }
 
-// transitions returns the transitions of an action in a state, sorted and merged by target. Any makes all actions equally likely.
+// transitions returns the transitions of an action in a state, one for each target, sorted by target. If action is Any, all actions are
+// equally likely.
 func (problem *pomdp) transitions(s uint32, action int) []transition {
 	var all []transition
 	choices := problem.choicesOf(s, action)
@@ -212,7 +214,8 @@ func (problem *pomdp) targetsOf(s uint32, action int) []uint32 {
 	return targets
 }
 
-// chainReward returns the state rewards of an induced Markov chain, or nil without a reward.
+// chainReward returns the state rewards of the chain that a controller induces, or nil if the problem has no reward. Terminal states have
+// reward 0.
 func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
 	if problem.Reward == nil {
 		return nil
@@ -249,7 +252,8 @@ func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, star
 	return values, chain, err
 }
 
-// solveChain solves the problem in an induced chain; reward is nil for a probability.
+// solveChain computes the reachability probability or the expected reward of the problem in an induced chain. reward is nil for a
+// probability.
 func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	n := len(chain.State)
 	nonterminal, target := sparse.NewSet(n), sparse.NewSet(n)

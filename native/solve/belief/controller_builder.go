@@ -20,8 +20,9 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows a scheduler of the finite MDP, given by the choice of each state.
-// After a cut-off belief it follows the best strategy of the pool. After a replaced belief it follows the grid point of greatest weight.
+// controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each state. When the scheduler
+// reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points replace,
+// it continues at the grid point with the greatest weight.
 func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimistic bool) *Controller {
 	builder := &controllerBuilder{exploration: search, model: mdp, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
@@ -34,7 +35,8 @@ func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimisti
 	return &builder.controller
 }
 
-// nodeFor returns the number of a controller state, and queues a new state. It replaces a cut-off belief by the pool's strategy for that belief.
+// nodeFor returns the number of the controller node for a state, and queues the state if it is new. For a cut-off belief it uses the pool's
+// strategy for that belief.
 func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	if state.node >= 0 && builder.nodes[state.node].belief == nil {
 		cutOff := &builder.nodes[state.node]
@@ -49,11 +51,11 @@ func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	return number
 }
 
-// newNode returns the controller node of a state, with an edge for each possible observation.
+// newNode returns the controller node of a state: its action, and an edge for each observation that can follow.
 func (builder *controllerBuilder) newNode(state controllerState) Node {
 	if state.node < 0 {
 		action := builder.pool.strategies[state.strategy][state.observation]
-		return builder.withEdges(Node{Observation: state.observation, Action: action}, nil, state.strategy)
+		return builder.addEdges(Node{Observation: state.observation, Action: action}, nil, state.strategy)
 	}
 	explored := &builder.nodes[state.node]
 	result := Node{Observation: explored.observation}
@@ -64,12 +66,12 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 		first, _ := builder.model.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}
-	return builder.withEdges(result, explored.actions[result.Action].successors, builder.fallback)
+	return builder.addEdges(result, explored.actions[result.Action].successors, builder.fallback)
 }
 
-// withEdges returns a node with an edge for each observation that can follow its action. successors are the next beliefs of the action.
-// An observation without a successor leads to the fallback strategy of the pool.
-func (builder *controllerBuilder) withEdges(node Node, successors []successor, fallback int) Node {
+// addEdges adds an edge to a node for each observation that can follow its action, and returns the node. successors are the next beliefs of
+// the action. An observation without a successor leads to the fallback strategy of the pool.
+func (builder *controllerBuilder) addEdges(node Node, successors []successor, fallback int) Node {
 	for _, observation := range builder.observationsAfter(node.Observation, node.Action) {
 		next := builder.stateForObservation(observation, successors, fallback)
 		node.Next = append(node.Next, Edge{observation, builder.nodeFor(next)})

@@ -49,9 +49,9 @@ func (search *exploration) cutoffOf(b *belief) cutoff {
 
 // actionResult is the result of an action in a belief: where it leads, and the expected reward.
 type actionResult struct {
-	successors []successor
-	goal, fail *big.Rat
-	reward     *big.Rat
+	successors    []successor
+	goal, failure *big.Rat
+	reward        *big.Rat
 }
 
 // successor is the belief after an action and an observation: one node, or grid points around the
@@ -80,7 +80,8 @@ const maxBeliefBits = 1 << 13
 // maxEdges limits the stored successors, to about a gigabyte.
 const maxEdges = 1 << 22
 
-// explore expands the reachable beliefs in breadth-first order, up to the limits.
+// explore expands the beliefs that are reachable from start in breadth-first order, until a limit is reached. Beliefs beyond the limit get
+// bounds on their values.
 func (search *exploration) explore(ctx context.Context, start *belief) error {
 	search.nodeIndex = map[string]int{}
 	search.addNode(start, false)
@@ -104,27 +105,26 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 	return nil
 }
 
-// addNode returns the number of the node of a belief, and adds a node for a new belief. onGrid says that the belief is a grid point.
-// If the limit of expanded beliefs is reached, the new node gets bounds on its value instead of successors.
+// addNode returns the number of the node of a belief, and adds a node if the belief is new. onGrid says that the belief is a grid point. If
+// the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
 func (search *exploration) addNode(b *belief, onGrid bool) int {
-	key := b.key()
+	key := b.mapKey()
 	if i, found := search.nodeIndex[key]; found {
 		return i
 	}
-	added := node{belief: b, observation: search.Observation[b.states[0]]}
-	if search.countExpansion(onGrid) {
+	newNode := node{belief: b, observation: search.Observation[b.states[0]]}
+	if search.reserveExpansion(onGrid) {
 		search.nodeIndex[key] = len(search.nodes)
 	} else { // do not store the belief and its key, because many beliefs may be cut off
 		search.partial = true
-		added.belief, added.cutoff = nil, search.cutoffOf(b)
+		newNode.belief, newNode.cutoff = nil, search.cutoffOf(b)
 	}
-	search.nodes = append(search.nodes, added)
+	search.nodes = append(search.nodes, newNode)
 	return len(search.nodes) - 1
 }
 
-// countExpansion counts a belief that will be expanded, and returns true. It returns false if the limit is reached.
-// Grid points have their own counter and limit.
-func (search *exploration) countExpansion(onGrid bool) bool {
+// reserveExpansion reports whether one more belief may be expanded, and counts it if so. Grid points have their own counter and limit.
+func (search *exploration) reserveExpansion(onGrid bool) bool {
 	count, limit := &search.exactNodes, search.maxExactNodes
 	if onGrid {
 		count, limit = &search.gridNodes, search.maxGridNodes
@@ -143,7 +143,7 @@ func (search *exploration) expand(current *belief) []actionResult {
 		outcomes := search.step(current, action)
 		result := &results[action]
 		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
-		result.fail = new(big.Rat).SetFrac(outcomes.fail, outcomes.total)
+		result.failure = new(big.Rat).SetFrac(outcomes.failure, outcomes.total)
 		for i := range outcomes.continuing {
 			next := search.newSuccessor(&outcomes.continuing[i], outcomes.total)
 			result.successors = append(result.successors, next)
@@ -156,12 +156,12 @@ func (search *exploration) expand(current *belief) []actionResult {
 	return results
 }
 
-// newSuccessor returns the successor for an outcome. Its probability is the weight of the outcome divided by total.
+// newSuccessor returns the successor for an outcome of an action. total is the sum of the weights of all outcomes of the action.
 func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) successor {
 	next := successor{
 		prob:            new(big.Rat).SetFrac(outcome.weight, total),
 		observation:     search.Observation[outcome.next.states[0]],
-		representatives: search.represent(outcome.next),
+		representatives: search.representatives(outcome.next),
 	}
 	if next.isReplaced() {
 		next.cutoff = search.cutoffOf(outcome.next)
@@ -169,10 +169,10 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 	return next
 }
 
-// represent returns the nodes that stand for a belief: the node of the belief itself or, if the limit of exact beliefs is reached,
-// the nodes of the grid points around the belief with their weights.
-func (search *exploration) represent(b *belief) []weightedNode {
-	if i, found := search.nodeIndex[b.key()]; found {
+// representatives returns the nodes that stand for a belief. This is the node of the belief itself or, if the limit of exact beliefs is
+// reached, the nodes of the grid points around the belief with their weights.
+func (search *exploration) representatives(b *belief) []weightedNode {
+	if i, found := search.nodeIndex[b.mapKey()]; found {
 		return []weightedNode{{node: i}}
 	}
 	expandExactly := search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits
@@ -204,9 +204,9 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds the MDP of the explored beliefs. exact says whether it gets exact probabilities.
-// In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs.
-// In the pessimistic MDP, pessimistic bounds replace all these beliefs.
+// finiteMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. exact says whether it has exact
+// probabilities. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
+// pessimistic bounds replace all these beliefs.
 func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
@@ -279,7 +279,8 @@ func (writer *mdpWriter) writeTransition(target int, prob *big.Rat) {
 	writer.builder.Add(target, sparse.NonzeroFloat(prob))
 }
 
-// writeNode writes the state of a node with all actions. A cut-off belief has one choice with its bound.
+// writeNode writes the state of a node with one choice for each action. The state of a cut-off belief has one choice, whose value is its
+// bound.
 func (writer *mdpWriter) writeNode(node *node) {
 	writer.builder.State()
 	if node.belief == nil {
@@ -289,32 +290,32 @@ func (writer *mdpWriter) writeNode(node *node) {
 		return
 	}
 	for i := range node.actions {
-		writer.writeAction(writer.abstractAction(&node.actions[i]))
+		writer.writeAction(writer.newActionOf(&node.actions[i]))
 	}
 }
 
 // mdpAction is a choice of a finiteMDP: its reward, and the probabilities to reach the goal, to fail, and to reach
 // each node.
 type mdpAction struct {
-	reward     *big.Rat // nil for a probability
-	goal, fail *big.Rat
-	nodes      []weightedNode
+	reward        *big.Rat // nil for a probability
+	goal, failure *big.Rat
+	nodes         []weightedNode
 }
 
 // newAction returns a choice with reward 0 and without transitions.
 func (writer *mdpWriter) newAction() *mdpAction {
-	result := &mdpAction{goal: new(big.Rat), fail: new(big.Rat)}
+	result := &mdpAction{goal: new(big.Rat), failure: new(big.Rat)}
 	if writer.Reward != nil {
 		result.reward = new(big.Rat)
 	}
 	return result
 }
 
-// abstractAction returns the choice for the result of an action.
-func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
+// newActionOf returns the choice of the MDP for the result of an action in a belief.
+func (writer *mdpWriter) newActionOf(action *actionResult) *mdpAction {
 	result := writer.newAction()
 	result.goal.Set(action.goal)
-	result.fail.Set(action.fail)
+	result.failure.Set(action.failure)
 	if action.reward != nil {
 		result.reward.Set(action.reward)
 	}
@@ -324,7 +325,8 @@ func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
 	return result
 }
 
-// addSuccessor adds the transitions to a successor belief. A replaced belief becomes its grid points, or its bound in the pessimistic MDP.
+// addSuccessor adds the transitions to a successor belief. If grid points replace the belief, these are transitions to the grid points in
+// the optimistic MDP, and transitions with the value of the belief's bound in the pessimistic MDP.
 func (writer *mdpWriter) addSuccessor(action *mdpAction, next *successor) {
 	if !writer.optimistic && next.isReplaced() {
 		writer.addCutoff(action, next.cutoff, next.prob)
@@ -343,23 +345,23 @@ func (writer *mdpWriter) addSuccessor(action *mdpAction, next *successor) {
 func (writer *mdpWriter) writeAction(action *mdpAction) {
 	writer.writeChoice(action.reward)
 	writer.writeTransition(goal, action.goal)
-	writer.writeTransition(failed, action.fail)
+	writer.writeTransition(failed, action.failure)
 	for _, next := range action.nodes {
 		writer.writeTransition(firstNode+next.node, next.weight)
 	}
 }
 
-// addCutoff adds transitions to an action, in place of a belief that the action reaches with probability prob.
-// Their value is a bound on the value of the belief.
+// addCutoff adds transitions for a cut-off belief that an action reaches with probability prob. The transitions and their reward have the
+// value of a bound of the belief.
 func (writer *mdpWriter) addCutoff(action *mdpAction, bounds cutoff, prob *big.Rat) {
 	value := writer.cutoffValue(bounds)
 	switch {
 	case writer.Reward == nil: // a bound on a probability becomes transitions to goal and failed
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
 		action.goal.Add(action.goal, goalShare)
-		action.fail.Add(action.fail, goalShare.Sub(prob, goalShare))
+		action.failure.Add(action.failure, goalShare.Sub(prob, goalShare))
 	case math.IsInf(value, 1): // the reward is infinite if the goal is not reached
-		action.fail.Add(action.fail, prob)
+		action.failure.Add(action.failure, prob)
 	default: // a bound on a reward becomes a reward before goal
 		action.goal.Add(action.goal, prob)
 		action.reward.Add(action.reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))

@@ -19,13 +19,13 @@ type informedBound struct {
 // informedRounds limits the improvements of the fast informed bound.
 const informedRounds = 64
 
-// newInformedBound computes the fast informed bound by iteration from the values of the fully observable MDP.
-// The first round gives the QMDP bound.
+// newInformedBound computes the fast informed bound: an optimistic bound on the value of each action in each state. It starts from the
+// values of the fully observable MDP (the QMDP bound), and improves them in at most informedRounds rounds.
 //
 // Source: Hauskrecht, Value-function approximations for partially observable Markov decision processes, JAIR
 // 13 (2000), section 4.
 func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (*informedBound, error) {
-	values, err := problem.solve(ctx, problem.Graph, opts, problem.Reward)
+	values, err := problem.solveModel(ctx, problem.Graph, opts, problem.Reward)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (bound *informedBound) index(s, action int) int {
 	return first + action
 }
 
-// backupFullyObserved returns the value of an action in a state for a player who sees the next state. values are the values of the states.
-// The result is rounded optimistically.
+// backupFullyObserved returns an optimistic bound on the value of an action in state s for a player who sees the next state. values are
+// bounds on the values of the states.
 func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
@@ -67,7 +67,8 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 	return bound.addImmediate(s, choice, sum)
 }
 
-// addImmediate adds the reward of a choice, or its probability to reach the target, to laterValue. The sum is rounded optimistically.
+// addImmediate adds the immediate value of a choice in state s to laterValue: its reward or, for probabilities, its probability to reach
+// the target. The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
 	first, end := bound.model.Row(choice)
 	relErr := float64(end-first+8) * 0x1p-53 // one rounding for each term, and a few more
@@ -96,7 +97,7 @@ func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
 	return value
 }
 
-// improve applies one round of the fast informed bound. It reports whether a value changed noticeably.
+// improve performs one round of the fast informed bound on all actions. It reports whether a value changed noticeably.
 func (bound *informedBound) improve() (changed bool) {
 	next := slices.Clone(bound.actionValue)
 	for s := range bound.model.NumStates() {
@@ -116,17 +117,18 @@ func (bound *informedBound) improve() (changed bool) {
 // improveAction computes a new bound on the value of an action, and stores it in next if it is tighter. It reports whether the value
 // changed noticeably.
 func (bound *informedBound) improveAction(next []float64, s, action int) (changed bool) {
-	const noticeable = 1e-9 // relative
+	const noticeableShare = 1e-9 // relative
 	i := bound.index(s, action)
 	oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
 	if !bound.isBetter(oldValue, value) { // the new bound is not tighter
 		return false
 	}
 	next[i] = value
-	return math.Abs(value-oldValue) > noticeable*math.Abs(value)
+	return math.Abs(value-oldValue) > noticeableShare*math.Abs(value)
 }
 
-// informedBackup returns a new bound on the value of an action for a player who knows state s and the next observation.
+// informedBackup returns an optimistic bound on the value of an action for a player who knows that the state is s, and afterwards sees only
+// observations.
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
@@ -144,8 +146,8 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	return bound.addImmediate(s, choice, laterValue)
 }
 
-// bestNextValue returns the best value of a next action after an observation, weighted by the probability of the observation.
-// The transitions of the observation are between first and end; first is one of them.
+// bestNextValue returns the value of the best next action after an observation, weighted by the probability of the observation. The
+// transitions with the observation are among those from first to end-1, and first is one of them.
 func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
 	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
 	for j := first; j < end; j++ {

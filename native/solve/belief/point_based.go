@@ -25,7 +25,7 @@ type pointBased struct {
 	indexInObservation []int32    // of each state among those with its observation
 	vectors            []alphaVector
 	work               int                 // multiplications in the current call of improve
-	byObservation      [][]int             // the vectors in use
+	activeVectors      [][]int             // the vectors in use
 	knownObservations  map[[2]int][]uint32 // results of observationsAfter
 }
 
@@ -52,7 +52,7 @@ func newPointBased(informed *informedBound, strategies *pool) *pointBased {
 	}
 	numObservations := search.numObservations()
 	search.statesOf = make([][]uint32, numObservations)
-	search.byObservation = make([][]int, numObservations)
+	search.activeVectors = make([][]int, numObservations)
 	search.indexInObservation = make([]int32, len(search.Observation))
 	for s, observation := range search.Observation {
 		search.indexInObservation[s] = int32(len(search.statesOf[observation]))
@@ -93,7 +93,8 @@ func (search *pointBased) improve(ctx context.Context, start uint32, moves int) 
 	return nil
 }
 
-// simulatePath returns the beliefs of a random path. It stops at a terminal state, at a belief that cannot improve, or at a maximal length.
+// simulatePath returns the beliefs of a random path from a start state. The path ends at a terminal state, at a belief that cannot improve,
+// or after maxLength beliefs.
 func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]floatBelief, error) {
 	const maxLength = 1000
 	var path []floatBelief
@@ -103,12 +104,13 @@ func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]flo
 			return nil, err
 		}
 		path = append(path, current)
-		current = search.sample(search.step(current, search.chooseAction(current)))
+		current = search.drawBelief(search.step(current, search.chooseAction(current)))
 	}
 	return path, nil
 }
 
-// cannotImprove reports whether a belief already has the best possible value: a minimum that is 0, or a maximum with the upper bound 0.
+// cannotImprove reports whether a belief certainly has the best possible value already: the minimum is 0, or the maximum has the upper
+// bound 0.
 func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	if search.Direction == solve.Min {
 		_, value := search.bestContinuation(belief)
@@ -124,7 +126,8 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	return true
 }
 
-// chooseAction draws the next action of a path: a random action, the action of the best vector, or the best action by the informed bound.
+// chooseAction chooses the next action of a simulated path at random: with probability 0.15 any action, with 0.45 the action of the best
+// vector if there is one, and otherwise the best action by the informed bound.
 func (search *pointBased) chooseAction(belief floatBelief) int {
 	const randomShare, vectorShare = 0.15, 0.45
 	random := search.rng.Float64()
@@ -154,7 +157,7 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 	return best
 }
 
-// step returns a belief for each observation after an action. The weights of a belief sum to the probability of its observation.
+// step returns the next belief for each observation after an action. The weights of each belief sum to the probability of its observation.
 func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
 	var reached []weightedState
 	for i, s := range belief.states {
@@ -174,7 +177,7 @@ type weightedState struct {
 	weight float64
 }
 
-// splitByObservation returns a belief for each observation of the reached states. It merges equal states.
+// splitByObservation groups the reached states by observation, and returns one belief for each group. It adds the weights of equal states.
 func (search *pointBased) splitByObservation(reached []weightedState) []floatBelief {
 	slices.SortStableFunc(reached, func(a, b weightedState) int {
 		return cmp.Or(cmp.Compare(search.Observation[a.state], search.Observation[b.state]), cmp.Compare(a.state, b.state))
@@ -195,8 +198,9 @@ func (search *pointBased) splitByObservation(reached []weightedState) []floatBel
 	return beliefs
 }
 
-// sample draws a belief by its probability, and normalizes it. It returns an empty belief if the path ends.
-func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
+// drawBelief draws one of the beliefs, whose weights sum to their probabilities, and normalizes it. With the remaining probability it
+// returns an empty belief: the path has ended in a terminal state.
+func (search *pointBased) drawBelief(beliefs []floatBelief) floatBelief {
 	random := search.rng.Float64()
 	for _, belief := range beliefs {
 		probability := 0.0
@@ -215,9 +219,9 @@ func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
 	return floatBelief{}
 }
 
-// bestContinuation returns the vector or strategy node with the best value for a belief, and this value.
+// bestContinuation returns the best vector or strategy of the pool for a belief, as a node number, and its value.
 func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestValue float64) {
-	vectors := search.byObservation[search.Observation[belief.states[0]]]
+	vectors := search.activeVectors[search.Observation[belief.states[0]]]
 	search.work += len(belief.states) * (len(search.pool.values) + len(vectors))
 	for i, values := range search.pool.values {
 		value := belief.expectation(func(s uint32) float64 { return values[s] })
@@ -235,7 +239,7 @@ func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestVa
 	return best, bestValue
 }
 
-// expectation returns the sum of the values of the states, weighted by the belief.
+// expectation returns the sum of weight * value(s) over the states s of the belief.
 func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	sum := 0.0
 	for i, s := range b.states {
@@ -246,31 +250,32 @@ func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	return sum
 }
 
-// backup adds the alpha vector of the best action for a belief if it improves the value of the belief.
+// backup adds a new alpha vector for the best action in a belief, if this improves the value of the belief. It removes the vectors that the
+// new vector dominates from the active vectors.
 func (search *pointBased) backup(belief floatBelief) {
 	observation := search.Observation[belief.states[0]]
-	action, edges := search.improvingAction(belief)
-	if action < 0 || len(search.byObservation[observation]) >= maxVectors {
+	action, edges := search.betterAction(belief)
+	if action < 0 || len(search.activeVectors[observation]) >= maxVectors {
 		return
 	}
 	added := alphaVector{observation: observation, action: action, next: search.completeEdges(observation, action, edges)}
 	for _, s := range search.statesOf[observation] {
 		added.values = append(added.values, search.alphaValue(&added, s))
 	}
-	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
-	undominated := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
-	search.byObservation[observation] = append(undominated, len(search.vectors))
+	// Dominated vectors are not active any more. They stay in search.vectors, because other vectors may continue with them.
+	undominated := slices.DeleteFunc(search.activeVectors[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
+	search.activeVectors[observation] = append(undominated, len(search.vectors))
 	search.vectors = append(search.vectors, added)
 }
 
-// improvingAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably
-// better than the known vectors and strategies.
-func (search *pointBased) improvingAction(belief floatBelief) (best int, bestEdges []Edge) {
+// betterAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably
+// better than the vectors and strategies found so far.
+func (search *pointBased) betterAction(belief floatBelief) (best int, bestEdges []Edge) {
 	_, oldValue := search.bestContinuation(belief)
 	best, bestValue := -1, oldValue
 	for action := range search.numActions(belief.states[0]) {
 		value, edges := search.backupAction(belief, action)
-		isNoticeable := !search.isBetter(oldValue+search.margin(oldValue), value)
+		isNoticeable := !search.isBetter(oldValue+search.noticeableChange(oldValue), value)
 		if isNoticeable && search.isBetter(value, bestValue) {
 			best, bestValue, bestEdges = action, value, edges
 		}
@@ -300,7 +305,7 @@ func (search *pointBased) dominates(vector, other *alphaVector) bool {
 }
 
 // margin returns the least noticeable change of a value. It is negative for a minimum.
-func (search *pointBased) margin(value float64) float64 {
+func (search *pointBased) noticeableChange(value float64) float64 {
 	const relative = 1e-9
 	if search.Direction == solve.Max {
 		return relative * value
@@ -308,7 +313,8 @@ func (search *pointBased) margin(value float64) float64 {
 	return -relative * value
 }
 
-// immediateValue returns the reward of an action in a state or, for probabilities, the probability to reach the target.
+// immediateValue returns the reward of an action in a state or, if the problem is a probability, the probability to reach the target in
+// this step.
 func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	choice := search.choiceOf(s, action)
 	if search.Reward != nil {
@@ -324,7 +330,8 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	return sum
 }
 
-// alphaValue computes the value of an alpha vector in a state from the next vectors.
+// alphaValue returns the value of an alpha vector in state s: the immediate value of its action plus the expected value of the vectors that
+// follow.
 func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Row(search.choiceOf(s, vector.action))
@@ -388,7 +395,8 @@ func (search *pointBased) observationsAfter(observation uint32, action int) []ui
 	return observations
 }
 
-// controller returns the controller that starts with the best vector for a state. It is finite, because each vector is followed by older vectors.
+// controller returns the controller that starts with the best vector for a start state. It has finitely many nodes, because each vector is
+// followed by older vectors only.
 func (search *pointBased) controller(start uint32) *Controller {
 	best, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
 	queue := []vectorNode{{best, search.Observation[start]}}
@@ -417,7 +425,8 @@ type vectorNode struct {
 	observation uint32
 }
 
-// continuation returns the action of a node, and the next node for each observation.
+// continuation returns the action of a controller node, and the next node for each observation. After a strategy of the pool follows the
+// same strategy.
 func (search *pointBased) continuation(current vectorNode) (action int, next []Edge) {
 	if isVector(current.node) {
 		vector := &search.vectors[current.node]

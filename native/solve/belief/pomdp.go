@@ -28,7 +28,8 @@ type Problem struct {
 // errProblem says that a Problem is not of the supported kind.
 var errProblem = errors.New("want an MDP with exact weights, and the direction Max or Min")
 
-// Observable reports whether a set of states is a union of observations: it contains all or none of the states with the same observation.
+// Observable reports whether the observation of a state decides whether the state is in the set: states with the same observation are all
+// in the set, or all outside of it.
 func Observable(set *sparse.Set, observation []uint32) bool {
 	inSet := map[uint32]bool{} // by observation: whether its states are in the set
 	for s, stateObservation := range observation {
@@ -57,7 +58,7 @@ type pomdp struct {
 // weights of a belief.
 const maxScale = 4096
 
-// newPOMDP checks a problem, and scales all probabilities to integers over a common denominator.
+// newPOMDP checks that a problem is supported, and prepares it: it scales all probabilities to integers over a common denominator.
 func newPOMDP(problem Problem) (*pomdp, error) {
 	model := problem.Graph.Model
 	if model.Kind != sparse.MDP || !model.Exact() || problem.Direction > solve.Min {
@@ -82,7 +83,8 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	return result, nil
 }
 
-// commonDenominator returns the least common denominator of the probabilities, or an error if it is too large.
+// commonDenominator returns the least common denominator of the probabilities. It returns an error if the denominator has more than
+// maxScale bits.
 func commonDenominator(probabilities []*big.Rat) (*big.Int, error) {
 	result := big.NewInt(1)
 	for _, probability := range probabilities {
@@ -103,9 +105,9 @@ func (problem *pomdp) numActions(s uint32) int {
 }
 
 // choiceOf returns the choice of action k in state s.
-func (problem *pomdp) choiceOf(s uint32, k int) int {
+func (problem *pomdp) choiceOf(s uint32, action int) int {
 	first, _ := problem.model.Choices(int(s))
-	return int(problem.choice[first+k])
+	return int(problem.choice[first+action])
 }
 
 // rewardOf returns the state reward plus the choice reward.

@@ -36,7 +36,8 @@ func (problem *pomdp) numObservations() int {
 	return int(n)
 }
 
-// newPool returns a pool of the uniform strategy, the greedy strategy of the informed bound, and its improvements by local search.
+// newPool returns a pool of memoryless strategies: the uniform one, the greedy one for the informed bound, and the improvements of the
+// greedy one by local search for the start state.
 func newPool(ctx context.Context, informed *informedBound, start uint32, opts solve.Options) (*pool, error) {
 	p := &pool{pomdp: informed.pomdp}
 	numObservations := informed.numObservations()
@@ -46,15 +47,15 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	}
 	greedy := informed.greedyStrategy(numObservations)
 	for _, strategy := range []memoryless{uniform, greedy} {
-		if err := p.add(ctx, strategy, opts); err != nil {
+		if err := p.addStrategy(ctx, strategy, opts); err != nil {
 			return nil, err
 		}
 	}
 	return p, p.improveLocally(ctx, greedy, start, opts)
 }
 
-// greedyStrategy returns a memoryless strategy. For each observation it takes the action with the best sum of informed bounds over all
-// states with the observation.
+// greedyStrategy returns a memoryless strategy. For each observation it selects the action with the best sum of informed bounds over all
+// states with this observation.
 func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	sums := make([][]float64, numObservations) // by observation and action
 	for s, observation := range bound.Observation {
@@ -84,7 +85,7 @@ func (problem *pomdp) bestIndex(values []float64) int {
 }
 
 // add evaluates a strategy and adds it to the pool.
-func (p *pool) add(ctx context.Context, strategy memoryless, opts solve.Options) error {
+func (p *pool) addStrategy(ctx context.Context, strategy memoryless, opts solve.Options) error {
 	values, err := p.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 	if err != nil {
 		return nil, err
 	}
-	values, err := p.solve(ctx, sparse.NewGraph(model), opts, reward)
+	values, err := p.solveModel(ctx, sparse.NewGraph(model), opts, reward)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 }
 
 // solve returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
-func (problem *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
+func (problem *pomdp) solveModel(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
 	if problem.Reward != nil {
 		return solve.ReachReward(ctx, graph, reward, problem.Target, problem.Direction, opts)
 	}
@@ -143,17 +144,18 @@ func (problem *pomdp) optimistic(values *solve.Values) []float64 {
 	return values.Lower
 }
 
-// improveLocally changes the action of one observation at a time while this improves the value of the start state.
-// It adds each improved strategy to the pool.
+// improveLocally improves a strategy by local search: it changes the action of one observation at a time, and keeps a change that improves
+// the value of the start state. It adds each improved strategy to the pool. It stops after a full round without improvement, or after
+// maxTries evaluations.
 func (p *pool) improveLocally(ctx context.Context, current memoryless, start uint32, opts solve.Options) error {
 	if p.model.NumStates() > pooledStates {
 		return nil
 	}
 	changes := p.possibleChanges()
 	tries := 0
-	failures := 0 // the number of successive changes without an improvement
-	for i := 0; failures < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
-		failures++
+	changesWithoutGain := 0 // the number of successive changes without an improvement
+	for i := 0; changesWithoutGain < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
+		changesWithoutGain++
 		change := changes[i]
 		if change.action == current[change.observation] {
 			continue
@@ -166,7 +168,7 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 			return err
 		}
 		if improved {
-			current, failures = candidate, 0
+			current, changesWithoutGain = candidate, 0
 		}
 	}
 	return nil
@@ -175,10 +177,10 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 // strategyChange is an action for the states with an observation.
 type strategyChange struct{ observation, action int }
 
-// possibleChanges returns all actions for all observations of nonterminal states.
+// possibleChanges returns all pairs of an action and an observation of nonterminal states.
 func (p *pool) possibleChanges() []strategyChange {
 	var changes []strategyChange
-	for observation, s := range p.stateOfObservation() {
+	for observation, s := range p.firstStateByObservation() {
 		if p.terminal.Has(int(s)) {
 			continue
 		}
@@ -189,15 +191,16 @@ func (p *pool) possibleChanges() []strategyChange {
 	return changes
 }
 
-// addIfBetter adds a strategy to the pool if it is noticeably better in the start state than the last strategy of the pool.
+// addIfBetter adds a strategy to the pool if its value in the start state is noticeably better than the value of the strategy that was
+// added last.
 func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (added bool, err error) {
-	const noticeable = 1e-9 // relative
+	const noticeableShare = 1e-9 // relative
 	values, err := p.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
 		return false, err
 	}
 	oldValue, value := p.values[len(p.values)-1][start], values[start]
-	if !p.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeable*math.Abs(value) {
+	if !p.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeableShare*math.Abs(value) {
 		return false, nil
 	}
 	p.strategies = append(p.strategies, strategy)
@@ -206,7 +209,7 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 }
 
 // stateOfObservation returns the first state with each observation.
-func (problem *pomdp) stateOfObservation() []uint32 {
+func (problem *pomdp) firstStateByObservation() []uint32 {
 	first := make([]uint32, problem.numObservations())
 	for s := len(problem.Observation) - 1; s >= 0; s-- {
 		first[problem.Observation[s]] = uint32(s)

@@ -139,7 +139,8 @@ func (search *refinement) reportProgress(beliefs int) {
 	}
 }
 
-// exploreAndRefine explores beliefs and improves the bounds. An error contains the bounds that were known before.
+// exploreAndRefine explores beliefs and improves the bounds with them. The text of an error contains the best bounds before the
+// exploration.
 func (search *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
 	oldBounds := *search.bounds()
 	err := explored.explore(ctx, point(search.start))
@@ -187,8 +188,8 @@ func (search *refinement) bounds() *Bounds {
 	return &search.result
 }
 
-// refine improves the optimistic bound by solving the optimistic MDP of the explored beliefs. It improves the pessimistic bound by
-// controllers from the MDPs and from point-based value iteration.
+// refine improves the bounds with the explored beliefs. The optimistic bound comes from the optimistic MDP. The pessimistic bound comes
+// from controllers: of the schedulers of both MDPs, and of point-based value iteration.
 func (search *refinement) refine(ctx context.Context, explored *exploration) error {
 	search.result.Beliefs = explored.exactNodes + explored.gridNodes
 	search.result.Resolution = 0
@@ -232,7 +233,7 @@ func (search *refinement) refinePessimistic(ctx context.Context, explored *explo
 	return search.tryController(ctx, explored.controller(mdp, values.Scheduler, false))
 }
 
-// solveAbstraction builds the optimistic or the pessimistic MDP, and solves it with a scheduler.
+// solveAbstraction builds the optimistic or the pessimistic MDP of the explored beliefs, and solves it. The values include a scheduler.
 func (search *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
 	mdp, err := explored.finiteMDP(optimistic, false)
 	if err != nil {
@@ -244,7 +245,8 @@ func (search *refinement) solveAbstraction(ctx context.Context, explored *explor
 	return mdp, values, err
 }
 
-// tryController evaluates a controller, and stores it if it gives the best pessimistic bound.
+// tryController evaluates a controller, and stores it if it gives the best pessimistic bound so far. It ignores a controller whose chain is
+// too large.
 func (search *refinement) tryController(ctx context.Context, controller *Controller) error {
 	values, chain, err := search.evaluate(ctx, controller, search.start, chainStates, search.solveOptions)
 	if errors.Is(err, errTooLarge) {

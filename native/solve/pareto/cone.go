@@ -24,8 +24,8 @@ type ray struct {
 	tight  *big.Int
 }
 
-// outerCone returns the cone of the intersection of half-spaces. The first half-spaces must be upper bounds on the single objectives:
-// their intersection has one vertex and is unbounded downwards.
+// outerCone returns the cone of the intersection of half-spaces, which contains all achievable points. The first half-spaces must be the
+// upper bounds on the single objectives: their intersection has one vertex and is unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
 	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
 	vertex := append(zeros(objectives), one())
@@ -48,7 +48,8 @@ func (half halfSpace) constraint() []*big.Rat {
 	return append(slices.Clone(half.weights), new(big.Rat).Neg(half.bound))
 }
 
-// innerCone returns the dual cone of the known points. Each ray has the weights and the bound of a half-space that contains all points.
+// innerCone returns the cone of all half-spaces that contain the known points. A ray of the cone is a half-space: its weights, followed by
+// its bound.
 func innerCone(points [][]*big.Rat, objectives int) *cone {
 	weightSum := func(vector []*big.Rat) *big.Rat {
 		sum := new(big.Rat)
@@ -73,8 +74,8 @@ func pointConstraint(values []*big.Rat) []*big.Rat {
 	return append(slices.Clone(values), big.NewRat(-1, 1))
 }
 
-// simplicialCone returns the cone of linearly independent rays. Constraint i is zero on all rays except ray i.
-// norm returns the divisor of a new ray.
+// simplicialCone returns the cone whose extreme rays are the given linearly independent vectors. Constraint i is zero on all rays except
+// ray i. norm returns the number by which new rays are divided.
 func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
 	result := &cone{numConstraints: len(rays), norm: norm}
 	for i, vector := range rays {
@@ -85,8 +86,8 @@ func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *c
 	return result
 }
 
-// addConstraint restricts the cone to the vectors on which a linear function is at most zero. constraint has the coefficients of the function.
-// This is one step of the double description method.
+// addConstraint restricts the cone to the vectors v with constraint·v <= 0, by one step of the double description method: it removes the
+// rays outside, and adds a ray on each edge that crosses the plane constraint·v = 0.
 func (c *cone) addConstraint(constraint []*big.Rat) {
 	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}
@@ -105,10 +106,10 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	var added []*ray
 	for _, first := range outside {
 		for _, second := range remaining {
-			common := new(big.Int).And(first.tight, second.tight)
-			if values[second].Sign() < 0 && c.isEdge(common) { // a new ray lies on the edge
+			commonConstraints := new(big.Int).And(first.tight, second.tight)
+			if values[second].Sign() < 0 && c.isEdge(commonConstraints) { // a new ray lies on the edge
 				vector := c.intersection(first, second, values[first], values[second])
-				added = append(added, &ray{vector, common.SetBit(common, c.numConstraints, 1)})
+				added = append(added, &ray{vector, commonConstraints.SetBit(commonConstraints, c.numConstraints, 1)})
 			}
 		}
 	}
@@ -116,21 +117,21 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	c.rays = append(remaining, added...)
 }
 
-// isEdge reports whether two rays span an edge of the cone: no third ray is zero on all of their common constraints. common is the set of
-// the constraints that are zero on both rays.
-func (c *cone) isEdge(common *big.Int) bool {
+// isEdge reports whether two rays span an edge of the cone: no third ray is zero on all of their common constraints. commonConstraints is
+// the set of the constraints that are zero on both rays.
+func (c *cone) isEdge(commonConstraints *big.Int) bool {
 	count := 0
 	intersection := new(big.Int)
 	for _, ray := range c.rays {
-		if intersection.And(common, ray.tight).Cmp(common) == 0 {
+		if intersection.And(commonConstraints, ray.tight).Cmp(commonConstraints) == 0 {
 			count++
 		}
 	}
 	return count == 2
 }
 
-// intersection returns the ray on the edge of two rays where a constraint is zero.
-// The values of the constraint on the rays are firstValue > 0 and secondValue < 0.
+// intersection returns the ray between two rays on which a constraint is zero. The values of the constraint are firstValue > 0 on the first
+// ray and secondValue < 0 on the second.
 func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
 	point := make([]*big.Rat, len(first.vector))
 	term := new(big.Rat)

@@ -54,9 +54,9 @@ var ErrOpen = errors.New("the limits are too near the boundary of the achievable
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
 
-// Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit stands for no limit.
-// The coefficients of objective must not be negative. The relative difference of the bounds is at most width, unless
-// the bounds of the oracle are wider. The error is ErrOpen if it is unknown whether an achievable point satisfies the limits.
+// Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit means that there is no limit. The coefficients
+// of objective must not be negative. The relative difference of the bounds is at most width, unless the bounds of the oracle are wider. The
+// error is ErrOpen if it is unknown whether an achievable point satisfies the limits.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 		if point != nil && withinWidth(dot(objective, point), upper, width) {
 			return &Best{point, coefficients, upper}, nil
 		}
-		improved, err := c.refine(ctx, objective, limits, point != nil, upper)
+		improved, err := c.improveApproximation(ctx, objective, limits, point != nil, upper)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (c *Curve) querySingleObjectives(ctx context.Context) error {
 	return nil
 }
 
-// withinWidth reports whether upper - lower is at most width times the greater absolute value.
+// withinWidth reports whether upper - lower is at most width times the greater absolute value of the two.
 func withinWidth(lower, upper *big.Rat, width float64) bool {
 	difference := new(big.Rat).Sub(upper, lower)
 	if difference.Sign() <= 0 {
@@ -145,7 +145,7 @@ func dot(x, y []*big.Rat) *big.Rat {
 	return sum
 }
 
-// queryOracle queries the oracle for the maximum in a direction, and records the point and the half-space of the answer.
+// queryOracle asks the oracle for the maximum of weights·x, and adds the point and the half-space of the answer to the curve.
 func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, error) {
 	answer, err := c.oracle(ctx, weights)
 	if err != nil {
@@ -156,8 +156,8 @@ func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, e
 	return answer, nil
 }
 
-// outerOptimum maximizes the objective over the intersection of all half-spaces by linear programming.
-// It returns nil if no point of the intersection satisfies the limits.
+// outerOptimum returns the maximum of objective·x over the outer approximation, the intersection of all half-spaces, by linear programming.
+// It returns nil if no point of the outer approximation satisfies the limits.
 func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	// The variables are the distances of the coordinates from their maxima, and the slack of each inequality.
 	program := &solve.LinearProgram{}
@@ -173,7 +173,7 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 		}
 	}
 	for _, plane := range c.halfSpaces[c.objectives:] {
-		row := terms(plane.weights)
+		row := termsOf(plane.weights)
 		excess := dot(plane.weights, ideal)
 		row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
 		program.Row(excess.Sub(excess, plane.bound), row...)
@@ -188,8 +188,8 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	return best.Add(best, dot(objective, ideal)), nil
 }
 
-// terms returns the terms of a row with the given coefficients of variables 0, 1, ...
-func terms(coefficients []*big.Rat) []solve.Term {
+// termsOf returns a term of a linear program for each nonzero coefficient. coefficients[i] belongs to variable i.
+func termsOf(coefficients []*big.Rat) []solve.Term {
 	var row []solve.Term
 	for i, coefficient := range coefficients {
 		if coefficient.Sign() != 0 {
@@ -203,8 +203,8 @@ func minusOne() *big.Rat { return big.NewRat(-1, 1) }
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// innerOptimum maximizes the objective over the convex combinations of the known points by linear programming.
-// It returns the best point and its coefficients, or nil if no combination satisfies the limits.
+// innerOptimum maximizes objective·x over the inner approximation, the convex combinations of the known points, by linear programming. It
+// returns the best point and its coefficients, or nil if no combination satisfies the limits.
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
@@ -215,7 +215,7 @@ func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	program.Row(one(), sum...)
 	for i, limit := range limits {
 		if limit != nil {
-			row := terms(c.coordinates(i))
+			row := termsOf(c.coordinates(i))
 			row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
 			program.Row(limit, row...)
 		}
@@ -240,21 +240,22 @@ func (c *Curve) coordinates(i int) []*big.Rat {
 	return values
 }
 
-// combine returns the linear combination of vectors with the given coefficients.
+// combine returns the sum of coefficients[k] * vectors[k] over all k.
 func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
 	sum := zeros(c.objectives)
 	term := new(big.Rat)
-	for j, vector := range vectors {
+	for k, vector := range vectors {
 		for i := range sum {
-			sum[i].Add(sum[i], term.Mul(coefficients[j], vector[i]))
+			sum[i].Add(sum[i], term.Mul(coefficients[k], vector[i]))
 		}
 	}
 	return sum
 }
 
-// refine queries the oracle with the weights of a separating hyperplane, and reports whether an approximation improved.
-// feasible says that a combination of known points satisfies the limits. upper is the outer optimum.
-func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (improved bool, err error) {
+// improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the point that is sought.
+// It reports whether the inner or the outer approximation improved. feasible says that a combination of known points satisfies the limits.
+// upper is the outer optimum.
+func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (improved bool, err error) {
 	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
 		return false, err
@@ -273,9 +274,8 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
-// separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from the target.
-// The target has the limits as coordinates and, if feasible is set, the value upper of the objective. The results are nil if no hyperplane
-// separates them.
+// separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from a target. The target has
+// the limits as coordinates and, if feasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction
@@ -294,8 +294,9 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 	return c.combine(solution, normals), best, nil
 }
 
-// separatingMargin returns the greatest margin by which a convex combination of the targets exceeds the same combination of normal·point, for
-// every known point. The solution of the linear program begins with the coefficients of the combination. The margin is nil without a solution.
+// separatingMargin finds a convex combination of the normals that separates the known points from the targets: the same combination of the
+// targets exceeds its value at every known point by at least margin, which is as great as possible. The solution of the linear program
+// begins with the coefficients. margin is nil if there is no solution.
 func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
@@ -310,7 +311,7 @@ func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targ
 		for k, normal := range normals {
 			excess[k] = new(big.Rat).Sub(targets[k], dot(normal, point))
 		}
-		row := append(terms(excess), solve.Term{Var: distance, Coeff: minusOne()}, solve.Term{Var: program.Variable(), Coeff: minusOne()})
+		row := append(termsOf(excess), solve.Term{Var: distance, Coeff: minusOne()}, solve.Term{Var: program.Variable(), Coeff: minusOne()})
 		program.Row(new(big.Rat), row...)
 	}
 	margin, solution, err = program.Maximize(ctx)

@@ -16,8 +16,9 @@ type Surface struct {
 // maxVertices limits the vertices of the approximations.
 const maxVertices = 2_000
 
-// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the farthest outer vertex.
-// It stops if no vertex is farther from the inner approximation than width times its greatest coordinate, or if the queries are used up.
+// Surface approximates the achievable points by their extreme points. It repeatedly queries the oracle in the direction of the outer vertex
+// that is farthest from the inner approximation. It stops if no such distance exceeds width times the greatest coordinate of the vertex, or
+// after the given number of queries.
 func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -46,8 +47,8 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 	return surface, ctx.Err()
 }
 
-// queryVertex queries the oracle with the weights of the facet that is nearest to an outer vertex, and adds the answer to both approximations.
-// If the answer improves none of them, it sets noProgress for the vertex.
+// queryVertex queries the oracle with the weights of the inner facet that was used to measure the distance of an outer vertex. It adds the
+// answer to both approximations. If neither improves, it sets cannotImprove for the vertex.
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := c.roundWeights(distance.facet.vector[:c.objectives])
 	oldBest := c.greatestKnownValue(weights)
@@ -60,7 +61,7 @@ func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex 
 	case dot(constraint, vertex.vector).Sign() > 0:
 		approx.outer.addConstraint(constraint)
 	case dot(weights, answer.Point).Cmp(oldBest) <= 0:
-		distance.noProgress = true // the bounds of the oracle are too wide
+		distance.cannotImprove = true // the bounds of the oracle are too wide
 	}
 	approx.inner.addConstraint(pointConstraint(answer.Point))
 	return nil
@@ -76,9 +77,9 @@ type approximations struct {
 // vertexDistance is the distance of an outer vertex from the inner approximation, and the facet at
 // which it is measured.
 type vertexDistance struct {
-	facet      *ray
-	distance   *big.Rat
-	noProgress bool // the oracle cannot reduce it
+	facet         *ray
+	distance      *big.Rat
+	cannotImprove bool // the oracle cannot reduce it
 }
 
 // farthestVertex returns the outer vertex with the greatest distance from the inner approximation, or nil if all distances are within the
@@ -86,7 +87,7 @@ type vertexDistance struct {
 func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
 	for _, candidate := range approx.outer.rays {
 		vertexDist := approx.distanceOf(candidate)
-		if vertexDist == nil || vertexDist.noProgress {
+		if vertexDist == nil || vertexDist.cannotImprove {
 			continue
 		}
 		tolerance := maxAbs(candidate.vector[:approx.objectives])
@@ -101,8 +102,8 @@ func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthe
 	return vertex, farthest
 }
 
-// distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a direction in which the outer approximation is
-// unbounded.
+// distanceOf returns the distance of an outer vertex from the inner approximation, or nil if the ray is not a vertex but a direction in
+// which the outer approximation is unbounded.
 func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertex.vector[approx.objectives].Sign() == 0 {
 		return nil
@@ -126,7 +127,8 @@ func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	return vertexDist
 }
 
-// undominatedPoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
+// undominatedPoints returns the points that no convex combination of other points dominates. If several points are equal, it returns only
+// the first.
 func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Rat {
 	// A point is undominated if it is the only point on all of its facets, and each objective has a positive weight in one of these facets.
 	facets := make([]*big.Int, len(points))
@@ -142,12 +144,13 @@ func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Ra
 	return extreme
 }
 
-// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, only points before j count.
-func hasOtherPoint(facets []*big.Int, j int) bool {
+// hasOtherPoint reports whether another point lies on all facets of the point with the given index. If points are equal, only those with
+// smaller indices count. facets has the set of facets of each point.
+func hasOtherPoint(facets []*big.Int, index int) bool {
 	for k := range facets {
-		isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
-		isEqual := facets[j].Cmp(facets[k]) == 0
-		if k != j && isOnFacets && (!isEqual || k < j) {
+		isOnFacets := new(big.Int).And(facets[index], facets[k]).Cmp(facets[index]) == 0
+		isEqual := facets[index].Cmp(facets[k]) == 0
+		if k != index && isOnFacets && (!isEqual || k < index) {
 			return true
 		}
 	}

@@ -25,13 +25,13 @@ type Func struct {
 
 // Number returns a constant function.
 func (r *Ring) Number(value *big.Rat) *Func {
-	return &Func{r, r.integer(value.Num()), r.integer(value.Denom())}
+	return &Func{r, r.integerPolynomial(value.Num()), r.integerPolynomial(value.Denom())}
 }
 
 // Integer returns a constant function.
 func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
 
-func (r *Ring) integer(x *big.Int) polynomial {
+func (r *Ring) integerPolynomial(x *big.Int) polynomial {
 	if x.Sign() == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (r *Ring) integer(x *big.Int) polynomial {
 
 // Var returns the function that is parameter i.
 func (r *Ring) Var(i int) *Func {
-	return &Func{r, polynomial{{r.unitMonomial.with(i, 1), one}}, r.integer(one)}
+	return &Func{r, polynomial{{r.unitMonomial.with(i, 1), one}}, r.integerPolynomial(one)}
 }
 
 // IsZero reports whether the function is the constant 0.
@@ -101,13 +101,13 @@ func (f *Func) Mul(other *Func) *Func {
 	if f.IsZero() || other.IsZero() {
 		return f.ring.Integer(0)
 	}
-	numerator, otherDenominator := cancelCommon(f.numerator, other.denominator)
-	otherNumerator, denominator := cancelCommon(other.numerator, f.denominator)
+	numerator, otherDenominator := cancelCommonFactors(f.numerator, other.denominator)
+	otherNumerator, denominator := cancelCommonFactors(other.numerator, f.denominator)
 	return &Func{f.ring, numerator.mul(otherNumerator), denominator.mul(otherDenominator)}
 }
 
 // cancelCommon divides two polynomials by their common divisor.
-func cancelCommon(p, q polynomial) (polynomial, polynomial) {
+func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 	divisor := gcd(p, q)
 	p, _ = p.quo(divisor)
 	q, _ = q.quo(divisor)
@@ -123,7 +123,7 @@ func (f *Func) Quo(g *Func) *Func {
 	return f.Mul(inverse)
 }
 
-// Pow returns f^n. If f is 0, n must not be negative. It returns false if an exponent becomes too large.
+// Pow returns f^n. If f is 0, n must not be negative. It returns false if an exponent of a parameter would exceed maxExponent.
 func (f *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
 		f, n = f.ring.Integer(1).Quo(f), -n
@@ -143,7 +143,7 @@ func (f *Func) Pow(n int) (*Func, bool) {
 	return power, true
 }
 
-// maxExponent returns the greatest exponent of a parameter.
+// maxExponent returns the greatest exponent of any parameter in the polynomial.
 func (p polynomial) maxExponent() uint64 {
 	greatest := uint32(0)
 	for _, term := range p {

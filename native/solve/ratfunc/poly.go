@@ -41,7 +41,7 @@ func (m monomial) with(i int, exponent uint32) monomial {
 	return monomial(b)
 }
 
-// combine applies an operation to the exponents of two monomials. It returns false if a result is negative.
+// combine applies an operation to the exponents of two monomials, parameter by parameter. It returns false if a result is negative.
 func (m monomial) combine(other monomial, operation func(a, b int64) int64) (monomial, bool) {
 	result := make([]byte, 0, len(m))
 	for i := range m.numVars() {
@@ -100,7 +100,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor · factorMonomial · other. It merges the terms in decreasing order of their monomials.
+// add returns p + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
 func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {
@@ -142,11 +142,11 @@ func (p polynomial) mul(other polynomial) polynomial {
 
 // neg returns -p.
 func (p polynomial) neg() polynomial {
-	return p.mapCoefs(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
+	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
 // mapCoefs applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
-func (p polynomial) mapCoefs(f func(result, coefficient *big.Int) *big.Int) polynomial {
+func (p polynomial) mapCoefficients(f func(result, coefficient *big.Int) *big.Int) polynomial {
 	mapped := make(polynomial, len(p))
 	for i, original := range p {
 		mapped[i] = term{original.monomial, f(new(big.Int), original.coefficient)}
@@ -183,7 +183,7 @@ func (p polynomial) content() term {
 	return content
 }
 
-// substitute replaces a parameter by an integer.
+// substitute returns the polynomial in which the integer value replaces a parameter.
 func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	powers := map[uint32]*big.Int{}
@@ -197,7 +197,7 @@ func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 	return builder.polynomial()
 }
 
-// evaluate returns the value of the polynomial at a point.
+// evaluate returns the value of the polynomial at a point, which has a number for each parameter.
 func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for _, term := range p {

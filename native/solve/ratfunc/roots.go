@@ -43,7 +43,7 @@ func (p Univariate) Sign(point *big.Rat) int {
 	return sum.Sign()
 }
 
-// primitivePart removes leading zeros, and divides the coefficients by their greatest common divisor.
+// primitivePart returns the polynomial without leading zero coefficients, divided by the greatest common divisor of its coefficients.
 func primitivePart(p Univariate) Univariate {
 	for len(p) > 0 && p[len(p)-1].Sign() == 0 {
 		p = p[:len(p)-1]
@@ -62,16 +62,15 @@ func primitivePart(p Univariate) Univariate {
 // pseudoRemainder returns a positive multiple of the remainder of the division of p by the divisor.
 func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
 	for len(p) >= len(divisor) {
-		remainder, _ := p.cancelLeading(divisor)
+		remainder, _ := p.cancelLeadingTerm(divisor)
 		p = primitivePart(remainder)
 	}
 	return primitivePart(p)
 }
 
-// cancelLeading is one step of the pseudo-division of p by the divisor, whose degree is not greater. It multiplies p by the absolute leading
-// coefficient of the divisor, and subtracts factor·x^k·divisor, where k is the difference of the degrees. The leading term of the result is
-// 0. The remainder is the result without this term.
-func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, factor *big.Int) {
+// cancelLeadingTerm performs one step of the pseudo-division of p by a divisor whose degree is not greater. It returns |a| p - factor x^k
+// divisor without its leading term, which is 0. Here a is the leading coefficient of the divisor, and k the difference of the degrees.
+func (p Univariate) cancelLeadingTerm(divisor Univariate) (remainder Univariate, factor *big.Int) {
 	divisorLeading := divisor[len(divisor)-1]
 	scale := new(big.Int).Abs(divisorLeading)
 	factor = new(big.Int).Set(p[len(p)-1])
@@ -89,8 +88,8 @@ func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, fac
 	return remainder, factor
 }
 
-// pseudoQuotient returns a multiple of the quotient of a division without remainder. The factor is positive
-// if the leading coefficients have the same sign.
+// pseudoQuotient returns a multiple of the quotient p / divisor, which must have no remainder. Its leading coefficient is positive if the
+// leading coefficients of p and the divisor have the same sign.
 func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 	quotient := make(Univariate, len(p)-len(divisor)+1)
 	scale := new(big.Int).Abs(divisor[len(divisor)-1])
@@ -98,7 +97,7 @@ func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 		for i := shift + 1; i < len(quotient); i++ {
 			quotient[i] = new(big.Int).Mul(quotient[i], scale)
 		}
-		p, quotient[shift] = p.cancelLeading(divisor)
+		p, quotient[shift] = p.cancelLeadingTerm(divisor)
 	}
 	return primitivePart(quotient)
 }
@@ -127,8 +126,8 @@ func (p Univariate) gcd(q Univariate) Univariate {
 	return p
 }
 
-// OddSquareFree returns a polynomial with simple roots: the roots of p with odd multiplicity, where
-// the sign of p changes. p must not be 0.
+// OddSquareFree returns a polynomial with simple roots: the roots of p with odd multiplicity, which are the points where p changes its
+// sign. p must not be 0.
 //
 // Source: Yun, On square-free decomposition algorithms (1976).
 func (p Univariate) OddSquareFree() Univariate {
@@ -137,12 +136,12 @@ func (p Univariate) OddSquareFree() Univariate {
 		// simple has each root of p once. The multiplicity of a root in repeated is one less than in p.
 		repeated := p.gcd(p.derivative())
 		simple := p.pseudoQuotient(repeated)
-		onlyOnce := simple
+		simpleOnly := simple
 		if repeated.degree() > 0 {
-			onlyOnce = simple.pseudoQuotient(simple.gcd(repeated))
+			simpleOnly = simple.pseudoQuotient(simple.gcd(repeated))
 		}
 		if multiplicity%2 == 1 {
-			odd = odd.Times(onlyOnce)
+			odd = odd.Times(simpleOnly)
 		}
 		p = repeated
 	}
@@ -189,7 +188,7 @@ func NewSturm(p Univariate) *Sturm {
 	return sturm
 }
 
-// signChanges returns the number of sign changes in the Sturm chain at a point. Zeros do not count.
+// signChanges returns the number of sign changes between consecutive polynomials of the Sturm chain at a point. Zeros are skipped.
 func (chain *Sturm) signChanges(point *big.Rat) int {
 	changes, last := 0, 0
 	for _, p := range chain.chain {
@@ -205,7 +204,7 @@ func (chain *Sturm) signChanges(point *big.Rat) int {
 	return changes
 }
 
-// Count returns the number of roots between low and high, without the ends (Sturm's theorem).
+// Count returns the number of roots r with low < r < high, by Sturm's theorem.
 func (chain *Sturm) Count(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
@@ -236,7 +235,7 @@ func midpoint(left, right *big.Rat) *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
-// FirstRoot returns the least root of the polynomial between low and high, without the ends, by bisection. It returns false if there is none.
+// FirstRoot returns the least root r of the polynomial with low < r < high, by bisection. It returns false if there is none.
 func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
 		switch chain.Count(low, high) {
@@ -277,8 +276,8 @@ func (r Root) Narrow() Root {
 // maxFractionBits limits the leading coefficients for which rational roots are recognized.
 const maxFractionBits = 256
 
-// asFraction returns the same root as a fraction if it is rational, by the rule that its denominator divides the leading coefficient. It
-// returns the root unchanged if the root is irrational, or if the leading coefficient is too large.
+// asFraction returns the root as a fraction if it is rational. The denominator of a rational root divides the leading coefficient, which
+// limits the search. It returns the root unchanged if the root is irrational, or if the leading coefficient is too large.
 func (r Root) asFraction() Root {
 	leading := r.sturm.P[len(r.sturm.P)-1]
 	if leading.BitLen() > maxFractionBits {
@@ -298,7 +297,7 @@ func (r Root) asFraction() Root {
 	return r
 }
 
-// simplestBetween returns the fraction with the least denominator between low and high, without the ends, by continued fractions.
+// simplestBetween returns the fraction x with low < x < high that has the least denominator. It uses continued fractions.
 func simplestBetween(low, high *big.Rat) *big.Rat {
 	floor := new(big.Int).Div(low.Num(), low.Denom())
 	next := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
@@ -342,8 +341,8 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots of the polynomial that are greater than root and less than high. It narrows the interval of root
-// until the interval contains no other root. high must be greater than root.
+// CountAfter returns the number of roots r of the polynomial with root < r < high. It narrows the interval of root until no other root is
+// in it. high must be greater than root.
 func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
 		if root.High.Cmp(high) < 0 && chain.hasNoOtherRoot(root) {
@@ -370,7 +369,7 @@ func (r Root) isRootOf(chain *Sturm) bool {
 	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
 }
 
-// Less reports whether r is less than other. It narrows both until their intervals are disjoint, so they must be different numbers.
+// Less reports whether r is less than other. It narrows both intervals until they are disjoint, so the two roots must be different numbers.
 func (r Root) Less(other Root) bool {
 	for {
 		switch {

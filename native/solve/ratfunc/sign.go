@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Positive reports whether a function is defined and positive on the box from low to high. For one parameter
+// Positive reports whether a function is certainly defined and positive on the box of parameter values from low to high. For one parameter
 // the answer is exact. For several parameters, false may also mean that no proof was found.
 func (f *Func) Positive(low, high []*big.Rat) bool {
 	if len(low) == 1 {
 		return f.positiveBetween(low[0], high[0])
 	}
 	numerator, denominator := f.numerator, f.denominator
-	if form, ok := bernstein(denominator, low, high); ok && form.allOfSign(-1) {
+	if form, ok := bernstein(denominator, low, high); ok && form.hasOnlySign(-1) {
 		numerator, denominator = numerator.neg(), denominator.neg()
 	}
 	for _, p := range []polynomial{numerator, denominator} {
-		if form, ok := bernstein(p, low, high); !ok || !form.allOfSign(1) {
+		if form, ok := bernstein(p, low, high); !ok || !form.hasOnlySign(1) {
 			return false
 		}
 	}
@@ -32,13 +32,13 @@ func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 		switch {
 		case !ok:
 			return 0, false
-		case form.allOfSign(1):
-		case form.allOfSign(-1):
+		case form.hasOnlySign(1):
+		case form.hasOnlySign(-1):
 			sign = -sign
 		default:
 			return 0, false
 		}
-		alsoOnBorder = alsoOnBorder && form.noneOfSign(0)
+		alsoOnBorder = alsoOnBorder && form.hasNoneOfSign(0)
 	}
 	return sign, alsoOnBorder
 }
@@ -56,7 +56,7 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 }
 
 // maxSubdivisionCoefs limits the Bernstein coefficients of all undecided parts of a box.
-const maxSubdivisionCoefs = 500_000
+const maxSubdivisionCoefficients = 500_000
 
 // NotNegative reports whether it can prove that a function is at least 0 on the box from low to high. The function must be defined there.
 func (f *Func) NotNegative(low, high []*big.Rat) bool {
@@ -77,8 +77,8 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	return form.notNegative()
 }
 
-// notNegative reports whether it can prove that the polynomial is at least 0 on its box. It halves undecided boxes along one parameter
-// after the other, up to a limit.
+// notNegative reports whether it can prove that the polynomial is at least 0 on its box. It repeatedly halves the boxes for which this is
+// undecided, and gives up when there are too many.
 func (form *bernsteinForm) notNegative() bool {
 	undecided := []*bernsteinForm{form}
 	for round := 0; len(undecided) > 0; round++ {
@@ -87,14 +87,14 @@ func (form *bernsteinForm) notNegative() bool {
 			if box.negativeAtCorner() {
 				return false
 			}
-			if box.noneOfSign(-1) { // the polynomial is not negative in this box
+			if box.hasNoneOfSign(-1) { // the polynomial is not negative in this box
 				continue
 			}
 			left, right := box.subdivide(round % len(form.degree))
 			halves = append(halves, left, right)
 		}
 		undecided = halves
-		if len(undecided)*len(form.coefficients) > maxSubdivisionCoefs {
+		if len(undecided)*len(form.coefficients) > maxSubdivisionCoefficients {
 			return false
 		}
 	}
@@ -110,7 +110,7 @@ type bernsteinForm struct {
 }
 
 // maxCoefs limits the coefficients of a bernsteinForm.
-const maxCoefs = 50_000
+const maxCoefficients = 50_000
 
 // bernstein returns the Bernstein form of a polynomial on the box from low to high. It returns false if the form has too many coefficients.
 //
@@ -140,7 +140,7 @@ func newBernsteinForm(p polynomial, parameters int) (*bernsteinForm, bool) {
 	size := 1
 	for i := range form.degree {
 		form.degree[i] = int(p.degree(i))
-		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
+		if form.degree[i] >= maxCoefficients || size*(form.degree[i]+1) > maxCoefficients {
 			return nil, false
 		}
 		size *= form.degree[i] + 1
@@ -161,8 +161,8 @@ func (form *bernsteinForm) index(m monomial) int {
 	return index
 }
 
-// alongAxis calls handle for each row of coefficients along parameter i: the coefficients that differ only in the exponent of this parameter.
-// handle may change the coefficients, but must not store the row.
+// alongAxis calls handle for each row of coefficients along parameter i. A row has the coefficients that differ only in the exponent of
+// this parameter. handle may change the coefficients, but must not store the row.
 func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	stride := 1
 	for _, degree := range form.degree[i+1:] {
@@ -182,7 +182,7 @@ func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	}
 }
 
-// substituteLinear replaces x by low + width·t in a polynomial, in place, by repeated synthetic division.
+// substituteLinear replaces the parameter x by low + width·t in a polynomial, in place. It uses repeated synthetic division.
 func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	for i := range coefficients {
 		for k := len(coefficients) - 2; k >= i; k-- {
@@ -211,7 +211,7 @@ func powersToBernstein(coefficients []*big.Rat) {
 }
 
 // noneOfSign reports whether no coefficient has the given sign.
-func (form *bernsteinForm) noneOfSign(sign int) bool {
+func (form *bernsteinForm) hasNoneOfSign(sign int) bool {
 	for _, value := range form.coefficients {
 		if value.Sign() == sign {
 			return false
@@ -221,8 +221,8 @@ func (form *bernsteinForm) noneOfSign(sign int) bool {
 }
 
 // allOfSign reports whether some coefficients have the given sign and all others are zero.
-func (form *bernsteinForm) allOfSign(sign int) bool {
-	return form.noneOfSign(-sign) && !form.noneOfSign(sign)
+func (form *bernsteinForm) hasOnlySign(sign int) bool {
+	return form.hasNoneOfSign(-sign) && !form.hasNoneOfSign(sign)
 }
 
 // negativeAtCorner reports whether the polynomial is negative at a corner of the box. Its values there are Bernstein coefficients.
@@ -264,8 +264,8 @@ func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm)
 	return left, right
 }
 
-// halveRow splits a row of Bernstein coefficients by de Casteljau's algorithm. left gets the coefficients on the
-// left half of the interval, row the coefficients on the right half.
+// halveRow splits a polynomial in Bernstein form at the middle of its interval, by de Casteljau's algorithm. It sets left to the
+// coefficients on the left half, and row to the coefficients on the right half.
 func halveRow(left, row []*big.Rat) {
 	half := big.NewRat(1, 2)
 	for i := range row {

@@ -61,11 +61,11 @@ type Automaton struct {
 // the other fields are zero. In the accepting part, formula is an invariant, goalIndex is the current goal of the list,
 // and goalFormula remains to be satisfied for this goal.
 type state struct {
-	formula     ref
-	goalList    int
-	goalIndex   int
-	goalFormula ref
-	allGoalsMet bool // the last letter met the last goal of the list
+	formula        ref
+	goalList       int
+	goalIndex      int
+	goalFormula    ref
+	areAllGoalsMet bool // the last letter met the last goal of the list
 }
 
 // New returns an automaton that accepts the sequences of letters that satisfy formula.
@@ -83,8 +83,8 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, true)
 }
 
-// newAutomaton returns an automaton with only its initial state. Other states are added when they are reached. If
-// explicitNext is set, X reads one more letter even if its operand is decided.
+// newAutomaton returns an automaton with only its initial state. Other states are added when a step leads to them. If explicitNext is set,
+// the operator X reads one more letter even if its operand is already decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	automaton := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
@@ -95,12 +95,12 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 	if err != nil {
 		return nil, err
 	}
-	_, err = automaton.addState(state{formula: initial})
+	_, err = automaton.stateNumberOf(state{formula: initial})
 	return automaton, err
 }
 
-// addState returns the number of a state. It adds a new state.
-func (automaton *Automaton) addState(s state) (int, error) {
+// stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
+func (automaton *Automaton) stateNumberOf(s state) (int, error) {
 	if err := automaton.bdd.err(); err != nil {
 		return 0, err
 	}
@@ -126,10 +126,10 @@ func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
 	next.formula = automaton.bdd.progress(next.formula, letter)
-	next.allGoalsMet = false
+	next.areAllGoalsMet = false
 	isInAcceptingPart := next.goalList > 0
 	if isInAcceptingPart && next.formula == falseRef {
-		return automaton.addState(state{formula: falseRef})
+		return automaton.stateNumberOf(state{formula: falseRef})
 	}
 	if isInAcceptingPart {
 		next.goalFormula = automaton.bdd.progress(next.goalFormula, letter)
@@ -137,21 +137,22 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 			automaton.advanceGoal(&next)
 		}
 	}
-	return automaton.addState(next)
+	return automaton.stateNumberOf(next)
 }
 
-// advanceGoal makes the next goal of the list current. The first goal follows the last one.
+// advanceGoal makes the next goal of the list the current goal of s. After the last goal it begins again with the first one, and sets
+// areAllGoalsMet.
 func (automaton *Automaton) advanceGoal(s *state) {
 	goals := automaton.goals[s.goalList]
 	s.goalIndex++
 	if s.goalIndex == len(goals) {
 		s.goalIndex = 0
-		s.allGoalsMet = true
+		s.areAllGoalsMet = true
 	}
 	s.goalFormula = goals[s.goalIndex]
 }
 
-// Class returns the class of a state.
+// Class returns the class of a state, which says what the rest of an accepted run must do.
 func (automaton *Automaton) Class(number int) Class {
 	state := automaton.states[number]
 	switch {
@@ -170,11 +171,11 @@ func (automaton *Automaton) Class(number int) Class {
 // Accepting reports whether a run that visits a state infinitely often is accepted.
 func (automaton *Automaton) Accepting(number int) bool {
 	class := automaton.Class(number)
-	return class == Accepted || class == Safe || automaton.states[number].allGoalsMet
+	return class == Accepted || class == Safe || automaton.states[number].areAllGoalsMet
 }
 
-// CanStay reports whether the automaton can accept some run from a state that never reaches an Accepted state. All
-// states of a strongly connected component have the same answer.
+// CanStay reports whether some run from a state is accepted without reaching an Accepted state. All states of a strongly connected
+// component have the same answer.
 func (automaton *Automaton) CanStay(number int) bool {
 	switch automaton.Class(number) {
 	case Rejected:
@@ -201,7 +202,7 @@ func (automaton *Automaton) Jumps(from int) ([]int, error) {
 	}
 	var successors []int
 	for _, target := range targets {
-		successor, err := automaton.addState(automaton.acceptingState(target))
+		successor, err := automaton.stateNumberOf(automaton.acceptingState(target))
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +220,7 @@ func (automaton *Automaton) acceptingState(target jumpTarget) state {
 	return state{formula: target.invariant, goalList: automaton.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
-// goalListOf returns the number of a list of goals. It adds a new list.
+// goalListOf returns the number of a list of goals, and adds the list if it is new.
 func (automaton *Automaton) goalListOf(goals []ref) int {
 	key := fmt.Sprint(goals)
 	number, isKnown := automaton.goalListNumber[key]

@@ -25,7 +25,7 @@ type atom struct {
 	left, right ref
 	operators   operators
 	// stable says that reading a letter never changes the truth of the operator, as for G F p.
-	stable bool
+	isStable bool
 }
 
 // operators is a set of the temporal operators that occur in a formula, at any depth.
@@ -80,7 +80,7 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`. It adds a new node. If the diagram is full, it sets
+// makeNode returns the formula `if atom then high else low`, and adds a node if the formula is new. If the diagram is full, it sets
 // exceeded and returns falseRef.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
@@ -106,8 +106,8 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 // literal returns the formula that consists of an atom.
 func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
 
-// asAtom returns the atom of a formula with a single atom and nothing else. ok is false for other formulas.
-func (diagram *bdd) asAtom(formula ref) (single atom, ok bool) {
+// singleAtom returns the atom of a formula that consists of one atom. ok is false for all other formulas.
+func (diagram *bdd) singleAtom(formula ref) (single atom, ok bool) {
 	if formula <= trueRef {
 		return atom{}, false
 	}
@@ -118,7 +118,7 @@ func (diagram *bdd) asAtom(formula ref) (single atom, ok bool) {
 	return diagram.atoms[node.atom], true
 }
 
-// ite returns the formula `if condition then … else …`.
+// ite returns the formula `if condition then then else otherwise`.
 func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	switch {
 	case condition == trueRef || then == otherwise:
@@ -189,7 +189,7 @@ func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, hasAtom []bool) {
 	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atom returns the formula of a single atom. It adds a new atom. If there are too many atoms, it sets exceeded and
+// atom returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets exceeded and
 // returns falseRef.
 func (diagram *bdd) atom(wanted atom) ref {
 	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
@@ -214,25 +214,24 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 	switch current.op {
 	case Until:
 		current.operators |= hasUntil
-		current.stable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
+		current.isStable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
 	case WeakUntil:
 		current.operators |= hasWeak
-		current.stable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
+		current.isStable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
 	}
 }
 
-// atomsPersist reports whether every atom of a formula is stable or has a given form. The form is G x if op is
-// WeakUntil, and F x if op is Until.
+// atomsPersist reports whether every atom of a formula is stable or has the right form: G x if op is WeakUntil, or F x if op is Until.
 //
-// With atoms G x, a formula f stays true once it is true, so F f is stable. With atoms F x, it stays false once it
-// is false, so G f is stable.
+// If the atoms have the form G x, a formula f stays true once it is true, so F f is stable. If they have the form F x, f stays false once
+// it is false, so G f is stable.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	for _, number := range diagram.support(formula) {
 		current := diagram.atoms[number]
 		isGlobally := current.op == WeakUntil && current.right == falseRef
 		isFinally := current.op == Until && current.left == trueRef
 		persists := current.op == op && (isGlobally || isFinally)
-		if !current.stable && !persists {
+		if !current.isStable && !persists {
 			return false
 		}
 	}
@@ -242,7 +241,7 @@ func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 // isStable reports whether reading a letter never changes the truth of formula.
 func (diagram *bdd) isStable(formula ref) bool {
 	for _, variable := range diagram.support(formula) {
-		if !diagram.atoms[variable].stable {
+		if !diagram.atoms[variable].isStable {
 			return false
 		}
 	}
@@ -273,7 +272,7 @@ func (diagram *bdd) until(left, right ref) ref {
 
 // finally returns the formula F x. It simplifies F (a U b) to F b.
 func (diagram *bdd) finally(operand ref) ref {
-	if inner, ok := diagram.asAtom(operand); ok && inner.op == Until {
+	if inner, ok := diagram.singleAtom(operand); ok && inner.op == Until {
 		operand = inner.right
 	}
 	return diagram.atom(atom{op: Until, left: trueRef, right: operand})
@@ -299,7 +298,7 @@ func (diagram *bdd) globally(operand ref) ref {
 	if diagram.isStable(operand) {
 		return operand
 	}
-	if inner, ok := diagram.asAtom(operand); ok && inner.op == WeakUntil {
+	if inner, ok := diagram.singleAtom(operand); ok && inner.op == WeakUntil {
 		operand = diagram.or(inner.left, inner.right)
 	}
 	if diagram.isStable(operand) {
@@ -308,8 +307,8 @@ func (diagram *bdd) globally(operand ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: operand, right: falseRef})
 }
 
-// progress returns the formula that the word after a letter must satisfy, to satisfy a formula together with the
-// letter. Bit i of the letter says whether proposition i holds.
+// progress returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies the given
+// formula. Bit i of the letter says whether proposition i holds.
 //
 // Source: formula progression, the function af of Esparza and Kretinsky (CAV 2014).
 func (diagram *bdd) progress(formula ref, letter uint64) ref {
@@ -326,7 +325,7 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	return result
 }
 
-// progressAtom returns the formula that the word after a letter must satisfy for an atom.
+// progressAtom returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies an atom.
 func (diagram *bdd) progressAtom(number int32, letter uint64) ref {
 	switch current := diagram.atoms[number]; {
 	case current.op == Prop:
@@ -335,7 +334,7 @@ func (diagram *bdd) progressAtom(number int32, letter uint64) ref {
 		return trueRef
 	case current.op == Next:
 		return current.left
-	case current.stable:
+	case current.isStable:
 		return diagram.literal(number)
 	default: // a U b is b | a & X(a U b), and a W b is b | a & X(a W b)
 		right := diagram.progress(current.right, letter)

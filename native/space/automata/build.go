@@ -9,27 +9,27 @@ type builder struct {
 	explicitNext bool
 }
 
-// build translates a formula, or its negation if isNegated is set. It moves negations inwards to the propositions.
-func (builder *builder) build(formula *Formula, isNegated bool) (ref, error) {
+// build translates a formula to a decision diagram, or its negation if isNegated is set. It moves negations inwards to the propositions.
+func (builder *builder) build(formula *Formula, negated bool) (ref, error) {
 	switch formula.Op {
 	case True, False:
-		return constant((formula.Op == True) != isNegated), nil
+		return constant((formula.Op == True) != negated), nil
 	case Prop:
 		if formula.Prop < 0 || formula.Prop > 63 {
 			return falseRef, fmt.Errorf("found proposition %d, wanted 0 to 63", formula.Prop)
 		}
-		if isNegated {
+		if negated {
 			return builder.ite(builder.prop(formula.Prop), falseRef, trueRef), nil
 		}
 		return builder.prop(formula.Prop), nil
 	case Not:
-		return builder.build(formula.X, !isNegated)
+		return builder.build(formula.X, !negated)
 	case Iff:
-		return builder.iff(formula, isNegated)
+		return builder.equivalence(formula, negated)
 	case And, Or, Implies:
-		return builder.connective(formula, isNegated)
+		return builder.connective(formula, negated)
 	}
-	return builder.temporal(formula, isNegated)
+	return builder.temporal(formula, negated)
 }
 
 // constant returns the formula true or false.
@@ -40,8 +40,9 @@ func constant(value bool) ref {
 	return falseRef
 }
 
-// iff translates x <=> y to (x & y) | !(x | y). It translates the negation to !(x & y) & (x | y).
-func (builder *builder) iff(formula *Formula, isNegated bool) (ref, error) {
+// equivalence translates X <=> Y to (X & Y) | !(X | Y), or its negation to !(X & Y) & (X | Y) if isNegated is set. X and Y are the operands
+// of the formula.
+func (builder *builder) equivalence(formula *Formula, isNegated bool) (ref, error) {
 	conjunction := &Formula{Op: And, X: formula.X, Y: formula.Y}
 	disjunction := &Formula{Op: Or, X: formula.X, Y: formula.Y}
 	first, err := builder.connective(conjunction, isNegated)
@@ -144,8 +145,8 @@ func (builder *builder) unboundedUntil(isUntil bool, left, right ref) ref {
 	return builder.weakUntil(right, builder.and(left, right))
 }
 
-// boundedUntil unfolds left U[low,high] right to right | left & X(right | left & X(…)). The first low steps omit
-// `right |`. If isUntil is false, it unfolds left R[low,high] right, with `|` and `&` exchanged.
+// boundedUntil unfolds left U[low,high] right, for low = 0, to right | left & X(right | left & X(...)). In the first low steps `right |` is
+// missing. If isUntil is false, it unfolds left R[low,high] right, with | and & exchanged.
 func (builder *builder) boundedUntil(isUntil bool, left, right ref, bound Bound) (ref, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)

@@ -36,7 +36,7 @@ func (automaton *Automaton) WriteHOA(output io.Writer, names []string) error {
 	return out.Flush()
 }
 
-// writeState writes a state with its successors for each letter. numProps is the number of propositions.
+// writeState writes a state in the HOA format: its acceptance, and its transitions for each letter. numProps is the number of propositions.
 func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors [][]int, numProps int) {
 	fmt.Fprintf(out, "State: %d", number)
 	if automaton.Accepting(number) {
@@ -45,12 +45,12 @@ func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors
 	fmt.Fprintln(out)
 	for letter, targets := range successors {
 		for _, target := range targets {
-			fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), numProps), target)
+			fmt.Fprintf(out, "[%s] %d\n", letterLabel(uint64(letter), numProps), target)
 		}
 	}
 }
 
-// transitions returns the successors of every reachable state for each letter. It omits Rejected states.
+// transitions returns the successors of every reachable state, by state and by letter. It omits successors that are Rejected.
 func (automaton *Automaton) transitions(numLetters int) ([][][]int, error) {
 	var all [][][]int
 	for number := 0; number < automaton.NumStates(); number++ {
@@ -66,8 +66,8 @@ func (automaton *Automaton) transitions(numLetters int) ([][][]int, error) {
 	return all, nil
 }
 
-// successors returns the successors of a state for a letter. The automaton reads the letter in the state, or after
-// a jump. It omits Rejected states.
+// successors returns the successors of a state for a letter. The automaton can read the letter in the state, or jump first and then read
+// it. It omits successors that are Rejected.
 func (automaton *Automaton) successors(number int, letter uint64) ([]int, error) {
 	jumpTargets, err := automaton.Jumps(number)
 	if err != nil {
@@ -86,8 +86,8 @@ func (automaton *Automaton) successors(number int, letter uint64) ([]int, error)
 	return targets, nil
 }
 
-// label returns a letter in HOA's syntax, as a conjunction of a literal for each proposition.
-func label(letter uint64, numProps int) string {
+// letterLabel returns a letter in HOA's syntax: a conjunction with one literal for each proposition, such as 0&!1.
+func letterLabel(letter uint64, numProps int) string {
 	if numProps == 0 {
 		return "t"
 	}

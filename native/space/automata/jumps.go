@@ -48,7 +48,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 		}
 		for mask := range 1 << len(invariants) { // all sets Y
 			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
-				targets = diagram.insertMinimal(targets, target)
+				targets = diagram.insertTarget(targets, target)
 			}
 		}
 		if diagram.exceeded {
@@ -61,7 +61,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 // numSubsets returns the number of subsets of a set, or 2^20 if there are more.
 func numSubsets(set []int32) int { return 1 << min(len(set), 20) }
 
-// subset returns elements[i] for each bit i of mask with the value 1.
+// subset returns the elements that a bit mask selects: elements[i] if bit i of mask is 1.
 func subset(elements []int32, mask int) []int32 {
 	var selected []int32
 	for i, element := range elements {
@@ -77,7 +77,7 @@ func subset(elements []int32, mask int) []int32 {
 func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	candidates := map[int32]bool{}
 	for _, number := range diagram.support(formula) {
-		if operator := diagram.atoms[number]; operator.op == Until && operator.stable {
+		if operator := diagram.atoms[number]; operator.op == Until && operator.isStable {
 			candidates[number] = true
 		}
 	}
@@ -107,7 +107,7 @@ func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 	return sortedMembers(invariants)
 }
 
-// nestedAtoms returns the numbers of the atoms of formulas and of their operands, at any depth.
+// nestedAtoms returns the numbers of the atoms that occur in the formulas, also within the operands of other atoms.
 func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
@@ -134,9 +134,8 @@ func sortedMembers(set map[int32]bool) []int32 {
 	return members
 }
 
-// checkGuess returns the jump target of a guess. The guess is that exactly the eventualities of weaken hold
-// infinitely often, and that the given invariants hold from some letter on. weakenedFormula is the weakened
-// remaining formula. ok is false if no word fits the guess.
+// checkGuess returns the jump target for a guess about the rest of a word: exactly the eventualities in weaken hold infinitely often, and
+// the given invariants hold from some letter on. weakenedFormula is the weakened remaining formula. ok is false if no word fits the guess.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5.
 func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (target jumpTarget, ok bool) {
@@ -161,9 +160,9 @@ func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariant
 	return target, target.invariant != falseRef
 }
 
-// insertMinimal adds a target to a list, unless it implies a target in the list. It removes targets that imply the
-// new target.
-func (diagram *bdd) insertMinimal(targets []jumpTarget, target jumpTarget) []jumpTarget {
+// insertTarget adds a target to a list, unless the target implies another target of the list. It removes the targets that imply the new
+// one.
+func (diagram *bdd) insertTarget(targets []jumpTarget, target jumpTarget) []jumpTarget {
 	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(target, other) }) {
 		return targets
 	}
@@ -189,8 +188,7 @@ type weakening struct {
 	results       map[ref]ref
 }
 
-// apply returns the weakened formula. U becomes W in the given eventualities, and other eventualities become
-// false.
+// apply returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
 func (weaken *weakening) apply(formula ref) ref {
 	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) ref {
 		switch {
@@ -210,7 +208,7 @@ type strengthening struct {
 	results    map[ref]ref
 }
 
-// apply returns the strengthened formula. The given invariants become true, and W becomes U elsewhere.
+// apply returns a formula in which the given invariants become true, and W becomes U in all others.
 func (strengthen *strengthening) apply(formula ref) ref {
 	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) ref {
 		switch {
@@ -223,8 +221,8 @@ func (strengthen *strengthening) apply(formula ref) ref {
 	})
 }
 
-// substitute returns a formula after it has replaced each atom with U or W, at any depth. replacement returns the
-// new formula for an atom. results caches the new formulas.
+// substitute returns a formula in which each atom with U or W, at any depth, is replaced by the result of replacement for this atom.
+// results caches the new formulas.
 func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement func(number int32, operator atom) ref) ref {
 	node := diagram.nodes[formula]
 	if node.operators == 0 { // no U or W: nothing to replace

@@ -54,7 +54,7 @@ func (parity *Parity) Decided(number int) bool {
 	return class == Accepted || class == Rejected
 }
 
-// Step returns the state after a letter.
+// Step returns the number of the state after a letter. Bit i of the letter says whether proposition i holds. The error is ErrTooLarge.
 func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	from := parity.states[number]
 	initial, err := parity.automaton.Step(from.initial, letter)
@@ -70,19 +70,19 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the number of the state with a state of the initial part and some runs of the accepting part. It
-// removes rejected and duplicate runs, and adds runs that jump now. Run i signals the odd priority 2i+1 if it ends, and
-// the even priority 2i+2 if it is accepting. The priority of the state is the least of these.
+// nextState returns the number of the state with the given state of the initial part and the given runs of the accepting part. It removes
+// rejected and duplicate runs, and adds a run for each jump that is possible now. The priority of the state is the least of these: 2i+1 if
+// run i ends, 2i+2 if run i is accepting.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:
-		return parity.addState(parityState{initial: initial, priority: 0})
+		return parity.stateNumberOf(parityState{initial: initial, priority: 0})
 	case Rejected:
-		return parity.addState(parityState{initial: initial, priority: 1})
+		return parity.stateNumberOf(parityState{initial: initial, priority: 1})
 	}
 	next := parityState{initial: initial, priority: 2*len(runs) + 1}
 	for i, run := range runs {
-		hasEnded := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
+		hasEnded := parity.automaton.Class(run) == Rejected || parity.containsSameFuture(next.runs, run)
 		if hasEnded {
 			next.priority = min(next.priority, 2*i+1)
 			continue
@@ -97,27 +97,27 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 		return 0, err
 	}
 	for _, run := range jumps {
-		if !parity.follows(next.runs, run) {
+		if !parity.containsSameFuture(next.runs, run) {
 			next.runs = append(next.runs, run)
 		}
 	}
-	return parity.addState(next)
+	return parity.stateNumberOf(next)
 }
 
 // follows reports whether one of the runs accepts the same words from now on as another run.
-func (parity *Parity) follows(runs []int, other int) bool {
+func (parity *Parity) containsSameFuture(runs []int, other int) bool {
 	return slices.ContainsFunc(runs, func(run int) bool { return parity.future(run) == parity.future(other) })
 }
 
 // future returns the part of a state that determines which words are accepted from it.
 func (parity *Parity) future(number int) state {
 	future := parity.automaton.states[number]
-	future.allGoalsMet = false
+	future.areAllGoalsMet = false
 	return future
 }
 
-// addState returns the number of a state. It adds a new state.
-func (parity *Parity) addState(s parityState) (int, error) {
+// stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
+func (parity *Parity) stateNumberOf(s parityState) (int, error) {
 	key := fmt.Sprint(s)
 	if number, isKnown := parity.number[key]; isKnown {
 		return number, nil
