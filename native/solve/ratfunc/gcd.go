@@ -2,8 +2,8 @@ package ratfunc
 
 import "math/big"
 
-// gcd returns a common divisor of two nonzero polynomials, with a positive leading coefficient. It is the greatest common divisor unless the
-// heuristic fails.
+// gcd returns a common divisor of two nonzero polynomials, with a positive leading coefficient. It is the greatest common divisor, unless
+// heuristicGCD fails; then it is the greatest common monomial.
 func gcd(p, q polynomial) polynomial {
 	if p.isOne() || q.isOne() {
 		return polynomial{{oneMonomial(p), one}}

@@ -145,7 +145,7 @@ func (p polynomial) neg() polynomial {
 	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
-// mapCoefs applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
+// mapCoefficients applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
 func (p polynomial) mapCoefficients(f func(result, coefficient *big.Int) *big.Int) polynomial {
 	mapped := make(polynomial, len(p))
 	for i, original := range p {

@@ -109,7 +109,7 @@ type bernsteinForm struct {
 	coefficients []*big.Rat
 }
 
-// maxCoefs limits the coefficients of a bernsteinForm.
+// maxCoefficients limits the coefficients of a bernsteinForm.
 const maxCoefficients = 50_000
 
 // bernstein returns the Bernstein form of a polynomial on the box from low to high. It returns false if the form has too many coefficients.
@@ -210,7 +210,7 @@ func powersToBernstein(coefficients []*big.Rat) {
 	}
 }
 
-// noneOfSign reports whether no coefficient has the given sign.
+// hasNoneOfSign reports whether no coefficient has the given sign.
 func (form *bernsteinForm) hasNoneOfSign(sign int) bool {
 	for _, value := range form.coefficients {
 		if value.Sign() == sign {
@@ -220,7 +220,7 @@ func (form *bernsteinForm) hasNoneOfSign(sign int) bool {
 	return true
 }
 
-// allOfSign reports whether some coefficients have the given sign and all others are zero.
+// hasOnlySign reports whether some coefficients have the given sign and all others are zero.
 func (form *bernsteinForm) hasOnlySign(sign int) bool {
 	return form.hasNoneOfSign(-sign) && !form.hasNoneOfSign(sign)
 }

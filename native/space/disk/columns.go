@@ -58,20 +58,20 @@ const (
 	headerBytes = 8 * 17
 )
 
-// appendHeader appends the header of the chunk.
+// appendHeader appends the header of the chunk in its binary form: a magic number with the checksum, and the fields of the chunk.
 func (chunk *Chunk) appendHeader(data []byte) []byte {
 	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(chunk.checksum)<<32)
-	for _, number := range chunk.fields() {
+	for _, number := range chunk.integerFields() {
 		data = binary.LittleEndian.AppendUint64(data, uint64(*number))
 	}
-	for _, number := range chunk.numbers() {
+	for _, number := range chunk.floatFields() {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(*number))
 	}
 	return data
 }
 
 // fields returns the integers of the header.
-func (chunk *Chunk) fields() []*int64 {
+func (chunk *Chunk) integerFields() []*int64 {
 	return []*int64{
 		&chunk.First, &chunk.States, &chunk.Choices, &chunk.Transitions, &chunk.Deadlocks, &chunk.Overlaps, &chunk.Operands, &chunk.Weights,
 		&chunk.rangesSize, &chunk.weightsSize, &chunk.rowsSize,
@@ -79,11 +79,11 @@ func (chunk *Chunk) fields() []*int64 {
 }
 
 // numbers returns the other numbers of the header.
-func (chunk *Chunk) numbers() []*float64 {
+func (chunk *Chunk) floatFields() []*float64 {
 	return []*float64{&chunk.RelErr, &chunk.MinWeight, &chunk.MaxWeight, &chunk.Forward, &chunk.Backward}
 }
 
-// readHeader reads a header.
+// readHeader sets the fields of the chunk from a header in binary form. The error is errDamaged if the magic number is wrong.
 func (chunk *Chunk) readHeader(data []byte) error {
 	first := binary.LittleEndian.Uint64(data)
 	if uint32(first) != chunkMagic {
@@ -91,10 +91,10 @@ func (chunk *Chunk) readHeader(data []byte) error {
 	}
 	chunk.checksum = uint32(first >> 32)
 	data = data[8:]
-	for _, number := range chunk.fields() {
+	for _, number := range chunk.integerFields() {
 		*number, data = int64(binary.LittleEndian.Uint64(data)), data[8:]
 	}
-	for _, number := range chunk.numbers() {
+	for _, number := range chunk.floatFields() {
 		*number, data = math.Float64frombits(binary.LittleEndian.Uint64(data)), data[8:]
 	}
 	return nil
@@ -103,7 +103,7 @@ func (chunk *Chunk) readHeader(data []byte) error {
 // size returns the number of bytes of the parts.
 func (chunk *Chunk) size() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
 
-// openColumns opens a file of chunks and reads their headers.
+// openColumns opens the file of the transitions, and reads the header of each chunk.
 func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 	file, err := os.Open(dir.Path(files.File))
 	if err != nil {
@@ -122,13 +122,13 @@ func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 		}
 		chunk.offset = offset + headerBytes
 		offset = chunk.offset + chunk.size()
-		columns.add(chunk)
+		columns.addChunk(chunk)
 	}
 	return columns, nil
 }
 
-// add adds a chunk to the list and the totals.
-func (columns *Columns) add(chunk Chunk) {
+// addChunk appends a chunk to the list of chunks, and adds its numbers to the totals.
+func (columns *Columns) addChunk(chunk Chunk) {
 	columns.Chunks = append(columns.Chunks, chunk)
 	columns.States += chunk.States
 	columns.Choices += chunk.Choices
@@ -148,14 +148,14 @@ func (columns *Columns) Close() error { return columns.file.Close() }
 // describing another range.
 const rangeGap = 32
 
-// TargetRanges appends ranges that contain all targets of a chunk, in ascending order.
-func (columns *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
+// TargetRanges appends ranges of states that together contain all targets of a chunk. The ranges are disjoint and in ascending order.
+func (columns *Columns) TargetRanges(ranges []Range, chunk int) ([]Range, error) {
 	header := &columns.Chunks[chunk]
 	data := make([]byte, header.rangesSize)
 	if _, err := columns.file.ReadAt(data, header.offset); err != nil {
 		return nil, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
-	last := int64(0)
+	previousEnd := int64(0)
 	for len(data) > 0 {
 		gap, gapBytes := binary.Uvarint(data)
 		length, lengthBytes := binary.Uvarint(data[max(gapBytes, 0):])
@@ -163,20 +163,20 @@ func (columns *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
 			return nil, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 		}
 		data = data[gapBytes+lengthBytes:]
-		first := last + int64(gap)
-		last = first + int64(length)
-		dst = append(dst, Range{first, last})
+		first := previousEnd + int64(gap)
+		previousEnd = first + int64(length)
+		ranges = append(ranges, Range{first, previousEnd})
 	}
-	return dst, nil
+	return ranges, nil
 }
 
-// appendRanges encodes ranges. For each range it appends the distance to the range before, and the length.
+// appendRanges appends ranges in binary form. Each range has two numbers: its distance from the end of the previous range, and its length.
 func appendRanges(data []byte, ranges []Range) []byte {
-	last := int64(0)
+	previousEnd := int64(0)
 	for _, current := range ranges {
-		data = binary.AppendUvarint(data, uint64(current.First-last))
+		data = binary.AppendUvarint(data, uint64(current.First-previousEnd))
 		data = binary.AppendUvarint(data, uint64(current.End-current.First))
-		last = current.End
+		previousEnd = current.End
 	}
 	return data
 }
@@ -190,7 +190,7 @@ type Rows struct {
 	Weights  []float64
 }
 
-// Reserve empties the rows and reserves memory for the rows of some chunks.
+// Reserve removes all rows, and reserves memory for the rows of the given chunks.
 func (rows *Rows) Reserve(chunks []Chunk) {
 	var states, operands, weights int64
 	for i := range chunks {
@@ -204,8 +204,8 @@ func (rows *Rows) Reserve(chunks []Chunk) {
 // MemoryOf returns the number of bytes of the rows of a chunk.
 func (chunk *Chunk) MemoryOf() int64 { return 4*chunk.States + 8*chunk.Operands + 8*chunk.Weights }
 
-// AppendRows appends the rows of a chunk to rows. It reads them with the given buffer and returns the buffer for
-// the next call.
+// AppendRows reads the rows of a chunk and appends them to rows. It uses buffer as scratch memory, and returns the buffer for the next
+// call.
 func (columns *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
 	header := &columns.Chunks[chunk]
 	size := header.weightsSize + header.rowsSize
@@ -217,10 +217,10 @@ func (columns *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte
 		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 	}
 	decoder := rowDecoder{rows: rows}
-	if err := decoder.weights(buffer[:header.weightsSize]); err != nil {
+	if err := decoder.decodeDistributions(buffer[:header.weightsSize]); err != nil {
 		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
-	if err := decoder.decode(buffer[header.weightsSize:], int(header.States)); err != nil {
+	if err := decoder.decodeRows(buffer[header.weightsSize:], int(header.States)); err != nil {
 		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	return buffer, nil
@@ -238,8 +238,9 @@ type rowDecoder struct {
 // distribution has the position of its weights in Rows.Weights.
 type distribution struct{ first, length int64 }
 
-// weights decodes the distributions of a chunk. A distribution is a list of weights.
-func (decoder *rowDecoder) weights(data []byte) error {
+// decodeDistributions decodes the distributions of a chunk, and appends their weights to rows.Weights. Each distribution is stored as its
+// length and its weights.
+func (decoder *rowDecoder) decodeDistributions(data []byte) error {
 	for len(data) > 0 {
 		length, size := binary.Uvarint(data)
 		if size <= 0 || uint64(len(data)-size) < 8*length {
@@ -258,8 +259,8 @@ func (decoder *rowDecoder) weights(data []byte) error {
 // maxTemplates is the number of rows of a chunk that get a number, to which later states refer.
 const maxTemplates = 1 << 12
 
-// decode decodes the rows of some states. A row is new, or equal to an earlier row.
-func (decoder *rowDecoder) decode(data []byte, numStates int) error {
+// decodeRows decodes the rows of numStates states. Each row is either stored itself, or as the number of an equal earlier row.
+func (decoder *rowDecoder) decodeRows(data []byte, numStates int) error {
 	for range numStates {
 		code, size := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
 		if size <= 0 || code > uint64(len(decoder.templates)) {
@@ -283,7 +284,7 @@ func (decoder *rowDecoder) decode(data []byte, numStates int) error {
 	return nil
 }
 
-// decodeRow decodes a row. It returns the data after the row.
+// decodeRow decodes one row and appends it to rows.Operands. It returns the data after the row.
 func (decoder *rowDecoder) decodeRow(data []byte) ([]byte, error) {
 	numChoices, size := binary.Uvarint(data)
 	if size <= 0 {

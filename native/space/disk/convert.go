@@ -19,7 +19,8 @@ import (
 // defaultChunkBlocks is the number of blocks of States of a chunk.
 const defaultChunkBlocks = 256
 
-// Convert writes the transitions of all states to a file. It continues the work of an earlier process.
+// Convert computes the transitions of all states and writes them to a file. If an earlier process was interrupted, it continues the work of
+// that process.
 func (space *Space) Convert(ctx context.Context) (*Columns, error) {
 	files := space.Directory.Manifest().Columns
 	if files == nil {
@@ -42,7 +43,7 @@ func (space *Space) chunkStates() int {
 	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(space.States.numBlocks())/8), 1))
 }
 
-// convert writes the chunks that are not yet in files.
+// convert appends the missing chunks to the file of the transitions. Several workers make the chunks, which are written in order.
 func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 	file, err := os.OpenFile(space.Directory.Path(files.File), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -59,14 +60,14 @@ func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 		Space: space, files: files, out: output{space.Directory, file},
 		committed: time.Now(), started: time.Now(), startedAt: files.States,
 	}
-	conversion.turn = sync.NewCond(&conversion.mu)
+	conversion.nextChanged = sync.NewCond(&conversion.mu)
 	conversion.next = files.numChunks(files.States)
 	tasks := newTasks(files.numChunks(space.States.Count))
 	tasks.next = conversion.next
 	var wg sync.WaitGroup
 	for _, fork := range space.forks {
 		worker := newChunkMaker(conversion, fork)
-		wg.Go(func() { worker.work(ctx, tasks) })
+		wg.Go(func() { worker.makeChunks(ctx, tasks) })
 	}
 	wg.Wait()
 	if tasks.err != nil {
@@ -85,24 +86,24 @@ func (files *ColumnFiles) numChunks(states int64) int {
 // conversion writes the chunks of several workers in order.
 type conversion struct {
 	*Space
-	mu        sync.Mutex
-	turn      *sync.Cond
-	next      int  // the chunk to be written next
-	stopped   bool // a worker failed, so that no further chunk is written
-	files     ColumnFiles
-	out       output
-	committed time.Time
-	started   time.Time
-	startedAt int64
+	mu          sync.Mutex
+	nextChanged *sync.Cond
+	next        int  // the chunk to be written next
+	stopped     bool // a worker failed, so that no further chunk is written
+	files       ColumnFiles
+	out         output
+	committed   time.Time
+	started     time.Time
+	startedAt   int64
 }
 
-// write waits until all earlier chunks are written, and writes a chunk. makeErr is the error of making the chunk. After
-// an error it stops all workers.
-func (conversion *conversion) write(worker *chunkMaker, chunk int, makeErr error) error {
+// writeInOrder waits until all earlier chunks are written, and then writes the record of the worker. makeErr is the error that occurred
+// when the chunk was made. After any error, all workers stop.
+func (conversion *conversion) writeInOrder(worker *chunkMaker, chunk int, makeErr error) error {
 	conversion.mu.Lock()
 	defer conversion.mu.Unlock()
 	for conversion.next != chunk && !conversion.stopped {
-		conversion.turn.Wait()
+		conversion.nextChanged.Wait()
 	}
 	hasTurn, err := conversion.next == chunk, makeErr
 	if hasTurn && err == nil {
@@ -110,14 +111,14 @@ func (conversion *conversion) write(worker *chunkMaker, chunk int, makeErr error
 	}
 	if !hasTurn || err != nil {
 		conversion.stopped = true
-		conversion.turn.Broadcast()
+		conversion.nextChanged.Broadcast()
 		return err
 	}
 	conversion.next++
 	conversion.files.Size += int64(len(worker.record))
 	conversion.files.States += worker.header.States
 	conversion.Directory.Expect(conversion.files.Size / conversion.files.States * (conversion.States.Count - conversion.files.States))
-	conversion.turn.Broadcast()
+	conversion.nextChanged.Broadcast()
 	if time.Since(conversion.committed) < conversion.opts.Interval {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (conversion *conversion) stop() {
 	conversion.mu.Lock()
 	defer conversion.mu.Unlock()
 	conversion.stopped = true
-	conversion.turn.Broadcast()
+	conversion.nextChanged.Broadcast()
 }
 
 // commit records the chunks in the manifest.
@@ -149,7 +150,7 @@ func (conversion *conversion) commitAfterError() error {
 	return nil
 }
 
-// report reports the number of converted states.
+// report calls Options.Progress with the number of states whose transitions are written.
 func (conversion *conversion) report() {
 	if conversion.opts.Progress == nil {
 		return
@@ -176,28 +177,28 @@ type chunkMaker struct {
 	targetIDs     []uint32 // of each transition
 	allWeights    []float64
 
-	weights       []byte // the encoded distributions
-	distributionN map[string]uint32
-	templates     map[string]uint64
-	row           []byte
-	rows          []byte
-	ranges        []Range
-	record        []byte
+	weights             []byte // the encoded distributions
+	distributionNumbers map[string]uint32
+	templates           map[string]uint64
+	row                 []byte
+	rows                []byte
+	ranges              []Range
+	record              []byte
 }
 
 // newChunkMaker returns a maker of chunks that expands states with fork.
 func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
 		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words},
-		distributionN: map[string]uint32{}, templates: map[string]uint64{},
+		distributionNumbers: map[string]uint32{}, templates: map[string]uint64{},
 	}
 }
 
-// work makes and writes chunks until there are no more tasks, or one fails.
-func (maker *chunkMaker) work(ctx context.Context, tasks *tasks) {
+// makeChunks makes and writes chunks until no task is left, or until a task fails.
+func (maker *chunkMaker) makeChunks(ctx context.Context, tasks *tasks) {
 	tasks.run(ctx, func(task int) error {
-		makeErr := maker.make(ctx, task)
-		if err := maker.write(maker, task, makeErr); err != nil {
+		makeErr := maker.makeChunk(ctx, task)
+		if err := maker.writeInOrder(maker, task, makeErr); err != nil {
 			return err
 		}
 		return ctx.Err()
@@ -210,8 +211,8 @@ func (maker *chunkMaker) work(ctx context.Context, tasks *tasks) {
 // statesPerExpansion is the number of states that are expanded at once.
 const statesPerExpansion = 512
 
-// make makes a chunk and stores it in record.
-func (maker *chunkMaker) make(ctx context.Context, chunk int) error {
+// makeChunk computes the transitions of the states of a chunk. It stores the chunk in binary form in maker.record.
+func (maker *chunkMaker) makeChunk(ctx context.Context, chunk int) error {
 	blocks := maker.files.ChunkStates / setBlock
 	cursor := maker.States.NewCursor()
 	var err error
@@ -227,29 +228,29 @@ func (maker *chunkMaker) make(ctx context.Context, chunk int) error {
 		if rows.RangeErr != nil {
 			return rows.RangeErr
 		}
-		maker.collect(rows)
+		maker.addRows(rows)
 	}
-	if err := maker.targets.resolve(maker.States.NewCursor()); err != nil {
+	if err := maker.targets.findRanks(maker.States.NewCursor()); err != nil {
 		return err
 	}
 	maker.encodeRows()
-	maker.finish()
+	maker.assembleRecord()
 	return nil
 }
 
-// reset empties the maker, for a chunk with the given first state.
+// reset prepares the maker for a new chunk. first is the number of the first state of the chunk.
 func (maker *chunkMaker) reset(first int64) {
 	maker.header = Chunk{First: first, States: int64(len(maker.states) / maker.words), MinWeight: 1, MaxWeight: 1}
 	maker.targets.reset()
 	maker.choices, maker.transitions = maker.choices[:0], maker.transitions[:0]
 	maker.distributions, maker.targetIDs = maker.distributions[:0], maker.targetIDs[:0]
 	maker.weights, maker.rows, maker.allWeights = maker.weights[:0], maker.rows[:0], maker.allWeights[:0]
-	clear(maker.distributionN)
+	clear(maker.distributionNumbers)
 	clear(maker.templates)
 }
 
-// collect adds the rows of some states to the chunk.
-func (maker *chunkMaker) collect(rows *explicit.SuccessorRows) {
+// addRows adds the rows of some states to the chunk, and updates its totals.
+func (maker *chunkMaker) addRows(rows *explicit.SuccessorRows) {
 	maker.header.RelErr = max(maker.header.RelErr, rows.RelErr)
 	maker.header.Overlaps += int64(rows.Overlaps)
 	maker.header.Choices += int64(len(rows.Transitions))
@@ -270,20 +271,20 @@ func (maker *chunkMaker) collect(rows *explicit.SuccessorRows) {
 		weights = weights[numTransitions:]
 	}
 	for i := 0; i < len(rows.Targets); i += maker.words {
-		maker.targetIDs = append(maker.targetIDs, maker.targets.id(rows.Targets[i:i+maker.words]))
+		maker.targetIDs = append(maker.targetIDs, maker.targets.numberOf(rows.Targets[i:i+maker.words]))
 	}
 }
 
-// distributionNumber returns the number of a distribution in the chunk. It adds a new distribution.
+// distributionNumber returns the number of a distribution in the chunk, and adds the distribution if it is new.
 func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
 	maker.row = binary.AppendUvarint(maker.row[:0], uint64(len(weights)))
 	for _, weight := range weights {
 		maker.row = binary.LittleEndian.AppendUint64(maker.row, math.Float64bits(weight))
 	}
-	number, isKnown := maker.distributionN[string(maker.row)]
+	number, isKnown := maker.distributionNumbers[string(maker.row)]
 	if !isKnown {
-		number = uint32(len(maker.distributionN))
-		maker.distributionN[string(maker.row)] = number
+		number = uint32(len(maker.distributionNumbers))
+		maker.distributionNumbers[string(maker.row)] = number
 		maker.weights = append(maker.weights, maker.row...)
 		maker.header.Weights += int64(len(weights))
 		for _, weight := range weights {
@@ -293,13 +294,14 @@ func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
 	return number
 }
 
-// encodeRows encodes the rows of all states. A row that equals an earlier one is stored as the number of that row.
+// encodeRows appends the rows of all states of the chunk to maker.rows in binary form. If an earlier row is equal, it appends the number of
+// that row instead.
 func (maker *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
 	for state, numChoices := range maker.choices {
 		source := maker.header.First + int64(state)
 		maker.row = binary.AppendUvarint(maker.row[:0], uint64(numChoices))
-		operands := int64(1)
+		numOperands := int64(1)
 		for range numChoices {
 			maker.row = binary.AppendUvarint(maker.row, uint64(maker.distributions[choice]))
 			numTransitions := int(maker.transitions[choice])
@@ -307,15 +309,16 @@ func (maker *chunkMaker) encodeRows() {
 				maker.encodeTransition(transition, source)
 				transition++
 			}
-			operands += 2 + int64(numTransitions)
+			numOperands += 2 + int64(numTransitions)
 			choice++
 		}
-		maker.storeRow(operands)
+		maker.storeRow(numOperands)
 	}
 }
 
-// storeRow appends row to rows, or the number of an equal earlier row. operands is the number of its operands in memory.
-func (maker *chunkMaker) storeRow(operands int64) {
+// storeRow appends maker.row to maker.rows, or the number of an equal earlier row. numOperands is the number of operands of the row in
+// Rows.
+func (maker *chunkMaker) storeRow(numOperands int64) {
 	number, isKnown := maker.templates[string(maker.row)]
 	if isKnown {
 		maker.rows = binary.AppendUvarint(maker.rows, number)
@@ -325,10 +328,10 @@ func (maker *chunkMaker) storeRow(operands int64) {
 		maker.templates[string(maker.row)] = uint64(len(maker.templates)) + 1
 	}
 	maker.rows = append(append(maker.rows, 0), maker.row...)
-	maker.header.Operands += operands
+	maker.header.Operands += numOperands
 }
 
-// encodeTransition appends a transition to the row of a state. It adds the weight to the totals of the chunk.
+// encodeTransition appends a transition to the row of a state. It adds the weight to the header's totals of transitions to other chunks.
 func (maker *chunkMaker) encodeTransition(transition int, state int64) {
 	target := maker.targets.ranks[maker.targetIDs[transition]]
 	switch {
@@ -341,7 +344,7 @@ func (maker *chunkMaker) encodeTransition(transition int, state int64) {
 }
 
 // finish assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
-func (maker *chunkMaker) finish() {
+func (maker *chunkMaker) assembleRecord() {
 	maker.ranges = joinRanges(maker.ranges[:0], maker.targets.sortedRanks, rangeGap)
 	ranges := appendRanges(nil, maker.ranges)
 	maker.header.rangesSize, maker.header.weightsSize, maker.header.rowsSize = int64(len(ranges)), int64(len(maker.weights)), int64(len(maker.rows))
@@ -350,17 +353,17 @@ func (maker *chunkMaker) finish() {
 	maker.record = append(append(append(maker.record, ranges...), maker.weights...), maker.rows...)
 }
 
-// joinRanges appends ranges that contain some ascending numbers of states. Numbers that differ by at most gap are
-// in the same range.
-func joinRanges(dst []Range, numbers []int64, gap int64) []Range {
+// joinRanges appends ranges that contain the given ascending numbers of states. Two successive numbers with fewer than about gap numbers
+// between them are in the same range.
+func joinRanges(ranges []Range, numbers []int64, gap int64) []Range {
 	for _, number := range numbers {
-		if n := len(dst); n > 0 && number-dst[n-1].End < gap {
-			dst[n-1].End = number + 1
+		if n := len(ranges); n > 0 && number-ranges[n-1].End < gap {
+			ranges[n-1].End = number + 1
 			continue
 		}
-		dst = append(dst, Range{number, number + 1})
+		ranges = append(ranges, Range{number, number + 1})
 	}
-	return dst
+	return ranges
 }
 
 // targetTable gives the distinct targets of a chunk small numbers.
@@ -386,9 +389,9 @@ func (table *targetTable) reset() {
 	clear(table.slots)
 }
 
-// id returns the number of a target. It adds a new target.
-func (table *targetTable) id(key []uint64) uint32 {
-	slot, id := table.find(key)
+// numberOf returns the number of a target, and adds the target if it is new.
+func (table *targetTable) numberOf(key []uint64) uint32 {
+	slot, id := table.findSlot(key)
 	if id != 0 {
 		return id - 1
 	}
@@ -401,8 +404,8 @@ func (table *targetTable) id(key []uint64) uint32 {
 	return uint32(count)
 }
 
-// find returns the slot of a key and its content. The content is 0 if the key is new.
-func (table *targetTable) find(key []uint64) (slot int, content uint32) {
+// findSlot returns the slot of a key in the hash table, and the content of the slot. The content is 0 if the key is not in the table.
+func (table *targetTable) findSlot(key []uint64) (slot int, content uint32) {
 	mask := len(table.slots) - 1
 	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {
 		content = table.slots[slot]
@@ -420,14 +423,14 @@ func (table *targetTable) find(key []uint64) (slot int, content uint32) {
 func (table *targetTable) grow() {
 	table.slots = make([]uint32, 2*len(table.slots))
 	for i := 0; i < len(table.keys); i += table.words {
-		slot, _ := table.find(table.keys[i : i+table.words])
+		slot, _ := table.findSlot(table.keys[i : i+table.words])
 		table.slots[slot] = uint32(i/table.words) + 1
 	}
 }
 
-// resolve finds the ranks of all targets in the set of states. It sorts the targets, because a cursor finds
-// ascending keys.
-func (table *targetTable) resolve(cursor *Cursor) error {
+// findRanks finds the rank of each target in the set of all states. It sorts the targets, because a cursor can only find keys in ascending
+// order.
+func (table *targetTable) findRanks(cursor *Cursor) error {
 	count := len(table.keys) / table.words
 	if cap(table.ranks) < count {
 		table.ranks = make([]int64, count+count/4)

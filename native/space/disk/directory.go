@@ -77,8 +77,8 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("the disk of %q is full: at least %d more bytes were needed, beside %d bytes in use there; nothing is lost, and the same command goes on when there is space", e.Dir, e.Need, e.Used)
 }
 
-// OpenDirectory opens or creates the directory of a model. An existing directory must be empty, or have states of
-// the same model.
+// OpenDirectory opens the directory of a model, and creates it if it does not exist. An existing directory must be empty, or have states of
+// the same model. Only one process can have it open.
 func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	if err := dir.Commit(func(*Manifest) {}); err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return dir, dir.sweep()
+	return dir, dir.removeUnlisted()
 }
 
-// readManifest reads the manifest of a directory. It returns a new manifest if the directory is empty. A manifest
-// of another model is an error.
+// readManifest reads the manifest of the directory. If the directory is empty, it returns a new manifest. The error is an *OtherModelError
+// if the manifest is for another model.
 func (dir *Directory) readManifest(model, digest string) (Manifest, error) {
 	manifest := Manifest{Version: formatVersion, Model: model, Digest: digest}
 	text, err := os.ReadFile(dir.Path(manifestName))
@@ -122,7 +122,7 @@ func (dir *Directory) readManifest(model, digest string) (Manifest, error) {
 	return manifest, err
 }
 
-// checkEmpty returns an error if a directory has files. The file of the lock may be there.
+// checkEmpty returns an error if a directory contains files. It ignores the lock file and files that were written only in part.
 func checkEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -158,8 +158,8 @@ func (dir *Directory) Manifest() Manifest {
 	return dir.manifest
 }
 
-// Commit changes the manifest, writes it, and then removes the obsolete files. After an error the manifest on the
-// disk is unchanged.
+// Commit changes the manifest, writes it to the disk, and then removes the obsolete files. If the manifest cannot be written, the manifest
+// on the disk stays unchanged.
 func (dir *Directory) Commit(change func(*Manifest)) error {
 	dir.mu.Lock()
 	defer dir.mu.Unlock()
@@ -196,8 +196,8 @@ func (dir *Directory) newName(kind string) string {
 	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, dir.manifest.Next)
 }
 
-// sweep removes the files that are not in the manifest, and counts the bytes of the other files.
-func (dir *Directory) sweep() error {
+// removeUnlisted removes the data files that are not in the manifest, and counts the bytes of the other data files.
+func (dir *Directory) removeUnlisted() error {
 	text, err := json.Marshal(&dir.manifest)
 	if err != nil {
 		return err
@@ -208,15 +208,16 @@ func (dir *Directory) sweep() error {
 	}
 	for _, entry := range entries {
 		isListed := strings.Contains(string(text), `"`+entry.Name()+`"`)
-		if err := dir.sweepEntry(entry, isListed); err != nil {
+		if err := dir.removeOrCount(entry, isListed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweepEntry removes a file that the manifest does not list, or counts its bytes. It ignores files with other names.
-func (dir *Directory) sweepEntry(entry fs.DirEntry, isListed bool) error {
+// removeOrCount removes a data file if the manifest does not list it; otherwise it counts its bytes. It ignores files that are no data
+// files.
+func (dir *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
 	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
 	switch {
 	case atomicfile.IsPart(entry.Name()), isData && !isListed:
@@ -246,7 +247,7 @@ type output struct {
 	file *os.File
 }
 
-// Write implements io.Writer. It counts the written bytes. A full disk is a *FullError.
+// Write implements io.Writer, and counts the written bytes. The error is a *FullError if the disk is full or the quota is exceeded.
 func (out output) Write(data []byte) (int, error) {
 	if quota := out.dir.quota; quota > 0 && out.dir.used.Load()+int64(len(data)) > quota {
 		return 0, out.dir.fullError(int64(len(data)))
@@ -273,7 +274,7 @@ func (dir *Directory) fullError(missing int64) *FullError {
 	return &FullError{Dir: dir.path, Need: max(missing, dir.need.Load()), Used: dir.used.Load()}
 }
 
-// remove removes a file and subtracts its size from the used bytes. A missing file is not an error.
+// remove removes a file and subtracts its size from the number of used bytes. It does nothing if the file does not exist.
 func (dir *Directory) remove(name string) error {
 	info, err := os.Stat(dir.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,11 +32,11 @@ func randomKeys(r *rand.Rand, count int, layout *layout) []uint64 {
 	var keys []uint64
 	for range count {
 		for word := range layout.words {
-			value := r.Uint64() >> r.IntN(64-int(layout.unused[word]))
+			value := r.Uint64() >> r.IntN(64-int(layout.unusedBits[word]))
 			if word+1 < layout.words {
 				value = uint64(r.IntN(3))
 			}
-			keys = append(keys, value<<layout.unused[word])
+			keys = append(keys, value<<layout.unusedBits[word])
 		}
 	}
 	return append(keys, keys[:count/3*layout.words]...)

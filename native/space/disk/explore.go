@@ -62,7 +62,7 @@ type Space struct {
 	reporting  sync.Mutex
 }
 
-// NewSpace prepares the exploration of a model in a directory.
+// NewSpace prepares the exploration of a model in a directory. The caller must close the space.
 func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Options) (*Space, error) {
 	successors, fallback, err := explicit.NewSuccessors(ctx, model, opts.Explicit)
 	if err != nil {
@@ -82,7 +82,7 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 	return space, nil
 }
 
-// Close closes the files and releases the memory of the compiled model.
+// Close closes the files of the space and releases the memory of the compiled model.
 func (space *Space) Close() error {
 	errs := []error{space.successors.Close()}
 	for _, fork := range space.forks {
@@ -109,7 +109,7 @@ type explorer struct {
 	startedAt int64 // the number of states when this process began
 }
 
-// Explore finds all reachable states, and sets States. It continues the work of an earlier process.
+// Explore finds all reachable states and sets space.States. If an earlier process was interrupted, it continues the work of that process.
 func (space *Space) Explore(ctx context.Context) error {
 	search := &explorer{Space: space, ctx: ctx, words: space.Packing.Words, committed: time.Now(), started: time.Now()}
 	defer search.close()
@@ -128,7 +128,7 @@ func (space *Space) Explore(ctx context.Context) error {
 			return search.withCounts(err)
 		}
 	}
-	return search.finish()
+	return search.mergeAll()
 }
 
 // withCounts adds the numbers of states and layers to an error of the context.
@@ -144,13 +144,13 @@ func (search *explorer) withCounts(err error) error {
 // start resumes the exploration of an earlier process, or begins a new one if recorded is nil.
 func (search *explorer) start(recorded *Exploration) error {
 	if recorded == nil {
-		return search.begin()
+		return search.startAtInitialStates()
 	}
 	return search.resume(recorded)
 }
 
-// begin makes the initial states the first layer.
-func (search *explorer) begin() error {
+// startAtInitialStates begins an exploration: the initial states are the first layer.
+func (search *explorer) startAtInitialStates() error {
 	initial, err := search.Model.InitialStates(search.ctx)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (search *explorer) begin() error {
 		keys = append(keys, packed...)
 	}
 	keys, _ = sortKeys(keys, nil, search.words)
-	first, err := search.write(&memoryRun{keys, search.words})
+	first, err := search.writeSet(&memoryRun{keys, search.words})
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (search *explorer) begin() error {
 	return nil
 }
 
-// resume opens the files of an earlier process.
+// resume opens the sets of states that an earlier process recorded.
 func (search *explorer) resume(recorded *Exploration) error {
 	search.state = *recorded
 	for _, name := range recorded.Known {
@@ -201,8 +201,8 @@ func (search *explorer) close() {
 	}
 }
 
-// write writes the keys of a source to a new set. It checks the context from time to time.
-func (search *explorer) write(source keySource) (*Set, error) {
+// writeSet writes all keys of a source to a new set. It checks the context from time to time. After an error it removes the file.
+func (search *explorer) writeSet(source keySource) (*Set, error) {
 	writer, err := newSetWriter(search.Directory, search.layout)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (search *explorer) write(source keySource) (*Set, error) {
 			err = errors.Join(search.ctx.Err(), writer.err)
 		}
 		if err != nil {
-			return nil, errors.Join(err, writer.abandon())
+			return nil, errors.Join(err, writer.removeFile())
 		}
 		if key == nil {
 			return writer.finish()
@@ -222,13 +222,13 @@ func (search *explorer) write(source keySource) (*Set, error) {
 	}
 }
 
-// expandLayer expands the states of the frontier. Their new successors become the next frontier.
+// expandLayer expands the states of the frontier. Their successors that were unknown before become the next frontier.
 func (search *explorer) expandLayer() error {
 	runs, err := search.expandFrontier()
 	if err != nil {
 		return err
 	}
-	next, err := search.writeNew(runs)
+	next, err := search.writeUnknownKeys(runs)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (search *explorer) expandLayer() error {
 	search.state.Expanded += old.Count
 	search.state.Found += next.Count
 	if !slices.Contains(search.known, old) {
-		search.drop(old)
+		search.markObsolete(old)
 	}
 	if next.Count == 0 {
 		return nil
@@ -248,17 +248,16 @@ func (search *explorer) expandLayer() error {
 		return err
 	}
 	search.report()
-	return search.commit(false)
+	return search.recordProgress(false)
 }
 
 // drop says that a set is not needed any more.
-func (search *explorer) drop(set *Set) {
+func (search *explorer) markObsolete(set *Set) {
 	_ = set.Close() // only read
 	search.Directory.Obsolete(set.Name)
 }
 
-// mergeKnown merges the last sets of known states. Then each set is at least factor times as large as the next
-// set.
+// mergeKnown merges the newest sets of known states, so that each set is at least factor times as large as the next one.
 func (search *explorer) mergeKnown(factor int64) error {
 	first := len(search.known) - 1
 	total := search.known[first].Count
@@ -269,7 +268,7 @@ func (search *explorer) mergeKnown(factor int64) error {
 	return search.mergeKnownFrom(first)
 }
 
-// mergeKnownFrom merges the sets of known states from index first on.
+// mergeKnownFrom merges the sets of known states with the indices first, first+1 and so on into one set.
 func (search *explorer) mergeKnownFrom(first int) error {
 	if first == len(search.known)-1 {
 		return nil
@@ -282,21 +281,21 @@ func (search *explorer) mergeKnownFrom(first int) error {
 	if err != nil {
 		return err
 	}
-	set, err := search.write(merged)
+	set, err := search.writeSet(merged)
 	if err != nil {
 		return err
 	}
 	for _, old := range search.known[first:] {
 		if old != search.frontier {
-			search.drop(old)
+			search.markObsolete(old)
 		}
 	}
 	search.known = append(search.known[:first], set)
 	return nil
 }
 
-// commit records the progress in the manifest, if the last record is old enough or isFinal is set.
-func (search *explorer) commit(isFinal bool) error {
+// recordProgress writes the state of the exploration to the manifest, if isFinal is set or the last record is old enough.
+func (search *explorer) recordProgress(isFinal bool) error {
 	if !isFinal && time.Since(search.committed) < search.opts.Interval {
 		return nil
 	}
@@ -314,19 +313,19 @@ func (search *explorer) commit(isFinal bool) error {
 	return err
 }
 
-// finish merges all sets into the set of all states.
-func (search *explorer) finish() error {
-	search.drop(search.frontier) // it is empty
+// mergeAll ends the exploration: it merges all sets of known states into search.States, and records that the exploration is done.
+func (search *explorer) mergeAll() error {
+	search.markObsolete(search.frontier) // it is empty
 	search.frontier = nil
 	if err := search.mergeKnownFrom(0); err != nil {
 		return err
 	}
 	search.state.Done = true
 	search.States = search.known[0]
-	return search.commit(true)
+	return search.recordProgress(true)
 }
 
-// report reports the number of states.
+// report calls Options.Progress with the number of states that were found, at most ten times a second.
 func (search *explorer) report() {
 	now := time.Now()
 	if search.opts.Progress == nil || now.Sub(search.reported) < 100*time.Millisecond {
@@ -343,8 +342,7 @@ func (search *explorer) report() {
 // blocksPerTask is the number of blocks of a set that a worker expands at once.
 const blocksPerTask = 2
 
-// expandFrontier expands the states of the frontier in several goroutines. It returns sorted runs of their
-// successors.
+// expandFrontier expands the states of the frontier in several goroutines. It returns their successors as sorted runs.
 func (search *explorer) expandFrontier() ([]keySource, error) {
 	if search.collected == nil {
 		search.collected = search.newCollectors(len(search.forks))
@@ -360,7 +358,7 @@ func (search *explorer) expandFrontier() ([]keySource, error) {
 		return nil, err
 	}
 	for _, collector := range search.collected {
-		wg.Go(collector.sort)
+		wg.Go(collector.sortBuffer)
 	}
 	wg.Wait()
 	var runs []keySource
@@ -370,7 +368,7 @@ func (search *explorer) expandFrontier() ([]keySource, error) {
 	return runs, nil
 }
 
-// newCollectors returns a collector for each worker. The buffers of all collectors take half of Options.Memory.
+// newCollectors returns one collector of keys for each worker. The buffers of all collectors together take half of Options.Memory.
 func (search *explorer) newCollectors(numWorkers int) []*runCollector {
 	// A collector has two buffers. The other half of the memory is for caches, indexes and garbage.
 	const partsOfMemory = 4
@@ -391,7 +389,7 @@ type frontierWorker struct {
 	states    []uint64 // the buffer for the states of a task
 }
 
-// expand expands the states of a task, and collects their successors.
+// expand expands the states of one task, and adds their successors to the collector.
 func (worker *frontierWorker) expand(task int) (err error) {
 	if worker.states, err = worker.cursor.Range(worker.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
 		return err
@@ -400,7 +398,7 @@ func (worker *frontierWorker) expand(task int) (err error) {
 	if err != nil {
 		return err
 	}
-	return worker.collector.add(rows.Targets)
+	return worker.collector.addKeys(rows.Targets)
 }
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
@@ -415,10 +413,10 @@ type tasks struct {
 // newTasks returns tasks with numbers below total.
 func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
 
-// run executes tasks until there are no more, or one fails.
+// run takes tasks and executes them, until no task is left or a task fails. Several goroutines can call it.
 func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 	for {
-		task, ok := tasks.take()
+		task, ok := tasks.takeNext()
 		if !ok {
 			return
 		}
@@ -434,7 +432,7 @@ func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 }
 
 // take returns the next task. ok is false if there are no more, or one has failed.
-func (tasks *tasks) take() (task int, ok bool) {
+func (tasks *tasks) takeNext() (task int, ok bool) {
 	tasks.mu.Lock()
 	defer tasks.mu.Unlock()
 	task = tasks.next
@@ -479,9 +477,9 @@ func newRunCollector(search *explorer, capacity int) *runCollector {
 	return &runCollector{search: search, capacity: capacity, recent: make([]uint64, recentKeys*search.words)}
 }
 
-// add adds keys to the buffer, except for keys that were added recently. If the buffer is full of distinct keys,
-// it writes them to a sorted run.
-func (collector *runCollector) add(keys []uint64) error {
+// addKeys adds keys to the buffer, except for keys that it has added recently. If the buffer is full of distinct keys, it writes them to a
+// file as a sorted run.
+func (collector *runCollector) addKeys(keys []uint64) error {
 	words := collector.search.words
 	for i := 0; i < len(keys); i += words {
 		key := keys[i : i+words]
@@ -502,7 +500,7 @@ func (collector *runCollector) add(keys []uint64) error {
 	if len(collector.buffer) < collector.capacity*words/2 { // enough space is left for more keys
 		return nil
 	}
-	run, err := collector.search.write(&memoryRun{collector.buffer, words})
+	run, err := collector.search.writeSet(&memoryRun{collector.buffer, words})
 	if err != nil {
 		return err
 	}
@@ -512,7 +510,7 @@ func (collector *runCollector) add(keys []uint64) error {
 }
 
 // sort sorts the keys in the buffer.
-func (collector *runCollector) sort() {
+func (collector *runCollector) sortBuffer() {
 	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.words)
 }
 
@@ -525,7 +523,7 @@ func (collector *runCollector) runs() []keySource {
 	return runs
 }
 
-// reset empties the collector and removes its files.
+// reset empties the buffer and removes the files of the collector.
 func (collector *runCollector) reset() error {
 	collector.buffer = collector.buffer[:0]
 	clear(collector.recent)
@@ -540,8 +538,8 @@ func (collector *runCollector) reset() error {
 // keysPerBatch is the number of keys that the merger hands on at once.
 const keysPerBatch = 4096
 
-// writeNew writes the unknown keys of sorted runs to a new set. It removes the runs.
-func (search *explorer) writeNew(runs []keySource) (*Set, error) {
+// writeUnknownKeys merges sorted runs, and writes the keys that are in no known set to a new set. It removes the runs.
+func (search *explorer) writeUnknownKeys(runs []keySource) (*Set, error) {
 	merged, err := newMerger(runs, search.words)
 	if err != nil {
 		return nil, err
@@ -556,7 +554,7 @@ func (search *explorer) writeNew(runs []keySource) (*Set, error) {
 	for _, set := range search.known {
 		filter.known = append(filter.known, set.NewCursor())
 	}
-	set, err := search.write(filter)
+	set, err := search.writeSet(filter)
 	if err != nil {
 		return nil, err
 	}
@@ -578,7 +576,7 @@ type batchSource struct {
 	err     error // of the source; valid when batches is closed
 }
 
-// fill sends batches of keys of a source until there are no more, or the context ends.
+// fill reads keys from a source and sends them in batches, until there are no more keys or the context ends.
 func (batches *batchSource) fill(ctx context.Context, source keySource) {
 	defer close(batches.batches)
 	for {
@@ -609,7 +607,7 @@ func (batches *batchSource) emptyBatch() []uint64 {
 	}
 }
 
-// readBatch appends keys of a source to a batch until it has maxLength words, or there are no more keys.
+// readBatch appends keys of a source to a batch, until the batch has maxLength words or there are no more keys.
 func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error) {
 	for len(batch) < maxLength {
 		key, err := source.Next()
@@ -631,7 +629,7 @@ func (batches *batchSource) Next() ([]uint64, error) {
 	return key, nil
 }
 
-// nextBatch gives back the current batch for reuse, and receives the next batch. It returns false if there is none.
+// nextBatch returns the memory of the current batch for reuse, and receives the next batch. It returns false if there is none.
 func (batches *batchSource) nextBatch() (ok bool) {
 	if batches.batch != nil {
 		select {
@@ -650,7 +648,7 @@ type unknownKeys struct {
 	known  []*Cursor
 }
 
-// Next implements keySource. It skips known keys.
+// Next implements keySource. It returns the next key of the source that is in no known set.
 func (unknown *unknownKeys) Next() ([]uint64, error) {
 	for {
 		key, err := unknown.source.Next()

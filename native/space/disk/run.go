@@ -9,20 +9,20 @@ const digitBits = 11
 // other buffer.
 func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
 	sorted, newScratch = sortRecords(keys, scratch, words, words)
-	return withoutRepetitions(sorted, words), newScratch
+	return removeDuplicates(sorted, words), newScratch
 }
 
-// sortRecords sorts records by their first words, with a radix sort. size is the number of words of a record. It
-// returns the sorted records and the other buffer. Each of them may use the memory of each argument.
+// sortRecords sorts records by their first words with a radix sort. size is the number of words of a record, and words the number of words
+// to compare. It returns the sorted records and a scratch buffer; both may use the memory of either argument.
 func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch []uint64) {
 	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
 	for word := words - 1; word >= 0; word-- {
-		varying := uint64(0) // the bits that are not the same in all records
+		varyingBits := uint64(0) // the bits that are not the same in all records
 		for i := word; i < len(records); i += size {
-			varying |= records[i] ^ records[word]
+			varyingBits |= records[i] ^ records[word]
 		}
 		for shift := 0; shift < 64; shift += digitBits {
-			if varying>>shift&(1<<digitBits-1) != 0 {
+			if varyingBits>>shift&(1<<digitBits-1) != 0 {
 				sortByDigit(scratch, records, size, word, shift)
 				records, scratch = scratch, records
 			}
@@ -31,8 +31,8 @@ func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch
 	return records, scratch
 }
 
-// sortByDigit writes records to dst, in the order of a digit of one word. It is a stable counting sort. size is
-// the number of words of a record.
+// sortByDigit copies records to dst in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
+// sort. size is the number of words of a record.
 func sortByDigit(dst, records []uint64, size, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1
@@ -59,8 +59,8 @@ func sortByDigit(dst, records []uint64, size, word, shift int) {
 	}
 }
 
-// withoutRepetitions removes duplicates from sorted keys, in place.
-func withoutRepetitions(keys []uint64, words int) []uint64 {
+// removeDuplicates removes repeated keys from sorted keys, in place. words is the number of words of a key.
+func removeDuplicates(keys []uint64, words int) []uint64 {
 	if words == 1 {
 		return slices.Compact(keys)
 	}
@@ -110,7 +110,7 @@ type mergeEntry struct {
 	source keySource
 }
 
-// newMerger returns a merger of sorted sources.
+// newMerger returns a merger of sources that yield their keys in ascending order. It reads the first key of each source.
 func newMerger(sources []keySource, words int) (*merger, error) {
 	merger := &merger{words: words, last: make([]uint64, words)}
 	for _, source := range sources {
@@ -123,12 +123,12 @@ func newMerger(sources []keySource, words int) (*merger, error) {
 		}
 	}
 	for i := len(merger.heap)/2 - 1; i >= 0; i-- {
-		merger.sink(i)
+		merger.siftDown(i)
 	}
 	return merger, nil
 }
 
-// Next implements keySource. It skips keys that equal the key before.
+// Next implements keySource. It returns the next key that differs from the key before.
 func (merger *merger) Next() ([]uint64, error) {
 	for len(merger.heap) > 0 {
 		least := &merger.heap[0]
@@ -148,7 +148,7 @@ func (merger *merger) Next() ([]uint64, error) {
 		} else {
 			least.key = key
 		}
-		merger.sink(0)
+		merger.siftDown(0)
 		if isNew {
 			return merger.last, nil
 		}
@@ -156,8 +156,8 @@ func (merger *merger) Next() ([]uint64, error) {
 	return nil, nil
 }
 
-// sink moves entry i down to its position in the heap.
-func (merger *merger) sink(i int) {
+// siftDown moves entry i of the heap down until no child is less.
+func (merger *merger) siftDown(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(merger.heap) {
@@ -174,8 +174,7 @@ func (merger *merger) sink(i int) {
 	}
 }
 
-// hashKey returns a hash of a key. The hash of the key of zeros is 0. All bits of the hash depend on all bits of
-// the key.
+// hashKey returns a hash of a key. If all words of the key are 0, the hash is 0.
 //
 // Source: the finalizer of MurmurHash3 (Appleby 2011).
 func hashKey(key []uint64) uint64 {

@@ -42,25 +42,25 @@ type Set struct {
 // layout says what keys look like: how many words they have, and how many of the lowest bits of each word are zero in all keys. Those bits
 // are not stored.
 type layout struct {
-	words  int
-	unused []uint
+	words      int
+	unusedBits []uint
 }
 
-// newLayout returns the layout of the packed states of a model.
+// newLayout returns the layout of the packed states of a model: the number of words, and the number of unused low bits of each word.
 func newLayout(packing *compile.Packing) *layout {
-	result := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
-	for word := range result.unused {
-		result.unused[word] = 63
+	result := &layout{words: packing.Words, unusedBits: make([]uint, packing.Words)}
+	for word := range result.unusedBits {
+		result.unusedBits[word] = 63
 	}
 	for _, field := range packing.Fields {
 		if field.Mask != 0 {
-			result.unused[field.Word] = min(result.unused[field.Word], field.Shift)
+			result.unusedBits[field.Word] = min(result.unusedBits[field.Word], field.Shift)
 		}
 	}
 	return result
 }
 
-// openSet opens the file of a set of keys.
+// openSet opens the file of a set of keys and reads its index.
 func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 	file, err := os.Open(dir.Path(name))
 	if err != nil {
@@ -73,7 +73,7 @@ func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 	return set, nil
 }
 
-// readIndex reads the footer and the index of a set's file.
+// readIndex reads the footer and the index of a set's file, and returns the set.
 func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	words := layout.words
 	info, err := file.Stat()
@@ -127,8 +127,8 @@ func (set *Set) numBlocks() int { return len(set.offsets) - 1 }
 // first returns the first key of a block.
 func (set *Set) first(block int) []uint64 { return set.firsts[block*set.words : (block+1)*set.words] }
 
-// blockOf returns the last block with a first key of at most key. It searches from block from on, and returns this
-// block if there is none.
+// blockOf returns the last block whose first key is at most key. It searches from the block with the number from on, and returns from if
+// there is no such block.
 func (set *Set) blockOf(key []uint64, from int) int {
 	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1
@@ -168,10 +168,10 @@ func (set *Set) NewCursor() *Cursor {
 	return &Cursor{set: set, block: -1, keys: make([]uint64, 0, setBlock*set.words)}
 }
 
-// load decodes a block.
-func (cursor *Cursor) load(block int) error {
+// loadBlock reads and decodes a block of keys. The next key of the cursor becomes the first one of the block.
+func (cursor *Cursor) loadBlock(block int) error {
 	set := cursor.set
-	data, err := cursor.read(set.offsets[block], set.offsets[block+1])
+	data, err := cursor.readBytes(set.offsets[block], set.offsets[block+1])
 	if err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
@@ -184,8 +184,9 @@ func (cursor *Cursor) load(block int) error {
 	return nil
 }
 
-// read returns the bytes of the file from start to end. It reads a larger window, so the next blocks need no reading.
-func (cursor *Cursor) read(start, end int64) ([]byte, error) {
+// readBytes returns the bytes of the file from offset start to offset end. It reads a larger window of the file, so that the next calls
+// need not read.
+func (cursor *Cursor) readBytes(start, end int64) ([]byte, error) {
 	isInWindow := start >= cursor.windowStart && end <= cursor.windowStart+int64(len(cursor.window))
 	if !isInWindow {
 		size := min(max(windowBytes, end-start), cursor.set.offsets[cursor.set.numBlocks()]-start)
@@ -202,12 +203,13 @@ func (cursor *Cursor) read(start, end int64) ([]byte, error) {
 // errDamaged says that the content of a file cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
 
-// decodeKeys decodes count keys and appends them to keys, which must have a key already. Each key is stored relative to the one before: a byte with
-// the number of leading words that are equal, the difference of the next word, and the other words. The unused low bits of a word are left out.
+// decodeKeys decodes count keys and appends them to keys, which must not be empty. Each key is stored relative to the previous one: the
+// number of equal words at the start (one byte), the difference of the next word, and all later words. The unused low bits of a word are
+// not stored.
 func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
 	words := layout.words
 	if words == 1 {
-		return decodeWords(keys, data, count, layout.unused[0])
+		return decodeWords(keys, data, count, layout.unusedBits[0])
 	}
 	for range count {
 		last := keys[len(keys)-words:]
@@ -223,7 +225,7 @@ func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint6
 				return nil, errDamaged
 			}
 			data = data[size:]
-			value <<= layout.unused[word]
+			value <<= layout.unusedBits[word]
 			if word == equal {
 				value += last[word]
 			}
@@ -233,16 +235,17 @@ func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint6
 	return keys, nil
 }
 
-// decodeWords decodes count keys of one word and appends them to keys. The lowest bits of a key are unused.
+// decodeWords decodes count keys of one word and appends them to keys, which must not be empty. Each key is stored as its difference to the
+// previous key, minus 1. The unused low bits are not stored.
 func decodeWords(keys []uint64, data []byte, count int, unused uint) ([]uint64, error) {
 	last := keys[len(keys)-1]
 	for range count {
-		delta, size := shortUvarint(data)
+		difference, size := shortUvarint(data)
 		if size <= 0 {
 			return nil, errDamaged
 		}
 		data = data[size:]
-		last += (delta + 1) << unused
+		last += (difference + 1) << unused
 		keys = append(keys, last)
 	}
 	return keys, nil
@@ -263,7 +266,7 @@ func (cursor *Cursor) Next() ([]uint64, error) {
 		if cursor.block+1 >= cursor.set.numBlocks() {
 			return nil, nil
 		}
-		if err := cursor.load(cursor.block + 1); err != nil {
+		if err := cursor.loadBlock(cursor.block + 1); err != nil {
 			return nil, err
 		}
 	}
@@ -272,18 +275,18 @@ func (cursor *Cursor) Next() ([]uint64, error) {
 	return key, nil
 }
 
-// Range appends the keys of the blocks from first to end-1 to dst.
-func (cursor *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
+// Range appends the keys of the blocks first to end-1 to the slice keys.
+func (cursor *Cursor) Range(keys []uint64, first, end int) ([]uint64, error) {
 	for block := first; block < min(end, cursor.set.numBlocks()); block++ {
-		if err := cursor.load(block); err != nil {
+		if err := cursor.loadBlock(block); err != nil {
 			return nil, err
 		}
-		dst = append(dst, cursor.keys...)
+		keys = append(keys, cursor.keys...)
 	}
-	return dst, nil
+	return keys, nil
 }
 
-// Find returns the rank of a key in the set, if it is there. Keys must be looked up in ascending order.
+// Find returns the rank of a key in the set. ok is false if the set does not contain the key. Successive calls must have ascending keys.
 func (cursor *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
 	if cursor.set.Count == 0 {
 		return 0, false, nil
@@ -299,7 +302,7 @@ func (cursor *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
 	return int64(cursor.block)*setBlock + int64(cursor.pos), ok, nil
 }
 
-// loadBlockOf decodes the block that can contain a key, unless it is decoded already.
+// loadBlockOf loads the block that can contain a key, unless it is loaded already.
 func (cursor *Cursor) loadBlockOf(key []uint64) error {
 	block := max(cursor.block, 0)
 	if block+1 < cursor.set.numBlocks() && compareKeys(cursor.set.first(block+1), key) <= 0 {
@@ -308,10 +311,10 @@ func (cursor *Cursor) loadBlockOf(key []uint64) error {
 	if block == cursor.block {
 		return nil
 	}
-	return cursor.load(block)
+	return cursor.loadBlock(block)
 }
 
-// advanceToKey advances in the block to the first key of at least wanted. It reports whether they are equal.
+// advanceToKey moves the cursor within its block to the first key that is at least wanted. It reports whether this key equals wanted.
 func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
 	words := cursor.set.words
 	for cursor.pos*words < len(cursor.keys) {
@@ -350,7 +353,7 @@ type setWriter struct {
 	buffer  []byte
 }
 
-// newSetWriter creates a file with a new name for a set.
+// newSetWriter creates a file with a new name, and returns a writer that writes a set to it.
 func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	name := dir.newName("set")
 	file, err := dir.create(name)
@@ -363,14 +366,14 @@ func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	}, nil
 }
 
-// add appends a key. It must be greater than the key before.
+// add appends a key to the set. Keys must be added in ascending order.
 func (writer *setWriter) add(key []uint64) {
 	switch {
 	case writer.count%setBlock == 0:
 		writer.firsts = append(writer.firsts, key...)
 		writer.offsets = append(writer.offsets, writer.size)
 	case writer.words == 1:
-		writer.writeNumber((key[0]-writer.last[0])>>writer.unused[0] - 1)
+		writer.writeNumber((key[0]-writer.last[0])>>writer.unusedBits[0] - 1)
 	default:
 		writer.write(writer.appendDifference(writer.buffer[:0], key))
 	}
@@ -378,22 +381,22 @@ func (writer *setWriter) add(key []uint64) {
 	writer.count++
 }
 
-// appendDifference encodes the difference of a key to the key before. It appends the number of equal words at the
-// start, the difference of the next word, and all later words.
+// appendDifference appends a key in the form that decodeKeys reads, relative to the previous key: the number of equal words at the start,
+// the difference of the next word, and all later words.
 func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
 	equal := 0
 	for key[equal] == writer.last[equal] {
 		equal++
 	}
 	data = append(data, byte(equal))
-	data = binary.AppendUvarint(data, (key[equal]-writer.last[equal])>>writer.unused[equal])
+	data = binary.AppendUvarint(data, (key[equal]-writer.last[equal])>>writer.unusedBits[equal])
 	for i := equal + 1; i < writer.words; i++ {
-		data = binary.AppendUvarint(data, key[i]>>writer.unused[i])
+		data = binary.AppendUvarint(data, key[i]>>writer.unusedBits[i])
 	}
 	return data
 }
 
-// writeNumber appends a number to the file. Most numbers need one byte.
+// writeNumber writes a number in the variable-length encoding of encoding/binary. It is fast for numbers of one byte.
 func (writer *setWriter) writeNumber(number uint64) {
 	if number >= 0x80 {
 		writer.write(binary.AppendUvarint(writer.buffer[:0], number))
@@ -413,7 +416,7 @@ func (writer *setWriter) write(data []byte) {
 	}
 }
 
-// finish writes the index and the footer, and returns the set. After an error it removes the file.
+// finish writes the index and the footer, and returns the set. If a write has failed, it removes the file and returns the error.
 func (writer *setWriter) finish() (*Set, error) {
 	indexStart := writer.size
 	writer.writeIndex()
@@ -424,7 +427,7 @@ func (writer *setWriter) finish() (*Set, error) {
 	binary.LittleEndian.PutUint64(footer[16:], uint64(indexStart))
 	writer.write(footer[:])
 	if err := errors.Join(writer.err, writer.out.Flush()); err != nil {
-		return nil, errors.Join(err, writer.abandon())
+		return nil, errors.Join(err, writer.removeFile())
 	}
 	return &Set{
 		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout,
@@ -443,6 +446,6 @@ func (writer *setWriter) writeIndex() {
 }
 
 // abandon removes the file.
-func (writer *setWriter) abandon() error {
+func (writer *setWriter) removeFile() error {
 	return errors.Join(writer.file.Close(), writer.dir.remove(writer.name))
 }

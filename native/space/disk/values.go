@@ -32,8 +32,8 @@ const (
 // Marker returns the mark of a state.
 type Marker func(state []int32) (Mark, error)
 
-// WriteMarks writes the marks of all states to a new file, and returns the name of the file. newMarker returns a
-// function for one goroutine.
+// WriteMarks computes the marks of all states in several goroutines, and writes them to a new file. It returns the name of the file.
+// newMarker returns the function that one goroutine uses to compute marks.
 func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
 	name = space.Directory.newName("marks")
 	file, err := space.Directory.create(name)
@@ -49,7 +49,7 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 			return "", errors.Join(err, file.Close())
 		}
 		writer := &markWriter{Space: space, file: file, marker: marker, cursor: space.States.NewCursor(), state: make([]int32, len(space.Packing.Fields))}
-		wg.Go(func() { tasks.run(ctx, writer.write) })
+		wg.Go(func() { tasks.run(ctx, writer.writeMarks) })
 	}
 	wg.Wait()
 	if err := errors.Join(tasks.err, file.Close()); err != nil {
@@ -76,8 +76,8 @@ type markWriter struct {
 	marks  []byte   // the buffer for their encoded marks
 }
 
-// write writes the marks of the states of a task.
-func (writer *markWriter) write(task int) (err error) {
+// writeMarks computes the marks of the states of one task, and writes them to the file.
+func (writer *markWriter) writeMarks(task int) (err error) {
 	if writer.keys, err = writer.cursor.Range(writer.keys[:0], task*blocksPerMarkTask, (task+1)*blocksPerMarkTask); err != nil {
 		return err
 	}
@@ -142,33 +142,33 @@ func (dir *Directory) Open(name string) (*File, error) {
 // Close closes the file.
 func (file *File) Close() error { return file.file.Close() }
 
-// Marks reads the marks of the states from first on. It fills dst.
-func (file *File) Marks(dst []Mark, first int64) error {
+// Marks reads the marks of len(marks) states, from the state with number first on.
+func (file *File) Marks(marks []Mark, first int64) error {
 	start := first / marksPerByte
-	size := int((first+int64(len(dst))+marksPerByte-1)/marksPerByte - start)
+	size := int((first+int64(len(marks))+marksPerByte-1)/marksPerByte - start)
 	data := make([]byte, size)
 	if _, err := file.file.ReadAt(data, start); err != nil {
 		return fmt.Errorf("read %s: %w", file.file.Name(), err)
 	}
-	for i := range dst {
+	for i := range marks {
 		position := first + int64(i)
-		dst[i] = Mark(data[position/marksPerByte-start] >> (position % marksPerByte * markBits) & markMask)
+		marks[i] = Mark(data[position/marksPerByte-start] >> (position % marksPerByte * markBits) & markMask)
 	}
 	return nil
 }
 
-// Values reads the values from index first on. It fills dst.
-func (file *File) Values(dst []float64, first int64) error {
-	if len(dst) == 0 {
+// Values reads len(values) numbers, from index first on.
+func (file *File) Values(values []float64, first int64) error {
+	if len(values) == 0 {
 		return nil
 	}
-	data := bytesOf(dst)
+	data := bytesOf(values)
 	if _, err := file.file.ReadAt(data, 8*first); err != nil {
 		return fmt.Errorf("read %s: %w", file.file.Name(), err)
 	}
 	if !littleEndian {
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		for i := range values {
+			values[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func bytesOf(values []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }
 
-// WriteValues writes values to a new file, and returns the name of the file.
+// WriteValues writes values to a new file, and returns its name. After an error it removes the file.
 func (dir *Directory) WriteValues(values []float64) (name string, err error) {
 	name = dir.newName("values")
 	file, err := dir.create(name)
@@ -205,7 +205,7 @@ func appendLittleEndian(data []byte, values []float64) []byte {
 	return data
 }
 
-// writeValues writes values in little-endian order, in blocks.
+// writeValues writes values as little-endian float64 numbers.
 func writeValues(out output, values []float64) error {
 	const blockLength = 1 << 17
 	var buffer []byte

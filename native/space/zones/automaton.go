@@ -83,7 +83,7 @@ func (e *TimelockError) Error() string {
 	return fmt.Sprintf("found the state %s, in which time cannot pass and no command is enabled", e.State)
 }
 
-// newAutomaton returns an automaton without locations.
+// newAutomaton compiles the model of a timed automaton. The automaton has no locations yet; they are added when they are found.
 func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	compiled, err := compile.Compile(timed.Locations, compile.Options{})
 	if err != nil {
@@ -101,7 +101,8 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	return created, nil
 }
 
-// locationAt returns the location with the discrete variables of a state. It adds a new location.
+// locationAt returns the location with the discrete variables of a state, and adds the location if it is new. The clocks of the state are
+// ignored.
 func (automaton *automaton) locationAt(state []int32) (*location, error) {
 	state = slices.Clone(state)
 	for _, slot := range automaton.Clocks {
@@ -121,7 +122,7 @@ func (automaton *automaton) locationAt(state []int32) (*location, error) {
 }
 
 // in returns the constraints of a location. They are valid until the next call.
-func (automaton *automaton) in(location *location) *constraints {
+func (automaton *automaton) constraintsIn(location *location) *constraints {
 	automaton.constraint.state = location.state
 	return &automaton.constraint
 }
@@ -130,13 +131,13 @@ func (automaton *automaton) in(location *location) *constraints {
 // valuations.
 func (automaton *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
 	if condition == nil {
-		return automaton.in(location).all(), nil
+		return automaton.constraintsIn(location).all(), nil
 	}
-	result, err := automaton.in(location).valuations(condition, true)
+	result, err := automaton.constraintsIn(location).valuations(condition, true)
 	return result, automaton.modelError(location, err)
 }
 
-// modelError adds the location to an error of an evaluation.
+// modelError adds the description of a location to the error of an evaluation. It returns other errors unchanged.
 func (automaton *automaton) modelError(location *location, err error) error {
 	if evaluation, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{
@@ -157,9 +158,10 @@ func (automaton *automaton) locationText(location *location) string {
 	return automaton.text(location, zone.All(automaton.constraint.clocks))
 }
 
-// addInvariant computes the invariant of a location. An invariant that is not convex is an error.
+// addInvariant computes the clock valuations that satisfy all invariants of a location. They must be convex, otherwise the error is a
+// *compile.UnsupportedError.
 func (automaton *automaton) addInvariant(location *location) error {
-	invariant := automaton.in(location).all()
+	invariant := automaton.constraintsIn(location).all()
 	for i := range automaton.Source.Modules {
 		condition := automaton.Source.Modules[i].Invariant
 		if condition == nil {
@@ -186,7 +188,8 @@ func (automaton *automaton) addInvariant(location *location) error {
 	return nil
 }
 
-// addTransitions adds the transitions of a location, without their branches. It also computes the live states.
+// addTransitions adds the transitions of a location, without their branches. It also computes the valuations from which a command can
+// become enabled or time can pass for ever.
 func (automaton *automaton) addTransitions(location *location) error {
 	enabled, err := automaton.expander.Enabled(location.state)
 	if err != nil {
@@ -208,9 +211,9 @@ func (automaton *automaton) addTransitions(location *location) error {
 	return nil
 }
 
-// guard returns the valuations in which all of some commands are enabled.
+// guard returns the clock valuations of a location that satisfy the guards of all given commands.
 func (automaton *automaton) guard(location *location, commands []compile.CommandRef) (zone.Federation, error) {
-	guard := automaton.in(location).all()
+	guard := automaton.constraintsIn(location).all()
 	for _, ref := range commands {
 		valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
 		if err != nil {
@@ -221,8 +224,8 @@ func (automaton *automaton) guard(location *location, commands []compile.Command
 	return guard, nil
 }
 
-// addBranches computes the branches of a transition. It adds the locations that they lead to.
-func (automaton *automaton) addBranches(transition *transition) error {
+// setBranches sets the branches of a transition, and adds the locations that they lead to.
+func (automaton *automaton) setBranches(transition *transition) error {
 	if transition.choice.branches == nil {
 		if err := automaton.combineUpdates(transition.from, transition.choice); err != nil {
 			return automaton.modelError(transition.from, err)
@@ -235,8 +238,8 @@ func (automaton *automaton) addBranches(transition *transition) error {
 	return nil
 }
 
-// combineUpdates computes the branches of a combination of commands. Each combination of one update per command
-// gives a branch.
+// combineUpdates computes the branches of a combination of commands. Each combination of one update per command is a branch; its weight is
+// the product of the weights of the updates.
 func (automaton *automaton) combineUpdates(location *location, combined *choice) error {
 	if _, err := automaton.expander.Enabled(location.state); err != nil { // Apply uses the state of the last call of Enabled
 		return err
@@ -253,7 +256,7 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 	var branches []branch
 	var targets [][]int32
 	updates := make([]int, len(weights)) // the selected update of each command
-	for hasNext := true; hasNext; hasNext = next(updates, weights) {
+	for hasNext := true; hasNext; hasNext = nextCombination(updates, weights) {
 		product := multiplySelected(weights, updates)
 		if product.float == 0 {
 			continue
@@ -261,15 +264,15 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 		if err := automaton.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		branches = append(branches, branch{weight: product.exact, float: product.float, sets: automaton.settings(target)})
+		branches = append(branches, branch{weight: product.exact, float: product.float, sets: automaton.clockSettings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
 	combined.branches = branches
 	return automaton.setTargets(branches, targets)
 }
 
-// setTargets sets the location that each branch leads to. It must come after all calls of Apply, because it
-// changes the state of the expander.
+// setTargets sets the location that each branch leads to. targets has the discrete variables after each branch. It changes the state of the
+// expander, so it must be called after all calls of Apply.
 func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
 		to, err := automaton.locationAt(targets[i])
@@ -291,8 +294,8 @@ func multiplySelected(weights [][]weight, updates []int) weight {
 	return product
 }
 
-// settings returns the clocks that an update sets, with their values. target is the state after the update.
-func (automaton *automaton) settings(target []int32) []setting {
+// clockSettings returns the clocks that an update sets, with their new values. target is the state after the update.
+func (automaton *automaton) clockSettings(target []int32) []setting {
 	var sets []setting
 	for i, slot := range automaton.Clocks {
 		if target[slot] != digital.NotSet {
@@ -302,8 +305,9 @@ func (automaton *automaton) settings(target []int32) []setting {
 	return sets
 }
 
-// next advances to the next combination of one update per command. It returns false after the last combination.
-func next(updates []int, weights [][]weight) bool {
+// nextCombination advances to the next combination of one update per command. updates[i] is the update of command i, which has
+// len(weights[i]) updates. It returns false after the last combination.
+func nextCombination(updates []int, weights [][]weight) bool {
 	for i := range updates {
 		updates[i]++
 		if updates[i] < len(weights[i]) {
@@ -329,7 +333,8 @@ func (left weight) times(other weight) weight {
 	return product
 }
 
-// weights returns the probabilities of a command's updates. They are fractions only if their exact sum is one.
+// weights returns the probabilities of a command's updates in a location. They have fractions only if the exact probabilities sum to one.
+// It returns an error if a probability is wrong.
 func (automaton *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
@@ -374,7 +379,7 @@ func (automaton *automaton) initial() (*location, error) {
 	return automaton.locationAt(state)
 }
 
-// text describes the states of a location with a zone, such as (l=1,x=2). It omits the relations between clocks.
+// text describes the states of a location whose clocks are in a zone, such as (l=1,x=2). It omits differences between clocks.
 func (automaton *automaton) text(location *location, z zone.Zone) string {
 	var parts []string
 	for slot, variable := range automaton.Source.Vars {

@@ -6,25 +6,25 @@ import (
 	"tilecheck/internal/zone"
 )
 
-// surelyAvoiding returns the greatest set of states from which some scheduler surely avoids bad states until it
-// reaches the target, or for ever. The result has the valuations of each location, and includes the target.
+// surelyAvoiding returns the states from which some scheduler surely avoids the bad states, until it reaches the target or for ever. The
+// result has the valuations of each location, and includes the target. It is the greatest fixed point of avoidsFrom.
 func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
 	result := make([]zone.Federation, len(automaton.locations))
 	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
 	for _, location := range automaton.locations {
-		result[location.number] = automaton.onlyReached(location, automaton.in(location).all().Minus(bad[location.number]))
+		result[location.number] = automaton.reachedZones(location, automaton.constraintsIn(location).all().Minus(bad[location.number]))
 		waiting.add(location)
 	}
 	for len(waiting.locations) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		location := waiting.next()
+		location := waiting.takeFirst()
 		old := result[location.number]
 		if len(old) == 0 {
 			continue
 		}
-		avoiding := automaton.onlyReached(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
+		avoiding := automaton.reachedZones(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
 		isUnchanged := len(old.Minus(avoiding)) == 0
 		if isUnchanged {
 			continue
@@ -52,15 +52,15 @@ func (queue *locationQueue) add(location *location) {
 }
 
 // next removes the first location.
-func (queue *locationQueue) next() *location {
+func (queue *locationQueue) takeFirst() *location {
 	first := queue.locations[0]
 	queue.locations = queue.locations[1:]
 	queue.isWaiting[first.number] = false
 	return first
 }
 
-// onlyReached returns the zones of a federation that have a reachable state.
-func (automaton *automaton) onlyReached(location *location, federation zone.Federation) zone.Federation {
+// reachedZones returns the zones of a federation that contain a reachable state of the location.
+func (automaton *automaton) reachedZones(location *location, federation zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range federation {
 		if location.reached.Intersects(z) {
@@ -70,8 +70,8 @@ func (automaton *automaton) onlyReached(location *location, federation zone.Fede
 	return result
 }
 
-// avoidsFrom returns the states of a location that can avoid bad states. They wait for ever, or until the target,
-// or until a transition that leads only into avoiding states.
+// avoidsFrom returns the states of a location that can avoid bad states: they can wait for ever, or wait until the target, or wait until a
+// transition whose branches all lead to avoiding states. avoiding has the avoiding states of each location.
 func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range target {
@@ -82,20 +82,20 @@ func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Feder
 		if transition.branches == nil {
 			continue
 		}
-		for _, z := range transition.leadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
+		for _, z := range transition.valuationsLeadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
 			result = result.Union(location.beforeDelayAvoiding(z, bad))
 		}
 	}
 	return result
 }
 
-// leadingInto returns the valuations of from with all branches of a transition leading into given states. into has
-// the valuations of each location.
-func (transition *transition) leadingInto(into []zone.Federation, from zone.Federation) zone.Federation {
+// valuationsLeadingInto returns the valuations in from for which every branch of the transition leads into the target valuations. targets
+// has the target valuations of each location.
+func (transition *transition) valuationsLeadingInto(targets []zone.Federation, from zone.Federation) zone.Federation {
 	for i := range transition.branches {
 		branch := &transition.branches[i]
 		var before zone.Federation
-		for _, z := range into[branch.to.number] {
+		for _, z := range targets[branch.to.number] {
 			if valuations, ok := branch.before(z); ok {
 				before = before.Add(valuations)
 			}
@@ -105,7 +105,7 @@ func (transition *transition) leadingInto(into []zone.Federation, from zone.Fede
 	return from
 }
 
-// waitingForever returns the states of a location in which time can pass for ever without a bad state.
+// waitingForever returns the clock valuations of a location from which time can pass for ever without a bad state.
 func (location *location) waitingForever(bad zone.Federation) zone.Federation {
 	if len(location.invariant) == 0 {
 		return nil

@@ -30,7 +30,7 @@ type backward struct {
 type entry struct {
 	location *location
 	zone     zone.Zone
-	ways     []*firingZone
+	exits    []*firingZone
 	usedBy   []use
 	isSure   bool    // the target is reached surely
 	explored bool    // its predecessors are known
@@ -51,7 +51,7 @@ type firing struct {
 	guard      zone.Zone
 	arrivals   [][]option // by branch
 	zones      []*firingZone
-	zoneOf     map[string]*firingZone
+	zoneByKey  map[string]*firingZone
 }
 
 // arrival is a branch of a firing that leads to a location.
@@ -93,7 +93,7 @@ func (set branches) with(i int) branches {
 }
 
 // within reports whether the set is a subset of other.
-func (set branches) within(other branches) bool {
+func (set branches) isSubsetOf(other branches) bool {
 	for i, word := range set {
 		if word&^other[i] != 0 {
 			return false
@@ -102,8 +102,8 @@ func (set branches) within(other branches) bool {
 	return true
 }
 
-// newBackward prepares the backward search for a target without bad states before it. The two sets have the
-// valuations of each location, and are disjoint.
+// newBackward prepares the backward search for paths that reach the target without a bad state before. target and bad have the valuations
+// of each location, and are disjoint.
 func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
 	search := &backward{automaton: automaton, target: target, bad: bad}
 	numLocations := len(automaton.locations)
@@ -124,20 +124,22 @@ func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward
 	return search
 }
 
-// addFiring adds a transition with a guard, unless the guard is unreachable or within the target.
+// addFiring adds a transition with a convex guard to the search, unless no reachable state satisfies the guard or the target includes the
+// guard.
 func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	from := transition.from.number
 	if !transition.from.reached.Intersects(guard) || search.target[from].Includes(guard) {
 		return
 	}
-	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneOf: make(map[string]*firingZone)}
+	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneByKey: make(map[string]*firingZone)}
 	search.firings[from] = append(search.firings[from], firing)
 	for i, branch := range transition.branches {
 		search.incoming[branch.to.number] = append(search.incoming[branch.to.number], arrival{firing, i})
 	}
 }
 
-// search finds all symbolic states from which the target can be reached.
+// search finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
+// *explicit.LimitError if there are too many symbolic states, or the error of the context.
 func (search *backward) search(ctx context.Context) error {
 	for _, location := range search.locations {
 		for _, z := range search.target[location.number] {
@@ -156,11 +158,11 @@ func (search *backward) search(ctx context.Context) error {
 		if search.memory.exceeded(0) {
 			return search.memory.limitError(search.count, search.count-len(search.waiting))
 		}
-		next := search.next()
+		next := search.nextUnexplored()
 		switch {
 		case next != nil:
 			search.addPredecessors(next)
-		case !search.retry():
+		case !search.retryDominated():
 			return nil
 		}
 	}
@@ -172,19 +174,20 @@ func (search *backward) addPredecessors(e *entry) {
 	e.explored = true
 	search.explored[number] = append(search.explored[number], e)
 	for _, arrival := range search.incoming[number] {
-		search.arrive(arrival, e)
+		search.addArrival(arrival, e)
 	}
 }
 
-// next returns the entry with unknown predecessors and the greatest value. It returns nil if there is none.
-func (search *backward) next() *entry {
+// nextUnexplored returns the entry with the greatest value whose predecessors are not known yet, or nil if there is none. It skips
+// dominated entries.
+func (search *backward) nextUnexplored() *entry {
 	for len(search.waiting) > 0 {
 		first := search.waiting.pop()
-		if first.explored || search.isWithinSure(first) {
+		if first.explored || search.isIncludedInSure(first) {
 			continue
 		}
 		if dominator := search.dominating(first); dominator != nil {
-			search.leaveOut(dominator, first, func() { search.waiting.push(first) })
+			search.recordDomination(dominator, first, func() { search.waiting.push(first) })
 			continue
 		}
 		return first
@@ -193,13 +196,13 @@ func (search *backward) next() *entry {
 }
 
 // isWithinSure reports whether an entry is included in another entry that surely reaches the target.
-func (search *backward) isWithinSure(e *entry) bool {
+func (search *backward) isIncludedInSure(e *entry) bool {
 	return slices.ContainsFunc(search.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }
 
-// enter adds an entry of a location with a zone, and a way to leave it. The way is nil for the target. It ignores
-// an unreachable zone, and a zone within an entry that surely reaches the target.
-func (search *backward) enter(location *location, z zone.Zone, way *firingZone) {
+// enter adds an exit to the entry of a location with a zone, and adds the entry if it is new. The exit is nil if the zone belongs to the
+// target. It ignores an unreachable zone, and a zone that is part of an entry from which the target is surely reached.
+func (search *backward) enter(location *location, z zone.Zone, exit *firingZone) {
 	entered := search.entryOf[location.number][z.Key()]
 	if entered == nil {
 		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
@@ -208,17 +211,17 @@ func (search *backward) enter(location *location, z zone.Zone, way *firingZone) 
 		}
 		entered = search.newEntry(location, z)
 	}
-	if way != nil {
-		entered.ways = append(entered.ways, way)
-		way.entries = append(way.entries, entered)
-		search.increaseValue(entered, way.value)
+	if exit != nil {
+		entered.exits = append(entered.exits, exit)
+		exit.entries = append(exit.entries, entered)
+		search.increaseValue(entered, exit.value)
 	}
-	if way == nil || way.isSure {
+	if exit == nil || exit.isSure {
 		search.makeSure(entered)
 	}
 }
 
-// newEntry adds an entry of a location with a zone, without ways to leave it. Its predecessors will be explored.
+// newEntry adds an entry of a location with a zone. It has no exits yet, and its predecessors will be explored later.
 func (search *backward) newEntry(location *location, z zone.Zone) *entry {
 	added := &entry{location: location, zone: z, order: search.count}
 	search.entries[location.number] = append(search.entries[location.number], added)
@@ -229,7 +232,7 @@ func (search *backward) newEntry(location *location, z zone.Zone) *entry {
 	return added
 }
 
-// makeSure records that an entry surely reaches the target. It updates the firing zones that lead into the entry.
+// makeSure records that the target is surely reached from an entry. It updates the firing zones that lead into the entry.
 func (search *backward) makeSure(entry *entry) {
 	if entry.isSure {
 		return
@@ -242,7 +245,8 @@ func (search *backward) makeSure(entry *entry) {
 	}
 }
 
-// updateSure marks a firing zone as sure if every branch has an option that surely reaches the target.
+// updateSure marks a firing zone as sure if every branch can lead into an entry from which the target is surely reached. Then all entries
+// with this exit are sure, too.
 func (search *backward) updateSure(z *firingZone) {
 	if z.isSure {
 		return
@@ -258,8 +262,9 @@ func (search *backward) updateSure(z *firingZone) {
 	}
 }
 
-// arrive adds an entry as an option of a branch, with the valuations that lead into the entry.
-func (search *backward) arrive(arrival arrival, into *entry) {
+// addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. It adds the new firing zones
+// that the option makes possible. It skips an option that another option dominates.
+func (search *backward) addArrival(arrival arrival, into *entry) {
 	if search.memory.exceeded(0) { // search returns the error
 		return
 	}
@@ -274,7 +279,7 @@ func (search *backward) arrive(arrival arrival, into *entry) {
 	if better := slices.IndexFunc(firing.arrivals[branch], isBetter); better >= 0 {
 		dominator := firing.arrivals[branch][better].entry
 		if !dominator.isSure {
-			search.leaveOut(dominator, into, func() { search.arrive(arrival, into) })
+			search.recordDomination(dominator, into, func() { search.addArrival(arrival, into) })
 		}
 		return
 	}
@@ -289,12 +294,12 @@ func (search *backward) arrive(arrival arrival, into *entry) {
 	earlier := firing.zones
 	search.addZone(firing, added.zone, onlyBranch)
 	for _, old := range earlier {
-		search.intersect(old, added, branch)
+		search.addIntersections(old, added, branch)
 	}
 }
 
-// optionOf returns the option to lead into an entry. exists is false if the branch leads into the entry from no reached valuation that
-// satisfies the guard.
+// optionOf returns the reachable valuations from which the branch leads into an entry, as an option. exists is false if there are no such
+// valuations.
 func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
 	transition := arrival.firing.transition
 	before, exists := transition.branches[arrival.branch].before(into.zone)
@@ -308,16 +313,16 @@ func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
 	return option{enabled, into}, true
 }
 
-// intersect adds the intersections of a firing zone with the zone of a branch's option. It adds nothing if the
-// firing zone has a better option of the branch.
-func (search *backward) intersect(old *firingZone, added option, branch int) {
+// addIntersections adds a firing zone for the intersection of an existing firing zone and the zone of a new option of a branch. It adds
+// nothing if the existing firing zone has a better option of that branch.
+func (search *backward) addIntersections(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
 	}
 	best := old.best[branch]
 	isOther := best != nil && best != added.entry
 	if isOther && search.dominates(best, added.entry) {
-		search.leaveOut(best, added.entry, func() { search.intersect(old, added, branch) })
+		search.recordDomination(best, added.entry, func() { search.addIntersections(old, added, branch) })
 		return
 	}
 	intersection, intersects := added.zone.Intersect(old.zone)
@@ -336,22 +341,22 @@ func (z *firingZone) hasSure(branch int) bool {
 	return slices.ContainsFunc(z.options[branch], func(e *entry) bool { return e.isSure })
 }
 
-// addOption adds an entry that a branch of a firing zone can lead into.
+// addOption records that a branch can lead from a firing zone into an entry. It updates the value of the firing zone.
 func (search *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
 	into.usedBy = append(into.usedBy, use{z, branch})
 	search.memory.add(1, optionBytes, 0)
-	search.improve(z, branch, into)
+	search.updateFiringZone(z, branch, into)
 	if into.isSure {
 		search.updateSure(z)
 	}
 }
 
-// addZone adds a firing zone and the entries from which time leads into it. generator is a set of branches that
-// generates the zone.
+// addZone adds a firing zone with all its options, and the entries from which the passage of time leads into it. generator is a set of
+// branches whose options have the zone as their intersection.
 func (search *backward) addZone(firing *firing, z zone.Zone, generator branches) {
 	key := z.Key()
-	if known := firing.zoneOf[key]; known != nil {
+	if known := firing.zoneByKey[key]; known != nil {
 		known.addGenerator(generator)
 		return
 	}
@@ -371,20 +376,20 @@ func (search *backward) addZone(firing *firing, z zone.Zone, generator branches)
 		}
 	}
 	firing.zones = append(firing.zones, added)
-	firing.zoneOf[key] = added
+	firing.zoneByKey[key] = added
 	location := firing.transition.from
 	for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
 		search.enter(location, before, added)
 	}
 }
 
-// addGenerator adds a set of branches, unless it has a subset there. It removes supersets of the new set.
+// addGenerator adds a set of branches to the generators, unless they contain a subset of it. It removes supersets of the new set.
 func (z *firingZone) addGenerator(generator branches) {
 	for _, old := range z.generators {
-		if old.within(generator) {
+		if old.isSubsetOf(generator) {
 			return
 		}
 	}
-	z.generators = slices.DeleteFunc(z.generators, generator.within)
+	z.generators = slices.DeleteFunc(z.generators, generator.isSubsetOf)
 	z.generators = append(z.generators, generator)
 }

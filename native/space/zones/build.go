@@ -67,7 +67,7 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 			return nil, err
 		}
 	}
-	built.Property = goal.property(built.Space.Program())
+	built.Property = goal.propertyOn(built.Space.Program())
 	return built, nil
 }
 
@@ -79,8 +79,8 @@ type goal struct {
 	timed     *digital.Zones
 }
 
-// goal returns the goal for the property. For a minimal probability it maximises the negation of the until
-// formula: to surely avoid the right operand.
+// goal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
+// avoid its right operand surely.
 func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 	path := automaton.Path
 	// The property is about left U right, or its negation.
@@ -88,7 +88,7 @@ func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 	if path.Op == syntax.Globally {
 		left, right, isNegated = nil, logic.Not(path.Right), true
 	}
-	satisfied, violated, err := automaton.decided(left, right)
+	satisfied, violated, err := automaton.decidedValuations(left, right)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +106,9 @@ func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 	return result, err
 }
 
-// decided returns the valuations of each location that satisfy left U right at once. violated has the valuations
-// that violate the two operands. The right operand counts only within the time bound.
-func (automaton *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
+// decidedValuations returns, for each location, the clock valuations that satisfy left U right at once, and the valuations that violate
+// both operands. The right operand counts only within the time bound.
+func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
 	inTime, _ := automaton.deadline()
 	for _, location := range automaton.locations {
 		satisfyingLeft, err := automaton.valuations(location, left)
@@ -121,12 +121,13 @@ func (automaton *automaton) decided(left, right sema.Expr) (satisfied, violated 
 		}
 		satisfyingRight = satisfyingRight.Intersect(inTime)
 		satisfied = append(satisfied, satisfyingRight)
-		violated = append(violated, automaton.in(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
+		violated = append(violated, automaton.constraintsIn(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
 	}
 	return satisfied, violated, nil
 }
 
-// deadline returns the valuations that satisfy the time bound of the property, and the valuations that violate it.
+// deadline returns the clock valuations before the deadline of the property, and the valuations after it. Without a deadline, all are
+// before it.
 func (automaton *automaton) deadline() (inTime, late zone.Federation) {
 	all := zone.All(automaton.constraint.clocks)
 	if automaton.timer == 0 {
@@ -146,8 +147,9 @@ func (automaton *automaton) deadline() (inTime, late zone.Federation) {
 // targetLabel is the label of the target in the MDP.
 const targetLabel = "target"
 
-// property returns the property to check on the MDP. program is the program of the MDP.
-func (goal *goal) property(program *sema.Program) sema.Expr {
+// propertyOn returns the property to check on the MDP: the probability of reaching the target, or of avoiding it. program is the program of
+// the MDP.
+func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 	at := func(valueType sema.Type) sema.Base {
 		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
 	}
@@ -187,7 +189,7 @@ type node struct {
 	options []*entry
 }
 
-// dominated returns for each entry the entries that were left out because of it.
+// dominated returns, for each entry, the entries that were left out because this entry dominates them.
 func (search *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
@@ -200,8 +202,8 @@ func (search *backward) dominated() map[*entry][]*entry {
 	return result
 }
 
-// space returns the MDP of the symbolic states. dominated has the entries that each entry can become, because it
-// dominates them.
+// space builds the MDP of the symbolic states. dominated has the entries that each entry dominates: in the MDP, an entry can also continue
+// as one of these. It is nil for the lower bound.
 func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
 	for _, entries := range search.entries {
 		for _, entry := range entries {
@@ -213,7 +215,7 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 	if err != nil {
 		return nil, err
 	}
-	mdp.addChoiceBetween([]int{mdp.stateFor(search.entriesAtOrigin(first))})
+	mdp.addChoiceBetween([]int{mdp.stateOf(search.entriesAtOrigin(first))})
 	mdp.addChoiceBetween([]int{targetState})
 	mdp.addChoiceBetween([]int{loseState})
 	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
@@ -229,7 +231,7 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 	return mdp.finish()
 }
 
-// entriesAtOrigin returns the entries of a location that contain the valuation with all clocks 0.
+// entriesAtOrigin returns the entries of a location whose zones contain the valuation in which all clocks are 0.
 func (search *backward) entriesAtOrigin(location *location) []*entry {
 	var entries []*entry
 	origin := make([]float64, search.constraint.clocks)
@@ -241,8 +243,9 @@ func (search *backward) entriesAtOrigin(location *location) []*entry {
 	return entries
 }
 
-// stateFor returns the state of the MDP that chooses between entries. It adds a new state.
-func (mdp *mdp) stateFor(options []*entry) int {
+// stateOf returns the state of the MDP in which the scheduler chooses one of the given entries, and adds the state if it is new. With one
+// option it is the state of this entry.
+func (mdp *mdp) stateOf(options []*entry) int {
 	switch {
 	case len(options) == 0:
 		return loseState
@@ -250,7 +253,7 @@ func (mdp *mdp) stateFor(options []*entry) int {
 		return targetState
 	case len(options) == 1:
 		if options[0].number == 0 {
-			options[0].number = mdp.add(node{entry: options[0]})
+			options[0].number = mdp.addNode(node{entry: options[0]})
 		}
 		return options[0].number
 	}
@@ -259,7 +262,7 @@ func (mdp *mdp) stateFor(options []*entry) int {
 	key := fmt.Sprint(numbers)
 	number, isKnown := mdp.optionOf[key]
 	if !isKnown {
-		number = mdp.add(node{options: options})
+		number = mdp.addNode(node{options: options})
 		mdp.optionOf[key] = number
 	}
 	return number
@@ -269,13 +272,13 @@ func (mdp *mdp) stateFor(options []*entry) int {
 func (mdp *mdp) statesFor(entries []*entry) []int {
 	var numbers []int
 	for _, e := range entries {
-		numbers = append(numbers, mdp.stateFor([]*entry{e}))
+		numbers = append(numbers, mdp.stateOf([]*entry{e}))
 	}
 	return numbers
 }
 
 // add adds a node and returns its state.
-func (mdp *mdp) add(n node) int {
+func (mdp *mdp) addNode(n node) int {
 	mdp.nodes = append(mdp.nodes, n)
 	return firstState + len(mdp.nodes) - 1
 }
@@ -303,23 +306,23 @@ func (mdp *mdp) addTransition(target int, w weight) {
 	}
 }
 
-// addEntry adds the state of an entry, with a choice for each way to leave it and for each dominated entry.
+// addEntry adds the state of an entry. It has one choice for each exit of the entry, and one for each entry that it dominates.
 func (mdp *mdp) addEntry(e *entry) {
 	mdp.builder.State()
-	for _, way := range e.ways {
-		mdp.addWay(way)
+	for _, exit := range e.exits {
+		mdp.addExit(exit)
 	}
 	for _, other := range mdp.dominated[e] {
-		mdp.addChoice(mdp.stateFor([]*entry{other}))
+		mdp.addChoice(mdp.stateOf([]*entry{other}))
 	}
 }
 
-// addWay adds a choice to the current state for a way to leave an entry. It merges branches with the same target.
-func (mdp *mdp) addWay(way *firingZone) {
+// addExit adds a choice to the current state for an exit of an entry. It merges branches with the same target.
+func (mdp *mdp) addExit(exit *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)
-	for i, branch := range way.firing.transition.branches {
-		target := mdp.stateFor(way.options[i])
+	for i, branch := range exit.firing.transition.branches {
+		target := mdp.stateOf(exit.options[i])
 		sum, isKnown := weights[target]
 		if !isKnown {
 			targets = append(targets, target)
@@ -333,7 +336,7 @@ func (mdp *mdp) addWay(way *firingZone) {
 		weights[target] = sum
 	}
 	action := sparse.NoAction
-	if number := way.firing.transition.choice.action; number >= 0 {
+	if number := exit.firing.transition.choice.action; number >= 0 {
 		action = sparse.Action(number + 1)
 	}
 	mdp.builder.Choice(action)
@@ -342,7 +345,7 @@ func (mdp *mdp) addWay(way *firingZone) {
 	}
 }
 
-// finish completes the MDP. Its only variable is the number of the state.
+// finish returns the MDP as a state space, with the label of the target. The only variable is the number of the state.
 func (mdp *mdp) finish() (*explicit.Space, error) {
 	model, err := mdp.builder.Finish()
 	if err != nil {

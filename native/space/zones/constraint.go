@@ -14,9 +14,8 @@ type constraints struct {
 	state   []int32     // the values of the discrete variables
 }
 
-// valuations returns the clock valuations that satisfy a condition. If holds is false, it returns the valuations that
-// violate it. The discrete variables have the values of constraints.state. So a condition without clocks holds in all
-// valuations or in none.
+// valuations returns the clock valuations that satisfy a condition or, if holds is false, the valuations that violate it. The discrete
+// variables have the values in constraints.state. So a condition without clocks is satisfied by all valuations or by none.
 func (constraints *constraints) valuations(condition sema.Expr, holds bool) (zone.Federation, error) {
 	switch expr := condition.(type) {
 	case *sema.Label:
@@ -63,8 +62,8 @@ func (constraints *constraints) isClock(expr sema.Expr) bool {
 	return ok && constraints.clockOf[variable.Slot] > 0
 }
 
-// valuationsOfConnective implements valuations for a conjunction, a disjunction or an implication. It does not evaluate the right
-// operand if the left operand is sufficient.
+// valuationsOfConnective returns the clock valuations that satisfy a conjunction, a disjunction or an implication or, if holds is false,
+// violate it. It does not evaluate the right operand if the left operand decides the result.
 func (constraints *constraints) valuationsOfConnective(expr *sema.Binary, holds bool) (zone.Federation, error) {
 	left, err := constraints.valuations(expr.X, holds != (expr.Op == syntax.OpImplies))
 	if err != nil {
@@ -90,13 +89,13 @@ var negatedOp = map[syntax.Op]syntax.Op{
 	syntax.OpLt: syntax.OpGe, syntax.OpGe: syntax.OpLt, syntax.OpGt: syntax.OpLe, syntax.OpLe: syntax.OpGt, syntax.OpEq: syntax.OpNe, syntax.OpNe: syntax.OpEq,
 }
 
-// valuationsOfComparison implements valuations for a comparison of a clock with a number or with another clock.
+// valuationsOfComparison returns the clock valuations that satisfy a comparison of clocks and numbers or, if holds is false, violate it.
 func (constraints *constraints) valuationsOfComparison(expr *sema.Binary, holds bool) (zone.Federation, error) {
-	left, leftNumber, err := constraints.side(expr.X)
+	left, leftNumber, err := constraints.clockOrNumber(expr.X)
 	if err != nil {
 		return nil, err
 	}
-	right, rightNumber, err := constraints.side(expr.Y)
+	right, rightNumber, err := constraints.clockOrNumber(expr.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func (constraints *constraints) valuationsOfComparison(expr *sema.Binary, holds 
 	return constraints.compare(left, right, op, rightNumber-leftNumber), nil
 }
 
-// compare returns the valuations with `left - right op number` for two clocks left and right.
+// compare returns the valuations that satisfy `left - right op number`, where left and right are clocks. Clock 0 is always 0.
 func (constraints *constraints) compare(left, right int, op syntax.Op, number int64) zone.Federation {
 	switch op {
 	case syntax.OpLt:
@@ -135,8 +134,8 @@ func (constraints *constraints) bounded(i, j int, bound zone.Bound) zone.Federat
 	return zone.Federation{satisfying}
 }
 
-// side returns an operand of a comparison as a clock, or as a number with clock 0.
-func (constraints *constraints) side(expr sema.Expr) (clock int, number int64, err error) {
+// clockOrNumber returns an operand of a comparison: a clock, or a number with clock 0.
+func (constraints *constraints) clockOrNumber(expr sema.Expr) (clock int, number int64, err error) {
 	if constraints.isClock(expr) {
 		return constraints.clockOf[expr.(*sema.Var).Slot], 0, nil
 	}

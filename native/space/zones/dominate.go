@@ -6,7 +6,7 @@ import "container/heap"
 // values are approximate, so the answer has to be checked: see Built.
 type domination struct {
 	dominator, entry *entry
-	retry            func() // adds what was left out
+	addAgain         func() // adds what was left out
 }
 
 // tolerance is the relative difference up to which values count as equal.
@@ -27,14 +27,16 @@ func (search *backward) dominating(entry *entry) *entry {
 	return nil
 }
 
-// leaveOut records that an entry, or a way into it, was left out because of the dominator. retry adds it again.
-func (search *backward) leaveOut(dominator, entry *entry, retry func()) {
+// recordDomination records that an entry, or an arrival at it, was left out because the dominator is at least as good. addAgain adds it
+// later if this changes.
+func (search *backward) recordDomination(dominator, entry *entry, retry func()) {
 	search.dominations = append(search.dominations, domination{dominator, entry, retry})
 	search.memory.add(1, dominationBytes, 1)
 }
 
-// retry adds the entries that were left out and are no longer dominated. It reports whether there were any.
-func (search *backward) retry() bool {
+// retryDominated adds the entries again that were left out but are not dominated any more, because values have increased. It reports
+// whether there were any.
+func (search *backward) retryDominated() bool {
 	old := search.dominations
 	search.dominations = nil
 	hasAdded := false
@@ -45,13 +47,13 @@ func (search *backward) retry() bool {
 		}
 		hasAdded = true
 		search.memory.add(-1, dominationBytes, 1)
-		recorded.retry()
+		recorded.addAgain()
 	}
 	return hasAdded
 }
 
-// increaseValue increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
-// terminates.
+// increaseValue increases the value of an entry to at least the given value, and updates all values that depend on it. It ignores tiny
+// increases, so that it terminates.
 func (search *backward) increaseValue(e *entry, value float64) {
 	if value <= e.value*(1+tolerance/10) {
 		return
@@ -65,14 +67,15 @@ func (search *backward) increaseValue(e *entry, value float64) {
 			search.waiting.push(last)
 		}
 		for _, used := range last.usedBy {
-			if used.zone.improve(used.branch, last) {
+			if used.zone.updateValue(used.branch, last) {
 				raised = append(raised, used.zone.raiseEntries()...)
 			}
 		}
 	}
 }
 
-// raiseEntries sets the value of each entry with a lower value to the value of the zone. It returns these entries.
+// raiseEntries raises the value of each entry with this exit to the value of the firing zone, if that is noticeably greater. It returns the
+// raised entries.
 func (z *firingZone) raiseEntries() (raised []*entry) {
 	for _, entry := range z.entries {
 		if z.value > entry.value*(1+tolerance/10) {
@@ -83,19 +86,19 @@ func (z *firingZone) raiseEntries() (raised []*entry) {
 	return raised
 }
 
-// improve updates the value of a firing zone for an option of a branch. It raises the entries that have the zone
-// as a way.
-func (search *backward) improve(z *firingZone, branch int, option *entry) {
-	if z.improve(branch, option) {
+// updateFiringZone updates the value of a firing zone after the value of an option of a branch has changed. It increases the values of the
+// entries with this exit.
+func (search *backward) updateFiringZone(z *firingZone, branch int, option *entry) {
+	if z.updateValue(branch, option) {
 		for _, entry := range z.entries {
 			search.increaseValue(entry, z.value)
 		}
 	}
 }
 
-// improve updates the value of a firing zone for an option of a branch. It returns true if the option is now the
-// best of the branch.
-func (z *firingZone) improve(branch int, option *entry) bool {
+// updateValue updates the value of a firing zone after the value of an option of a branch has changed. It returns true if the option is now
+// the best one of the branch.
+func (z *firingZone) updateValue(branch int, option *entry) bool {
 	best := z.best[branch]
 	isOther := best != nil && best != option
 	if isOther && best.value >= option.value {

@@ -22,8 +22,8 @@ type locationZone struct {
 	zone     zone.Zone
 }
 
-// explore finds the reachable locations and their zones, from the initial location with all clocks 0. The timer of the property can start with
-// any value. If there is a timelock, the error is a *TimelockError.
+// explore finds the reachable locations and their zones, from the initial location in which all clocks are 0. The timer of the property can
+// start with any value. The error is a *TimelockError if there is a timelock.
 func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	search := &forward{automaton: automaton, limits: append([]int64{0}, automaton.Limits...)}
 	if automaton.timer > 0 {
@@ -40,7 +40,7 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	for clock := 1; clock <= len(automaton.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
-	search.enter(first, start)
+	search.addEntered(first, start)
 	for len(search.waiting) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -57,8 +57,9 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	return search, nil
 }
 
-// enter adds states in a zone when they enter a location, except for known states.
-func (search *forward) enter(location *location, z zone.Zone) {
+// addEntered adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
+// zone.
+func (search *forward) addEntered(location *location, z zone.Zone) {
 	for _, part := range search.extrapolate(z) {
 		if isCovered(location.entered, part) {
 			continue
@@ -79,8 +80,8 @@ func isCovered(federation zone.Federation, z zone.Zone) bool {
 	return false
 }
 
-// extrapolate returns zones that include a zone, from a finite set of zones. It first divides the zone by the
-// comparisons of two clocks in the model. These comparisons must not change.
+// extrapolate returns zones that include the given zone. There are finitely many such zones, so the exploration ends. It first divides the
+// zone by the comparisons of two clocks in the model, so that each part satisfies the same comparisons after the extrapolation.
 //
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
@@ -103,7 +104,7 @@ func (search *forward) extrapolate(z zone.Zone) zone.Federation {
 	return result
 }
 
-// intersecting returns the intersections of a zone order with each of some zones, if they intersect z.
+// intersecting returns the intersection of the zone order with each of the given zones, if it intersects z.
 func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
@@ -125,7 +126,8 @@ func (search *forward) orders(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expand adds the states after the passage of time and after all transitions. It returns an error for a timelock.
+// expand adds the states that are reached by the passage of time from the entered states, and after all transitions. The error is a
+// *TimelockError if there is a timelock.
 func (search *forward) expand(entered locationZone) error {
 	location := entered.location
 	reached := location.afterDelay(entered.zone)
@@ -141,33 +143,33 @@ func (search *forward) expand(entered locationZone) error {
 	location.reached = location.reached.Union(reached)
 	search.memory.add(len(reached), 0, 1)
 	for _, transition := range location.transitions {
-		if err := search.take(transition, reached); err != nil {
+		if err := search.takeTransition(transition, reached); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take adds the states after a transition from the given states of its location.
-func (search *forward) take(transition *transition, from zone.Federation) error {
+// takeTransition adds the states that are reached by a transition from the given states of its location.
+func (search *forward) takeTransition(transition *transition, from zone.Federation) error {
 	for _, z := range from {
 		enabled, exists := z.Intersect(transition.guard)
 		if !exists {
 			continue
 		}
 		if transition.branches == nil {
-			if err := search.addBranches(transition); err != nil {
+			if err := search.setBranches(transition); err != nil {
 				return err
 			}
 		}
 		for i := range transition.branches {
-			search.enter(transition.branches[i].to, transition.branches[i].after(enabled))
+			search.addEntered(transition.branches[i].to, transition.branches[i].after(enabled))
 		}
 	}
 	return nil
 }
 
-// afterDelay returns the states of a location that the states in zone z reach by the passage of time, and z itself.
+// afterDelay returns zone z and all states of the location that are reached from z by the passage of time.
 func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
@@ -182,8 +184,8 @@ func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	return result.Add(z)
 }
 
-// beforeDelayAvoiding returns the states of a location from which the passage of time leads into zone z, without a bad
-// state on the way, and z itself. z must have no bad state.
+// beforeDelayAvoiding returns zone z and all states of the location from which the passage of time leads into z without a bad state on the
+// way. z must not contain a bad state.
 func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
