@@ -16,12 +16,11 @@ var errNoCommands = errors.New("states that were read from files have no command
 // errUnknownTarget reports that expanding a state again gave another successor than Build found.
 var errUnknownTarget = errors.New("a command leads to a state that is not in the state space; this is a bug: please report it")
 
-// Commands expands every state of the model again. It calls visit for each enabled choice, in the order of states
-// and commands.
+// Commands expands every state of the model again, and calls visit for each enabled choice, in the order of states and commands.
 //
-// Transition enabled.Transitions[i] leads to state targets[i]. choice is the index of the same choice in
-// Space.Model. Build merges equal choices, so several enabled choices may have the same index. In a Markov chain,
-// choice is the state. The next call overwrites enabled and targets.
+// Transition enabled.Transitions[i] leads to state targets[i]. choice is the index of the same choice in Space.Model; several enabled
+// choices have the same index if Build has merged them. In a Markov chain, choice is the state. The next call overwrites enabled and
+// targets.
 func (space *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
 	if space.Imported() {
 		return errNoCommands
@@ -56,22 +55,22 @@ func (space *Space) Commands(ctx context.Context, visit func(state, choice int, 
 	return nil
 }
 
-// findTargets returns the numbers of the target states of a choice. It overwrites dst to save memory. allKnown is
-// false if a target is not a state of the space.
-func (space *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, allKnown bool) {
-	dst = dst[:0]
+// findTargets returns the number of each target state of a choice. It reuses the memory of numbers. allKnown is false if a target is not a
+// state of the space.
+func (space *Space) findTargets(numbers []int, enabled *compile.Choice) (targets []int, allKnown bool) {
+	numbers = numbers[:0]
 	for _, transition := range enabled.Transitions {
 		number, ok := space.Find(transition.Target)
 		if !ok {
-			return dst, false
+			return numbers, false
 		}
-		dst = append(dst, number)
+		numbers = append(numbers, number)
 	}
-	return dst, true
+	return numbers, true
 }
 
-// findChoice returns the choice of a state that equals an enabled choice, or -1. Weights are compared up to
-// rounding. In a Markov chain it returns the state, because the enabled choices are merged.
+// findChoice returns the choice of a state with the action and the distribution of an enabled choice, or -1 if there is none. Weights may
+// differ by rounding errors. In a Markov chain it returns the state, because each state has one merged choice.
 func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
 	model := space.Model()
 	if model.Kind != sparse.MDP {
@@ -91,8 +90,8 @@ func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int
 	return -1
 }
 
-// sameDistribution reports whether the transitions from index first on have the given targets and the weights of
-// the enabled choice. It allows a relative difference of 1e-9.
+// sameDistribution reports whether the transitions of the model from index first on have the given targets and the weights of the enabled
+// choice. Weights may have a relative difference of 1e-9.
 func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
 	row := model.Target[first : first+len(targets)]
 	for index, target := range targets {

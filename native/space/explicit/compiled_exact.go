@@ -27,7 +27,7 @@ type compiledChoices struct {
 // values of the variables on which the weights depend. A weight that is zero is nil. An empty
 // list means that the interpreter must expand the state.
 type weightCache struct {
-	lists        map[int64][]*big.Rat // nil before the first use
+	weightLists  map[int64][]*big.Rat // nil before the first use
 	dependencies []dependency
 }
 
@@ -47,8 +47,8 @@ const (
 	maxTests = 1 << 16
 )
 
-// findDependencies finds the variables in the weights of the commands. It returns false if these variables have
-// too many valuations for the cache.
+// findDependencies finds the variables on which the weights of the commands depend. It returns false if these variables have too many
+// valuations for the cache.
 func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
 	slots, tests := weightTests(program, commands)
 	numKeys := int64(1)
@@ -56,7 +56,7 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 		variable := &program.Vars[slot]
 		numValues := int64(variable.High) - int64(variable.Low) + 1
 		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		numClasses := added.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
+		numClasses := added.partitionValues(tests[slot], numValues, make([]int32, len(program.Vars)))
 		if numClasses > maxWeights/numKeys { // the number of keys would exceed maxWeights
 			return false
 		}
@@ -66,11 +66,11 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	return true
 }
 
-// weightTests returns the variables in the weights of the commands, in order of first use. tests has the
-// subexpressions that test each variable.
+// weightTests returns the variables that occur in the weights of the commands, in the order of first use. tests has, for each variable, the
+// subexpressions in which it occurs: tests such as x>3, or the variable itself.
 func weightTests(program *sema.Program, commands []compile.CommandRef) (variables []int, tests map[int][]sema.Expr) {
 	tests = make(map[int][]sema.Expr)
-	collect := func(expr sema.Expr) bool {
+	addTest := func(expr sema.Expr) bool {
 		slot, ok := testedVariable(expr)
 		if !ok { // look at the operands
 			return true
@@ -84,15 +84,15 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (variable
 	for _, ref := range commands {
 		for _, update := range program.Modules[ref.Module].Commands[ref.Command].Updates {
 			if update.Prob != nil {
-				sema.Inspect(update.Prob, collect)
+				sema.Inspect(update.Prob, addTest)
 			}
 		}
 	}
 	return variables, tests
 }
 
-// testedVariable returns the variable of an expression. The expression must be a variable, or Boolean with exactly
-// one variable. Otherwise ok is false.
+// testedVariable returns the variable of an expression that is a variable, or a Boolean expression with exactly one variable. For other
+// expressions ok is false.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	if variable, isVar := expr.(*sema.Var); isVar {
 		return variable.Slot, true
@@ -101,8 +101,8 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 		return 0, false
 	}
 	slots := make(map[int]bool)
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		if variable, isVar := part.(*sema.Var); isVar {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		if variable, isVar := operand.(*sema.Var); isVar {
 			slot = variable.Slot
 			slots[slot] = true
 		}
@@ -111,10 +111,10 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	return slot, len(slots) == 1
 }
 
-// classify partitions the values of a variable into classes and returns the number of classes. All tests have the
-// same results for all values of a class. Each value is a class of its own if that needs more than maxTests
-// evaluations, or if a test is the variable itself or has no value. classify overwrites state.
-func (variable *dependency) classify(tests []sema.Expr, numValues int64, state []int32) int64 {
+// partitionValues divides the values of a variable into classes, so that all tests have the same results for the values of a class. It
+// returns the number of classes. Each value is a class of its own if there are too many tests and values, or if a test is the variable
+// itself or fails. It overwrites state.
+func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/numValues {
 		return numValues
 	}
@@ -137,8 +137,8 @@ func (variable *dependency) classify(tests []sema.Expr, numValues int64, state [
 	return int64(len(classByResults))
 }
 
-// evaluateTests stores the result of each test in a state as 0 or 1. It returns false if a test is a variable or
-// has no value.
+// evaluateTests evaluates each test in a state and stores the results as 0 or 1. It returns false if a test is a variable, or if its
+// evaluation fails.
 func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	for k, expr := range tests {
 		if _, isVariable := expr.(*sema.Var); isVariable {
@@ -156,8 +156,8 @@ func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	return true
 }
 
-// key returns a number that encodes the current class of every dependency, in mixed radix.
-func (cache *weightCache) key(state []int32) int64 {
+// keyOf returns the key of the cache for a state: the classes of all dependencies as digits of a number in mixed radix.
+func (cache *weightCache) keyOf(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
 		variable := &cache.dependencies[i]
@@ -170,8 +170,8 @@ func (cache *weightCache) key(state []int32) int64 {
 	return key
 }
 
-// expandCompiled expands the states of the batch with the compiled model and cached weights. The interpreter
-// expands the states without cached weights.
+// expandCompiled computes the choices of the batch's states with the compiled model and cached exact weights. For a state without cached
+// weights it uses the interpreter.
 func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	batch, compiled := worker.batch, worker.compiled
 	output, words := &compiled.output, worker.codec.words
@@ -211,8 +211,8 @@ func (worker *exactWorker) expandState(ctx context.Context, isCompiled bool, cho
 	return worker.expandInterpreted(ctx)
 }
 
-// findWeights sets weightLists to the exact weights of the current state's choices, from first to end-1. It
-// returns false if the interpreter must expand the state.
+// findWeights sets weightLists to the exact weights of the choices first to end-1 of the current state. It returns false if the interpreter
+// must expand the state.
 func (worker *exactWorker) findWeights(first, end int) bool {
 	if worker.kind == sparse.DTMC && end-first > 1 {
 		return false // the interpreter divides the weights of several commands by their sum
@@ -229,23 +229,23 @@ func (worker *exactWorker) findWeights(first, end int) bool {
 	return true
 }
 
-// cachedWeights returns the weight of each alternative of a move in the current state. The list is empty if the
-// interpreter must expand the state.
+// cachedWeights returns the exact weight of each alternative of a move in the current state. It computes a missing list once and caches it.
+// The list is empty if the interpreter must expand the state.
 func (worker *exactWorker) cachedWeights(moveIndex int) []*big.Rat {
 	cache, commands := &worker.compiled.caches[moveIndex], worker.expander.Moves()[moveIndex].Commands
-	if cache.lists == nil {
-		cache.lists = make(map[int64][]*big.Rat)
+	if cache.weightLists == nil {
+		cache.weightLists = make(map[int64][]*big.Rat)
 		if !cache.findDependencies(worker.program, commands) {
 			// Without dependencies the key of every state is 0, so the interpreter expands every state with this move.
 			cache.dependencies = nil
-			cache.lists[0] = []*big.Rat{}
+			cache.weightLists[0] = []*big.Rat{}
 		}
 	}
-	key := cache.key(worker.state)
-	weights, found := cache.lists[key]
+	key := cache.keyOf(worker.state)
+	weights, found := cache.weightLists[key]
 	if !found {
 		weights = worker.alternativeWeights(&worker.expander.Moves()[moveIndex])
-		cache.lists[key] = weights
+		cache.weightLists[key] = weights
 	}
 	return weights
 }
@@ -305,8 +305,8 @@ func (worker *exactWorker) updateWeights(commands []compile.CommandRef) ([][]*bi
 	return lists, nil
 }
 
-// addCompiled appends the current state, with the choices from firstChoice to endChoice-1 of the output, to the
-// batch. firstTransition is the index of their first transition. The weights are in weightLists.
+// addCompiled appends the choices of the current state to the batch: the choices firstChoice to endChoice-1 of the compiled model's output,
+// with the weights in weightLists. firstTransition is the index of their first transition in the output.
 func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, firstTransition int) error {
 	if worker.owners != nil && endChoice > firstChoice {
 		moves := worker.compiled.output.Moves[firstChoice:endChoice]
@@ -325,26 +325,26 @@ func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoi
 	return worker.addCompiledRow(ctx, firstChoice, endChoice, firstTransition)
 }
 
-// addCompiledChoices appends the choices of an MDP state to the batch. It skips a choice that equals an earlier
-// choice of the state.
+// addCompiledChoices appends the choices of an MDP state to the batch, without duplicates. They are the choices firstChoice to endChoice-1
+// of the compiled model's output; transition is the index of their first transition.
 func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	firstAdded, rowStart := len(batch.Transitions), len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		worker.addTransitions(rowStart, worker.compiled.weightLists[choice-firstChoice], transition)
+		worker.addOrMergeTransitions(rowStart, worker.compiled.weightLists[choice-firstChoice], transition)
 		transition += int(worker.compiled.output.Transitions[choice])
 		if err := worker.countWork(ctx, (len(batch.Transitions)-firstAdded)*(len(batch.rats)-rowStart)); err != nil {
 			return err
 		}
-		worker.endChoice(firstAdded, rowStart, worker.moveAction(choice))
+		worker.finishChoice(firstAdded, rowStart, worker.moveAction(choice))
 		rowStart = len(batch.rats)
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstAdded))
 	return nil
 }
 
-// addCompiledRow merges the choices of a state of a Markov chain into one row. Transitions with the same action
-// are adjacent, and actions are in order of first appearance.
+// addCompiledRow merges the choices of a state of a Markov chain into one row of the batch. They are the choices firstChoice to endChoice-1
+// of the compiled model's output; transition is the index of their first transition. Transitions with the same action are adjacent.
 func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	if firstChoice == endChoice { // a deadlock
@@ -366,16 +366,15 @@ func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endC
 	return nil
 }
 
-// addActionTransitions appends the transitions of one action to the row of a Markov chain. It reads the choices
-// from firstChoice on. weightLists holds their weights, and transition is the index of their first transition in
-// the output.
+// addActionTransitions appends the transitions with one action to the row of a Markov chain. It reads the choices of the compiled model's
+// output from firstChoice on; weightLists has their weights, and transition is the index of their first transition.
 func (worker *exactWorker) addActionTransitions(ctx context.Context, action sparse.Action, firstChoice int, weightLists [][]*big.Rat, transition int) error {
 	batch := worker.batch
 	rowStart := len(batch.rats)
 	for i, weights := range weightLists {
 		choice := firstChoice + i
 		if worker.moveAction(choice) == action {
-			worker.addTransitions(rowStart, weights, transition)
+			worker.addOrMergeTransitions(rowStart, weights, transition)
 		}
 		transition += int(worker.compiled.output.Transitions[choice])
 		if err := worker.countWork(ctx, 1+len(batch.rats)-rowStart); err != nil {
@@ -403,10 +402,9 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addTransitions appends a transition for each weight except nil. Transition transition+k of the compiled model
-// has the target of weights[k]. If a transition of the batch from index first on has the same target, the weight
-// is added to it.
-func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
+// addOrMergeTransitions appends a transition for each weight that is not nil. weights[k] belongs to transition transition+k of the compiled
+// model's output. If a transition of the batch from index first on has the same target, the weight is added to that transition instead.
+func (worker *exactWorker) addOrMergeTransitions(first int, weights []*big.Rat, transition int) {
 	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {
 		if weight == nil {
@@ -429,7 +427,7 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 // maxSums is the largest number of sums that are cached.
 const maxSums = 1 << 12
 
-// sum returns left+right. It caches sums by the pointers of their operands.
+// sum returns left + right. It caches the sums by the pointers of their operands, so equal sums share memory.
 func (compiled *compiledChoices) sum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
 	if cached := compiled.sums[key]; cached != nil {

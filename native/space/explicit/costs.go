@@ -7,9 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates the reward structure Program.Rewards[index] with fractions, even if the weights of the space are
-// float64. stateCosts has an entry per state. moveCosts has an entry per choice of an MDP, or per transition of a
-// Markov chain. An irrational reward is an error.
+// Costs evaluates the reward structure Program.Rewards[index] as fractions, even if the weights of the space are float64. stateCosts has an
+// entry per state. moveCosts has an entry per choice of an MDP, or per transition of a Markov chain. An irrational reward is an error.
 func (space *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	if space.imported != nil {
 		return space.importedCosts(index)
@@ -54,8 +53,8 @@ func (space *Space) costRange(i int) (first, end int) {
 	return space.model.Row(i)
 }
 
-// importedCosts returns the costs of an imported space. If the files have no fractions, all rewards must be whole
-// numbers.
+// importedCosts returns the costs of a space that was read from files: costs of states, and of choices or transitions. If the files have no
+// fractions, all rewards must be whole numbers.
 func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	reward, err := space.importedReward(index)
 	if err != nil {
@@ -77,11 +76,11 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 	return stateCosts, moveCosts, err
 }
 
-// rationalCosts returns rats, if the files have fractions. If not, it converts the n values to fractions, with nil
-// for zero. A value with decimals is an error, because it may be rounded.
-func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
-	if rats != nil {
-		return rats, nil
+// rationalCosts returns the fractions if the files have them. Otherwise it converts the values to fractions, with nil for zero. A value
+// that is not a whole number is an error, because it may be rounded.
+func rationalCosts(values []float64, fractions []*big.Rat, n int) ([]*big.Rat, error) {
+	if fractions != nil {
+		return fractions, nil
 	}
 	costs := make([]*big.Rat, n)
 	for i, value := range values {

@@ -9,9 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states with different float64 and exact values of an expression. first is the first of
-// these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
-// PRISM computes with float64 numbers.
+// Differences counts the states in which the float64 value of an expression, as PRISM computes it, differs from the exact value. first is
+// the first of these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
 func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
 	if space.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
@@ -21,7 +20,7 @@ func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err er
 	newVisitor := func() (visitState, error) {
 		needsFractions, err := space.compiled.Doubtful(expr)
 		visit := func(i int, state []int32) error {
-			if needsFractions(state) && differs(expr, guard, state) {
+			if needsFractions(state) && differsFromExact(expr, guard, state) {
 				counter.Add(1)
 				storeMin(&smallest, int64(i))
 			}
@@ -33,9 +32,9 @@ func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err er
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// differs reports whether the float64 value of an expression differs from its exact value in a state. It returns
-// false if the state violates the guard, or if an exact evaluation fails. A nil guard holds in every state.
-func differs(expr, guard sema.Expr, state []int32) bool {
+// differsFromExact reports whether the float64 value of an expression differs from its exact value in a state. It returns false if the
+// state violates the guard, or if an exact evaluation fails. A nil guard is satisfied by every state.
+func differsFromExact(expr, guard sema.Expr, state []int32) bool {
 	if guard != nil {
 		if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {
 			return false
@@ -62,8 +61,8 @@ func storeMin(variable *atomic.Int64, value int64) {
 // floatAnalysis returns the analysis of rounding errors in the expressions of the program.
 func (space *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(space.Program()) }
 
-// comparePRISMArithmetic adds a warning for each guard and update with different float64 and exact values in some
-// state. PRISM computes with float64 numbers.
+// comparePRISMArithmetic adds a warning for each guard and assigned value whose float64 value, as PRISM computes it, differs from the exact
+// value in some state.
 func (space *Space) comparePRISMArithmetic() error {
 	for i := range space.Program().Modules {
 		commands := space.Program().Modules[i].Commands

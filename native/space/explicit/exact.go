@@ -54,8 +54,8 @@ type exactChoice struct {
 	keyBuffer    []byte         // scratch space for keys of targetIndex
 }
 
-// expand returns the choices of a state and the number of enabled choices. In a Markov chain it merges enabled
-// choices with the same action. In a DTMC it also divides all weights by their sum.
+// expand returns the choices of a state with exact weights, and the number of enabled choices. In a Markov chain, enabled choices with the
+// same action are merged. In a DTMC, all weights are also divided by their sum.
 func (expander *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
 	enabled, err := expander.updates.Enabled(state)
 	if err != nil {
@@ -112,20 +112,20 @@ func normalise(choices []exactChoice) {
 	}
 }
 
-// mergeEqualActions merges choices with the same action. The result is in order of first appearance.
+// mergeEqualActions merges choices with the same action into one choice. The result has the actions in the order of their first occurrence.
 func mergeEqualActions(choices []exactChoice) []exactChoice {
 	if len(choices) <= 1 {
 		return choices
 	}
 	var merged []exactChoice
 	for _, choice := range choices {
-		same := slices.IndexFunc(merged, func(other exactChoice) bool { return other.action == choice.action })
-		if same < 0 { // a new action
+		index := slices.IndexFunc(merged, func(other exactChoice) bool { return other.action == choice.action })
+		if index < 0 { // a new action
 			merged = append(merged, choice)
 			continue
 		}
 		for j, weight := range choice.weights {
-			merged[same].addTransition(choice.targets[j], weight)
+			merged[index].addTransition(choice.targets[j], weight)
 		}
 	}
 	return merged
@@ -140,8 +140,8 @@ func (choice *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	choice.targets, choice.weights = append(choice.targets, target), append(choice.weights, weight)
 }
 
-// findTarget returns the index of a target. If the target is new, it returns -1, and the caller must append the
-// target.
+// findTarget returns the index of a target in the choice, or -1 if the target is new. After -1 the caller must append the target, because
+// the index of targets already has it.
 func (choice *exactChoice) findTarget(target []int32) int {
 	if len(choice.targets) < smallChoiceSize {
 		return slices.IndexFunc(choice.targets, func(known []int32) bool { return slices.Equal(known, target) })
@@ -172,8 +172,8 @@ func (choice *exactChoice) targetKey(target []int32) []byte {
 // with more targets, a map finds a target; in a smaller one, a linear search does.
 const smallChoiceSize = 64
 
-// newChoice builds the transitions of an enabled choice. Each combination of one update per command gives a
-// transition. Its weight is the product of the updates' weights. The update of the first command varies fastest.
+// newChoice returns an enabled choice with its exact transitions. Each combination of one update per command is a transition, whose weight
+// is the product of the weights of these updates. The update of the first command varies fastest.
 func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
 	weights, err := expander.choiceWeights(state, enabled)
@@ -239,7 +239,7 @@ func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, l
 // targetMemory allocates memory for several targets at once.
 type targetMemory struct{ free []int32 }
 
-// clone returns a copy of a state in memory that clones share.
+// clone returns a copy of a state. Several copies share one allocation.
 func (memory *targetMemory) clone(state []int32) []int32 {
 	size := len(state)
 	if len(memory.free) < size {
@@ -264,8 +264,8 @@ func combinations[T any](lists [][]T) iter.Seq[[]int] {
 	}
 }
 
-// nextCombination advances to the next combination of one index per list. The first index varies fastest. It
-// returns the position of the last index that changed, or -1 after the last combination.
+// nextCombination advances to the next combination of one index per list. The first index varies fastest. It returns the last position of
+// indices that has changed, or -1 after the last combination.
 func nextCombination[T any](indices []int, lists [][]T) int {
 	for i, list := range lists {
 		indices[i]++
@@ -277,8 +277,7 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 	return -1
 }
 
-// commandWeights returns the weights of a command's updates in a state. It caches weights that do not depend on
-// the state.
+// commandWeights returns the exact weights of a command's updates in a state. It caches weights that do not depend on the state.
 func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	if cached := expander.constantWeights[command]; cached != nil {
 		return cached, nil
@@ -307,7 +306,7 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	sum := new(big.Rat)
 	var weights []*big.Rat
 	for i := range command.Updates {
-		weight, err := expander.weight(state, quantity, command.Updates[i].Prob)
+		weight, err := expander.evaluateWeight(state, quantity, command.Updates[i].Prob)
 		if err != nil {
 			return nil, err
 		}
@@ -330,7 +329,7 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	return weights, nil
 }
 
-// checkTolerance returns an error if the sum of a command's probabilities differs too much from 1. sum is not 1.
+// checkTolerance returns an error if the sum of a command's probabilities, which is not 1, differs from 1 by more than the tolerance.
 func (expander *exactExpander) checkTolerance(state []int32, command *sema.Command, sum *big.Rat) error {
 	if expander.tolerance.Sign() == 0 {
 		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
@@ -344,9 +343,9 @@ func (expander *exactExpander) checkTolerance(state []int32, command *sema.Comma
 	return nil
 }
 
-// weight evaluates a probability or a rate in a state. A nil expression stands for 1. Error messages name the
+// evaluateWeight evaluates a probability or a rate in a state as a fraction. A nil expression stands for 1. Error messages name the
 // quantity, "probability" or "rate".
-func (expander *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
+func (expander *exactExpander) evaluateWeight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
 	}
@@ -392,7 +391,7 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
-// evalFailure adds the file and the state to an error of evaluating an expression.
+// evalFailure adds the file and the state to the error of an evaluation. It returns other errors unchanged.
 func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{

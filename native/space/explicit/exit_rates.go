@@ -56,7 +56,7 @@ func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 // Mean returns the middle of the bounds of the rate of a state.
 func (r *ExitRates) Mean(state int) float64 { return r.Low[state] + (r.High[state]-r.Low[state])/2 }
 
-// SojournTimes returns the mean time that a Markov automaton spends in each state. The time is 0 in an immediate
+// SojournTimes returns the mean time that a Markov automaton spends in each state before it leaves the state. The time is 0 in an immediate
 // state. As in PRISM, it is 1 in a deadlock.
 func (space *Space) SojournTimes() (*sparse.Reward, error) {
 	rates, err := space.ExitRates()
@@ -92,7 +92,7 @@ func (space *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
 	return times
 }
 
-// setSojournTime sets the float64 sojourn time of a state to the reciprocal of its exit rate. It bounds the error.
+// setSojournTime sets the sojourn time of a state to 1 / exit rate, as a float64, and updates the bound on the relative error.
 func (space *Space) setSojournTime(times *sparse.Reward, rates *ExitRates, state int) {
 	low, high := rates.Low[state], rates.High[state]
 	times.State[state] = 1 / rates.Mean(state)

@@ -73,8 +73,8 @@ type worker struct {
 	comparisons int
 }
 
-// newWorker returns a worker that expands states with the given expander. If opts.Exact is set, the worker
-// computes fractions.
+// newWorker returns a worker that computes the choices of states with the given expander. If opts.Exact is set, the worker computes
+// fractions.
 func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander compile.PackedExpander, opts Options) (*worker, error) {
 	program := model.Program()
 	if len(program.Actions) >= math.MaxUint16 {
@@ -104,8 +104,8 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	return created, nil
 }
 
-// newExactWorker returns the expander of an exact model for a worker. normalise allows sums of probabilities that
-// differ from 1 by rounding.
+// newExactWorker returns the part of a worker that computes exact weights. If normalise is set, the probabilities of a command may sum to a
+// number that differs from 1 by rounding.
 func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
 	tolerance := 0.0
 	if normalise {
@@ -135,7 +135,7 @@ func (worker *worker) run(ctx context.Context, jobs <-chan *batch) {
 	}
 }
 
-// expand computes the choices of the batch's states and the hashes of their targets.
+// expand computes the choices of the batch's states, and the hashes of the choices' targets.
 func (worker *worker) expand(ctx context.Context, batch *batch) {
 	worker.batch = batch
 	if worker.exact != nil {
@@ -150,9 +150,8 @@ func (worker *worker) expand(ctx context.Context, batch *batch) {
 	}
 }
 
-// expandFloats expands a batch with float64 weights. It merges the choices of a Markov chain's state into a row,
-// and drops equal choices of an MDP's state. It uses fractions for a state if float64 arithmetic fails or is
-// inaccurate.
+// expandFloats computes the choices of the batch's states with float64 weights. It merges the choices of a state of a Markov chain into one
+// row, and drops duplicate choices of a state of an MDP. It uses fractions for a state if float64 arithmetic fails or is inaccurate.
 func (worker *worker) expandFloats(ctx context.Context) error {
 	batch, words := worker.batch, worker.codec.words
 	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
@@ -161,7 +160,7 @@ func (worker *worker) expandFloats(ctx context.Context) error {
 		worker.moves = worker.expander.Moves()
 		for ; state < len(batch.Choices); state++ {
 			if err := worker.mergeFloatChoices(ctx, state); err != nil {
-				return worker.truncate(state, err)
+				return worker.truncateBatch(state, err)
 			}
 		}
 		if failure == nil {
@@ -171,15 +170,16 @@ func (worker *worker) expandFloats(ctx context.Context) error {
 		batch.Choices = append(batch.Choices, 0)
 		_, isStateError := errors.AsType[*compile.StateError](failure)
 		if !isStateError || worker.expandWithFractions(ctx, state, 0, 0) != nil {
-			return worker.truncate(state, cmp.Or(ctx.Err(), failure))
+			return worker.truncateBatch(state, cmp.Or(ctx.Err(), failure))
 		}
 		state++
 	}
-	return worker.truncate(len(batch.Choices), nil)
+	return worker.truncateBatch(len(batch.Choices), nil)
 }
 
-// truncate cuts the batch to its first numStates states and to the entries that were written back. It returns err.
-func (worker *worker) truncate(numStates int, err error) error {
+// truncateBatch removes all states after the first numStates ones from the batch, and all entries that were not written back. It returns
+// err.
+func (worker *worker) truncateBatch(numStates int, err error) error {
 	batch := worker.batch
 	batch.Choices = batch.Choices[:numStates]
 	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:worker.writtenChoices]
@@ -187,9 +187,9 @@ func (worker *worker) truncate(numStates int, err error) error {
 	return err
 }
 
-// mergeFloatChoices rewrites the choices of a state of the batch. In a Markov chain it merges them into a row. In
-// an MDP it drops equal choices. It computes the state again with fractions if float64 weights are too inaccurate, or
-// do not decide whether two choices are equal.
+// mergeFloatChoices rewrites the choices of a state of the batch: it merges them into one row in a Markov chain, or drops duplicates in an
+// MDP. It computes the state again with fractions if float64 weights are too inaccurate, or if they do not decide whether two choices are
+// equal.
 func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := worker.batch
 	numChoices := int(batch.Choices[state])
@@ -221,7 +221,7 @@ func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	if err != nil || !batch.nearlyEqual {
 		return err
 	}
-	return worker.compareWithFractions(ctx, state, firstChoice, firstTransition)
+	return worker.recomputeWithFractions(ctx, state, firstChoice, firstTransition)
 }
 
 // countTransitions returns the number of transitions of the next n choices of the batch.
@@ -236,7 +236,7 @@ func (worker *worker) countTransitions(n int) int {
 // compareWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
 // choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
 // fail.
-func (worker *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
+func (worker *worker) recomputeWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
 	endChoice, endTransition := worker.writtenChoices, worker.writtenTransitions
 	worker.writtenChoices, worker.writtenTransitions, worker.batch.nearlyEqual = firstChoice, firstTransition, false
 	if worker.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
@@ -245,8 +245,7 @@ func (worker *worker) compareWithFractions(ctx context.Context, state, firstChoi
 	return ctx.Err()
 }
 
-// findOwner sets the owner of a state of a game. The next numChoices choices of the batch are the choices of the
-// state.
+// findOwner sets the owner of a state of a game. The choices of the state are the next numChoices choices of the batch.
 func (worker *worker) findOwner(state, numChoices int) error {
 	moves := worker.batch.Moves[worker.readChoices:]
 	owner, err := worker.owners.stateOwner(worker.currentState, numChoices, func(i int) ownedChoice {
@@ -260,9 +259,8 @@ func (worker *worker) findOwner(state, numChoices int) error {
 	return nil
 }
 
-// expandWithFractions expands a state with fractions and stores the nearest float64 weights in the batch. They
-// replace the next oldChoices choices and oldTransitions transitions of the batch. After an error the batch is
-// unchanged.
+// expandWithFractions computes the choices of a state with fractions, and stores them in the batch with the nearest float64 weights. They
+// replace the next oldChoices choices and oldTransitions transitions of the batch. If it fails, the batch is unchanged.
 func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
 	batch, exact := worker.batch, worker.rationalWorker
 	words := worker.codec.words
@@ -291,7 +289,7 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 // writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
 func (worker *worker) writeRounded(exact *batch) {
 	batch, words := worker.batch, worker.codec.words
-	worker.makeRoom(len(exact.Transitions), len(exact.rats))
+	worker.insertSpace(len(exact.Transitions), len(exact.rats))
 	for i, rat := range exact.rats {
 		weight, _ := sparse.NormalFloat(rat)
 		if !sparse.InRange(weight) && batch.rangeErr == nil {
@@ -310,9 +308,9 @@ func (worker *worker) writeRounded(exact *batch) {
 	worker.writtenChoices += len(exact.Transitions)
 }
 
-// makeRoom inserts space for new choices and transitions between the entries that were written back and the
-// entries that were not read.
-func (worker *worker) makeRoom(newChoices, newTransitions int) {
+// insertSpace makes room for new choices and transitions in the batch, between the entries that were written back and the entries that were
+// not read yet.
+func (worker *worker) insertSpace(newChoices, newTransitions int) {
 	batch, words := worker.batch, worker.codec.words
 	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
 		batch.Transitions = slices.Insert(batch.Transitions, worker.readChoices, make([]uint32, gap)...)
@@ -359,8 +357,8 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinctChoices reads the next numChoices choices of an MDP's state from the batch. It writes them back to the batch
-// without the choices that have the same action and distribution as an earlier choice of the state.
+// keepDistinctChoices reads the next numChoices choices of the batch, which belong to one state of an MDP. It writes back each choice that
+// differs from all earlier ones of the state in its action or its distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) error {
@@ -403,24 +401,24 @@ func (worker *worker) countWork(ctx context.Context, comparisons int) error {
 	return ctx.Err()
 }
 
-// isDuplicate reports whether a choice from firstChoice to endChoice-1 has the given action and the same
-// distribution as the numTransitions transitions from firstTransition on. Choice endChoice-1 must end at
-// firstTransition. words is the size of a packed state.
+// isDuplicate reports whether one of the choices firstChoice to endChoice-1 has the given action and the same distribution as the
+// numTransitions transitions from firstTransition on. The transitions of choice endChoice-1 must end at firstTransition. words is the
+// number of words of a packed state.
 func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
 	otherFirst := firstTransition // becomes the first transition of each choice, from the last choice to the first
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
-		maySame := otherSize == numTransitions && batch.actions[choice] == action
-		if maySame && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
+		canBeEqual := otherSize == numTransitions && batch.actions[choice] == action
+		if canBeEqual && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
 			return true
 		}
 	}
 	return false
 }
 
-// sameTransitions reports whether the count transitions from leftFirst on equal the count transitions from rightFirst on, in any
-// order. Each group has distinct targets.
+// sameTransitions reports whether two groups of count transitions, from leftFirst and from rightFirst on, have the same targets and weights
+// in any order. Within a group all targets differ.
 func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) bool {
 	for i := leftFirst; i < leftFirst+count; i++ {
 		j := rightFirst // becomes the transition with the same target
@@ -437,8 +435,8 @@ func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) boo
 // target returns the packed target of transition i.
 func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
-// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if rounding may explain the
-// difference of two float64 weights.
+// sameWeight reports whether transitions i and j have equal weights. It sets nearlyEqual if their float64 weights differ so little that
+// rounding may be the reason.
 func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
 		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0
@@ -452,9 +450,9 @@ func (batch *batch) sameWeight(i, j int) bool {
 	return false
 }
 
-// mergeIntoRow merges the next numChoices choices of a Markov chain's state into one row. It sums the weights of
-// transitions with the same action and target. In a DTMC it divides all probabilities by their total, so all
-// enabled commands are equally likely.
+// mergeIntoRow merges the next numChoices choices of the batch, which belong to one state of a Markov chain, into one row. It adds the
+// weights of transitions with the same action and target. In a DTMC it divides all probabilities by their sum, so all enabled commands are
+// equally likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
@@ -485,8 +483,8 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	return nil
 }
 
-// addToRow adds the next transition to the row that begins at rowStart. mayRepeat says that the row may contain a
-// transition with the same action and target.
+// addToRow adds the next transition of the batch to the row that begins at rowStart. If mayRepeat is set, it merges the transition with one
+// of the row that has the same action and target.
 func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
 	batch, words, next := worker.batch, worker.codec.words, worker.readTransitions
 	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
@@ -525,8 +523,8 @@ func (worker *exactWorker) expand(ctx context.Context) error {
 	return nil
 }
 
-// expandInterpreted appends the distinct choices of the current state of an MDP, or its row in a Markov chain, to
-// the batch.
+// expandInterpreted appends the choices of the current state to the batch, as the interpreter computes them: the distinct choices of a
+// state of an MDP, or one row for a state of a Markov chain.
 func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	batch := worker.batch
 	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
@@ -547,7 +545,7 @@ func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 			if err := worker.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
-			worker.endChoice(firstChoice, firstTransition, actionOf(choice.action))
+			worker.finishChoice(firstChoice, firstTransition, actionOf(choice.action))
 			firstTransition = len(batch.rats)
 		}
 	}
@@ -580,9 +578,9 @@ func (worker *exactWorker) addTarget(state []int32) {
 	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
-// endChoice makes the transitions from firstTransition on a choice with the given action. If an earlier choice
-// from firstChoice on is equal, it drops them instead.
-func (worker *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
+// finishChoice makes the transitions from firstTransition on a choice with the given action. If a choice from firstChoice on is equal, it
+// removes these transitions instead.
+func (worker *exactWorker) finishChoice(firstChoice, firstTransition int, action sparse.Action) {
 	batch := worker.batch
 	numTransitions := len(batch.rats) - firstTransition
 	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, worker.codec.words) {

@@ -77,8 +77,8 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	return search.explore(ctx)
 }
 
-// ExploreFurther builds the space of the states that are reachable from some unexplored states. These states
-// become the initial states, in the same order. The new space also has the warnings of the old space.
+// ExploreFurther builds the space of the states that are reachable from the given unexplored states. These states become the initial
+// states, in the same order. The new space also has the warnings of the old space.
 func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
 	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
 	search := newExploration(space.compiled, opts)
@@ -95,19 +95,19 @@ func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts O
 	return further, nil
 }
 
-// explore expands the states in the store and all states reachable from them.
+// explore expands all states that are reachable from the states in the store, and returns their space.
 func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	model, opts := search.model, search.opts
 	search.numInitial = search.store.n
 	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
-		return nil, search.withCounts(ctx, err)
+		return nil, search.addCounts(ctx, err)
 	}
 	return search.buildSpace()
 }
 
 // withCounts adds the numbers of found and explored states to an error of the context.
-func (search *exploration) withCounts(ctx context.Context, err error) error {
+func (search *exploration) addCounts(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	if ended == nil || !errors.Is(err, ended) {
 		return err
@@ -148,8 +148,7 @@ type exploration struct {
 	memoryLimit   int64 // on memory, in bytes
 }
 
-// newExploration returns a search without states. By default its memory limit is three quarters of the available
-// memory.
+// newExploration returns an exploration without states. If the options set no memory limit, it is three quarters of the available memory.
 func newExploration(model *compile.Model, opts Options) *exploration {
 	codec := newCodec(model.Program().Vars)
 	now := time.Now()
@@ -163,8 +162,7 @@ func newExploration(model *compile.Model, opts Options) *exploration {
 	return search
 }
 
-// sparseKind returns the kind of graph for a model type. POMDPs, games and models without probabilities are MDPs
-// here.
+// sparseKind returns the kind of sparse model for a model type. POMDPs, games and models without probabilities become MDPs.
 func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
@@ -191,8 +189,8 @@ const batchStates = 512
 // long as compiling the model.
 const defaultCompileFrom = 2000
 
-// expandAll interprets the model for the first Options.CompileFrom states. For later states, several workers use
-// the compiled model.
+// expandAll expands all states. It interprets the model for the first Options.CompileFrom states, and compiles it for the later ones, which
+// several workers expand.
 func (search *exploration) expandAll(ctx context.Context) error {
 	interpreter, err := newWorker(ctx, search.model, search.codec, search.model.NewPackedInterpreter(search.codec.packing), search.opts)
 	if err != nil {
@@ -206,7 +204,7 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	for search.nextState < min(search.numToExpand(), compileFrom) {
 		search.fillBatch(batch)
 		interpreter.expand(ctx, batch)
-		if err := search.commit(ctx, batch); err != nil {
+		if err := search.addBatch(ctx, batch); err != nil {
 			return err
 		}
 	}
@@ -216,7 +214,7 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	return search.expandInParallel(ctx)
 }
 
-// numToExpand returns the number of known states to expand, limited by Options.Part and Options.Depth.
+// numToExpand returns how many of the known states are to be expanded. Options.Part and Options.Depth can limit the number.
 func (search *exploration) numToExpand() int {
 	count := search.store.n
 	if search.opts.Depth > 0 {
@@ -265,11 +263,11 @@ func (search *exploration) expandInParallel(ctx context.Context) error {
 			worker.run(ctx, jobs)
 		})
 	}
-	return search.schedule(ctx, jobs, 2*workers)
+	return search.sendBatches(ctx, jobs, 2*workers)
 }
 
-// newExpander compiles the model to WebAssembly. It returns the interpreter if compiling is impossible or not
-// wanted.
+// newExpander compiles the model to WebAssembly. It returns the interpreter if the model cannot be compiled, or if the options exclude
+// that.
 func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
 	hasExactIntervals := search.opts.Exact && hasIntervals(search.model)
 	if search.opts.CompileFrom < 0 || !compile.HasMachines || hasExactIntervals {
@@ -290,9 +288,9 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 	return machine, err
 }
 
-// schedule sends batches of states to the workers and commits the results in order. At most maxPending batches are
-// pending at a time.
-func (search *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPending int) error {
+// sendBatches sends batches of states to the workers, and adds the results to the model in the same order. At most maxPending batches are
+// in work at a time.
+func (search *exploration) sendBatches(ctx context.Context, jobs chan<- *batch, maxPending int) error {
 	var pending, free []*batch
 	for {
 		for search.nextState < search.numToExpand() && len(pending) < maxPending {
@@ -307,7 +305,7 @@ func (search *exploration) schedule(ctx context.Context, jobs chan<- *batch, max
 		}
 		batch := pending[0]
 		<-batch.done
-		if err := search.commit(ctx, batch); err != nil {
+		if err := search.addBatch(ctx, batch); err != nil {
 			return err
 		}
 		pending, free = pending[1:], append(free, batch)
@@ -331,9 +329,9 @@ func (search *exploration) fillBatch(batch *batch) {
 	}
 }
 
-// commit adds the choices of an expanded batch to the model. It numbers the target states. Each deadlock gets a
-// self-loop.
-func (search *exploration) commit(ctx context.Context, batch *batch) error {
+// addBatch adds the choices of an expanded batch to the model. It gives new target states numbers, and each deadlock a self-loop. It
+// returns an error if a limit is exceeded.
+func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	if batch.err != nil {
 		return batch.err
 	}
@@ -360,7 +358,7 @@ func (search *exploration) commit(ctx context.Context, batch *batch) error {
 	return ctx.Err()
 }
 
-// addRows adds the choices of states to the model, and a self-loop for each state without choices.
+// addRows adds the choices of some states to the model. A state without choices gets a self-loop and is recorded as a deadlock.
 func (search *exploration) addRows(rows sparse.Rows) {
 	for len(rows.Choices) > 0 {
 		numStates := slices.Index(rows.Choices, 0) // before the next deadlock
@@ -377,7 +375,7 @@ func (search *exploration) addRows(rows sparse.Rows) {
 	}
 }
 
-// addSelfLoop adds a state with only a self-loop to the model.
+// addSelfLoop adds a state to the model whose only transition is a self-loop.
 func (search *exploration) addSelfLoop() {
 	search.builder.State()
 	if sparseKind(search.model.Program().Type) == sparse.MDP {
@@ -407,7 +405,7 @@ func (search *exploration) checkLimits() error {
 	return nil
 }
 
-// reportProgress calls Options.Progress, at most ten times a second. If isFinal is true, it calls it in any case.
+// reportProgress calls Options.Progress with the number of found states, at most ten times a second. If isFinal is set, it always calls it.
 func (search *exploration) reportProgress(isFinal bool) {
 	if search.opts.Progress == nil {
 		return
@@ -421,7 +419,7 @@ func (search *exploration) reportProgress(isFinal bool) {
 	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
 }
 
-// buildSpace returns the space of all committed batches. States that were not expanded get a self-loop.
+// buildSpace returns the space of all states found. States that were not expanded get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
 	space := &Space{
@@ -452,7 +450,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	return space, space.comparePRISMArithmetic()
 }
 
-// finishModel returns the model with its owners, initial states and deadlocks.
+// finishModel returns the sparse model with its initial states, its deadlocks and, for a game, its owners.
 func (search *exploration) finishModel() (*sparse.Model, error) {
 	model, err := search.builder.Finish()
 	if err != nil {

@@ -72,8 +72,8 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same values", e.First, e.Second)
 }
 
-// Import makes a space of imported states. They keep their numbers. The space can be checked like a space that was
-// built. It has fractions only if Model has them.
+// Import returns a space of states that were read from files. The states keep their numbers, and the space can be checked like one that was
+// built. It has fractions only if imported.Model has them.
 //
 // The error is a *DuplicateError, a syntax.ErrorList for impossible declarations, or an error of compile.Compile.
 func Import(imported *Imported) (*Space, error) {
@@ -126,8 +126,8 @@ func (space *Space) storeValuations(imported *Imported) error {
 	return nil
 }
 
-// checkRange records the first weight outside the range of float64, and such a reward of each structure. A model
-// with fractions needs no check.
+// checkRange checks whether weights and rewards are in the range of float64. It records the first weight outside of the range, and the
+// first such reward of each structure. A model with fractions needs no check.
 func (space *Space) checkRange(file string) {
 	model := space.model
 	if model.Exact() {

@@ -128,13 +128,13 @@ func (expander *exactExpander) intervalWeights(state []int32, command *sema.Comm
 
 // intervalWeight evaluates the interval of an update; without an upper bound it is a single probability.
 func (expander *exactExpander) intervalWeight(state []int32, update *sema.Update) (interval, error) {
-	low, err := expander.weight(state, "probability", update.Prob)
+	low, err := expander.evaluateWeight(state, "probability", update.Prob)
 	if err != nil {
 		return interval{}, err
 	}
 	high := low
 	if update.ProbHigh != nil {
-		if high, err = expander.weight(state, "probability", update.ProbHigh); err != nil {
+		if high, err = expander.evaluateWeight(state, "probability", update.ProbHigh); err != nil {
 			return interval{}, err
 		}
 	}

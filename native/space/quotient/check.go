@@ -20,9 +20,8 @@ func (e *MistakeError) Error() string {
 	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Why)
 }
 
-// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It
-// compares every state with the first state of its block, in rational arithmetic. Other errors are the error of
-// the context and ErrInexact.
+// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It compares every state with the
+// first state of its block, in rational arithmetic. Other errors are the error of the context, or ErrInexact if the model is not exact.
 func (partition *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !model.Exact() || model.Intervals() {
 		return ErrInexact
@@ -45,21 +44,21 @@ func (partition *Partition) Check(ctx context.Context, model *sparse.Model, init
 	return nil
 }
 
-// difference returns the reason why two states are not bisimilar, or "" if they are bisimilar.
+// difference returns why two states are not bisimilar, as a clause of an error message, or "" if they are bisimilar.
 func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
-		if !equalRats(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
+		if !areEqual(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
-	if !partition.simulates(model, first, second, rewards) || !partition.simulates(model, second, first, rewards) {
+	if !partition.matchesChoices(model, first, second, rewards) || !partition.matchesChoices(model, second, first, rewards) {
 		return "one has a choice without an equivalent choice of the other"
 	}
 	return ""
 }
 
-// simulates reports whether for each choice of firstState, secondState has an equivalent choice.
-func (partition *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
+// matchesChoices reports whether secondState has an equivalent choice for each choice of firstState.
+func (partition *Partition) matchesChoices(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(firstState)
 	for choice := first; choice < end; choice++ {
 		if !partition.hasEquivalentChoice(model, secondState, choice, rewards) {
@@ -69,7 +68,7 @@ func (partition *Partition) simulates(model *sparse.Model, firstState, secondSta
 	return true
 }
 
-// hasEquivalentChoice reports whether a state has a choice that is equivalent to a choice of another state.
+// hasEquivalentChoice reports whether some choice of a state is equivalent to the given choice, which belongs to another state.
 func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choice int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(state)
 	for candidate := first; candidate < end; candidate++ {
@@ -83,14 +82,14 @@ func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choi
 // equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
 func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !equalRats(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
+		if !areEqual(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
 			return false
 		}
 	}
-	return maps.EqualFunc(partition.blockWeights(model, choice), partition.blockWeights(model, other), equalRats)
+	return maps.EqualFunc(partition.blockWeights(model, choice), partition.blockWeights(model, other), areEqual)
 }
 
-// blockWeights returns for each block the sum of the weights of a choice's transitions to it.
+// blockWeights returns, for each block, the sum of the weights of a choice's transitions into this block.
 func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
 	first, end := model.Row(choice)
@@ -113,4 +112,4 @@ func entry(values []*big.Rat, i int) *big.Rat {
 }
 
 // equalRats reports whether two fractions are equal.
-func equalRats(left, right *big.Rat) bool { return left.Cmp(right) == 0 }
+func areEqual(left, right *big.Rat) bool { return left.Cmp(right) == 0 }

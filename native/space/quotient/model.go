@@ -7,11 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Model returns the quotient. Its states are the blocks, with the choices of their first states. It has only the
-// first of several equivalent choices. origins has the choice of the model for each choice of the quotient.
+// Model returns the quotient. Its states are the blocks, each with the choices of its first state; only one of several equivalent choices
+// remains. origins has the choice of the model for each choice of the quotient.
 //
-// Initial states, deadlocks and labels are copied. They must not distinguish states of a block. Rewards are not
-// copied.
+// Initial states, deadlocks and labels are copied. They must not distinguish states of a block. Rewards are not copied.
 func (partition *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
 	builder := sparse.NewBuilder(model.Kind)
 	for _, state := range partition.First {
@@ -58,8 +57,8 @@ func (partition *Partition) copySets(quotient, model *sparse.Model) {
 	}
 }
 
-// addChoice adds a choice of the model to the quotient. The targets are blocks, and the weights to the same block
-// are added.
+// addChoice adds a choice of the model to the quotient. Its transitions lead to blocks, and weights with the same target block are added
+// up.
 func (partition *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
 	if model.Kind == sparse.MDP {
 		action := sparse.NoAction

@@ -40,9 +40,9 @@ type refiner struct {
 // blockWeight is a transition: the block that it leads to, and its weight.
 type blockWeight struct{ block, weight uint32 }
 
-// Refine returns the coarsest bisimulation that refines the partition by initial and by exact rewards. It splits
-// blocks by the signatures of their states until no block is split. The error is the error of the context or
-// ErrInexact.
+// Refine returns the coarsest bisimulation that refines the partition by the numbers in initial and by the exact rewards. It splits blocks
+// by the signatures of their states until no block is split. The error is the error of the context, or ErrInexact if the model is not
+// exact.
 //
 // Source: partition refinement, Valmari and Franceschinis 2010.
 func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
@@ -93,7 +93,7 @@ func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err erro
 	return numBlocks, nil
 }
 
-// New returns a Partition with the given blocks, renumbered in the order of their first states.
+// New returns a Partition whose blocks are given by a number for each state. The blocks are renumbered in the order of their first states.
 func New(block []uint32) *Partition {
 	partition := &Partition{Block: make([]uint32, len(block))}
 	newNumber := map[uint32]uint32{}
@@ -118,8 +118,8 @@ func firstStates(block []uint32, n int) []uint32 {
 	return first
 }
 
-// groupByKey gives each of n objects a number, equal numbers for equal keys. Numbers are in order of first
-// occurrence. appendKey appends the key of an object to a buffer.
+// groupByKey numbers n objects so that two objects have the same number if and only if their keys are equal. Numbers are in the order of
+// the first occurrence. appendKey appends the key of an object to a buffer.
 func groupByKey(ctx context.Context, n int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
 	numberOf = make([]uint32, n)
 	numbers := map[string]uint32{}
@@ -139,7 +139,7 @@ func groupByKey(ctx context.Context, n int, appendKey func(object int, buffer []
 	return numberOf, len(numbers), nil
 }
 
-// rationalID returns the number of a fraction. nil stands for 0.
+// rationalID returns the number of a fraction. Equal fractions have the same number, and nil stands for 0.
 func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
 	if value != nil {
@@ -153,7 +153,8 @@ func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 	return id
 }
 
-// numberChoiceRewards gives each choice the number of its tuple of rewards.
+// numberChoiceRewards gives each choice a number. Two choices have the same number if and only if they have equal rewards in all
+// structures.
 func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*sparse.Reward) (err error) {
 	refiner.choiceReward, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
@@ -172,8 +173,8 @@ func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward,
 	return key
 }
 
-// signature appends the signature of a state to key. It consists of the block of the state and the set of the
-// signatures of its choices. States with different signatures are in different blocks after a refinement.
+// signature appends the signature of a state to key: the block of the state, and the set of the signatures of its choices. A refinement
+// separates states with different signatures.
 func (refiner *refiner) signature(state int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, refiner.block[state])
 	first, end := refiner.model.Choices(state)
@@ -189,12 +190,12 @@ func (refiner *refiner) signature(state int, key []byte) []byte {
 	return key
 }
 
-// choiceSignature returns the signature of a choice. It consists of the number of the rewards and, for each target
-// block, the block and the number of its probability.
+// choiceSignature returns the signature of a choice: the number of its rewards and, for each target block, the block and the number of the
+// probability to enter the block.
 func (refiner *refiner) choiceSignature(choice int) []byte {
-	first, last := refiner.model.Row(choice)
+	first, endTransition := refiner.model.Row(choice)
 	refiner.pairs = refiner.pairs[:0]
-	for transition := first; transition < last; transition++ {
+	for transition := first; transition < endTransition; transition++ {
 		refiner.pairs = append(refiner.pairs, blockWeight{refiner.block[refiner.model.Target[transition]], refiner.model.Weight[transition]})
 	}
 	slices.SortFunc(refiner.pairs, func(left, right blockWeight) int {
@@ -213,7 +214,7 @@ func (refiner *refiner) choiceSignature(choice int) []byte {
 	return signature
 }
 
-// sumOf returns the number of the sum of some weights.
+// sumOf returns the number of the sum of the given weights. Equal sums have the same number.
 func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
 		return refiner.weightID[pairs[0].weight]

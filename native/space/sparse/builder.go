@@ -52,7 +52,7 @@ func NewBuilder(kind Kind) *Builder {
 	return &Builder{model: Model{Kind: kind}, idOfFloat: map[float64]uint32{}, idOfRat: map[string]uint32{}, idOfPointer: map[*big.Rat]uint32{}}
 }
 
-// Grow reserves space for more states, choices and transitions.
+// Grow reserves memory for the given numbers of additional states, choices and transitions.
 func (builder *Builder) Grow(states, choices, transitions int) {
 	builder.starts.reserve(choices + 1)
 	builder.targets.reserve(transitions)
@@ -77,7 +77,7 @@ func (builder *Builder) Bytes() int64 {
 // must follow.
 func (builder *Builder) State() {
 	if builder.numStates == maxStates {
-		builder.keepError(ErrTooLarge)
+		builder.recordError(ErrTooLarge)
 		return
 	}
 	builder.numStates++
@@ -91,7 +91,7 @@ func (builder *Builder) State() {
 // Choice begins the next choice of the current state of an MDP.
 func (builder *Builder) Choice(action Action) {
 	if builder.model.Kind != MDP || builder.numStates == 0 {
-		builder.keepError(fmt.Errorf("choice outside a state of an MDP"))
+		builder.recordError(fmt.Errorf("choice outside a state of an MDP"))
 		return
 	}
 	builder.beginRow()
@@ -101,7 +101,7 @@ func (builder *Builder) Choice(action Action) {
 // beginRow begins the transitions of the next choice.
 func (builder *Builder) beginRow() {
 	if builder.starts.len() == math.MaxUint32 {
-		builder.keepError(ErrTooLarge)
+		builder.recordError(ErrTooLarge)
 		return
 	}
 	builder.starts.add(uint32(builder.targets.len()))
@@ -123,7 +123,7 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	case weight == 0:
 		return
 	case !(weight > 0 && weight <= math.MaxFloat64):
-		builder.keepError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
+		builder.recordError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
 		return
 	}
 	// The cache saves look-ups in a map. Fibonacci hashing selects its entry: the upper six bits of a product.
@@ -135,7 +135,7 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	builder.addTransition(target, cached.id, action)
 }
 
-// weightID returns the index of a float64 in the table of weights. It adds a new weight.
+// weightID returns the index of a float64 in the table of weights, and adds the weight if it is new.
 func (builder *Builder) weightID(weight float64) uint32 {
 	id, isKnown := builder.idOfFloat[weight]
 	if !isKnown {
@@ -174,7 +174,7 @@ func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {
 	case 0:
 		return
 	case -1:
-		builder.keepError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", builder.numStates-1, weight.RatString()))
+		builder.recordError(fmt.Errorf("state %d: found weight %v, wanted a fraction that is not negative", builder.numStates-1, weight.RatString()))
 		return
 	}
 	builder.addTransition(target, builder.rationalID(weight), action)
@@ -184,14 +184,14 @@ func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {
 // If one weight of a model is an interval, all must be intervals.
 func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
-		builder.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", builder.numStates-1, low.RatString(), high.RatString()))
+		builder.recordError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", builder.numStates-1, low.RatString(), high.RatString()))
 		return
 	}
 	builder.addTransition(target, builder.rationalID(low), action)
 	builder.highs.add(builder.rationalID(high))
 }
 
-// rationalID returns the index of a fraction in the table of weights. It adds a new fraction.
+// rationalID returns the index of a fraction in the table of weights, and adds the fraction if it is new.
 func (builder *Builder) rationalID(weight *big.Rat) uint32 {
 	if id, isKnown := builder.idOfPointer[weight]; isKnown {
 		return id
@@ -225,10 +225,10 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 func (builder *Builder) addTransition(target int, weightID uint32, action Action) {
 	switch {
 	case builder.starts.len() == 0:
-		builder.keepError(errors.New("transition outside a choice"))
+		builder.recordError(errors.New("transition outside a choice"))
 		return
 	case target < 0 || target >= maxStates || builder.targets.len() == math.MaxUint32:
-		builder.keepError(ErrTooLarge)
+		builder.recordError(ErrTooLarge)
 		return
 	}
 	builder.targets.add(uint32(target))
@@ -253,8 +253,7 @@ type Rows struct {
 	Highs       []*big.Rat
 }
 
-// AddRows appends the first numStates states of rows with their choices and transitions. It returns the rows of the
-// later states.
+// AddRows appends the first numStates states of rows, with their choices and transitions. It returns the remaining rows.
 func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 	choice, transition := 0, 0
 	for _, numChoices := range rows.Choices[:numStates] {
@@ -270,10 +269,10 @@ func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 			choice++
 		}
 	}
-	return builder.rowsAfter(rows, numStates, choice, transition)
+	return builder.dropFirst(rows, numStates, choice, transition)
 }
 
-// addRowTransition appends a transition of rows, by its index.
+// addRowTransition appends the transition with the given index in rows to the current choice.
 func (builder *Builder) addRowTransition(rows *Rows, transition int) {
 	target, action := int(rows.Targets[transition]), NoAction
 	if builder.model.Kind != MDP {
@@ -289,8 +288,8 @@ func (builder *Builder) addRowTransition(rows *Rows, transition int) {
 	}
 }
 
-// rowsAfter returns rows without the given numbers of states, choices and transitions at the start.
-func (builder *Builder) rowsAfter(rows Rows, numStates, numChoices, numTransitions int) Rows {
+// dropFirst returns rows without their first states, choices and transitions.
+func (builder *Builder) dropFirst(rows Rows, numStates, numChoices, numTransitions int) Rows {
 	rows.Choices = rows.Choices[numStates:]
 	rows.Transitions = rows.Transitions[numChoices:]
 	rows.Targets = rows.Targets[numTransitions:]
@@ -311,7 +310,7 @@ func (builder *Builder) rowsAfter(rows Rows, numStates, numChoices, numTransitio
 }
 
 // keepError keeps the first error, which Finish returns.
-func (builder *Builder) keepError(err error) {
+func (builder *Builder) recordError(err error) {
 	if builder.err == nil {
 		builder.err = err
 	}
@@ -341,13 +340,13 @@ func (builder *Builder) Finish() (*Model, error) {
 	if builder.outOfRange {
 		model.Err = math.Inf(1)
 	}
-	if err := builder.checkRows(); err != nil {
+	if err := builder.validateRows(); err != nil {
 		return nil, err
 	}
 	return model, nil
 }
 
-// flattenColumns moves the columns to the fields of the model.
+// flattenColumns moves the contents of the columns to the slices of the model, and empties the columns.
 func (builder *Builder) flattenColumns() {
 	model := &builder.model
 	if model.Kind == MDP {
@@ -367,8 +366,8 @@ func (builder *Builder) flattenColumns() {
 	}
 }
 
-// checkRows returns an error if a target is not a state, a state has no choice, or a choice has no transition.
-func (builder *Builder) checkRows() error {
+// validateRows returns an error if a target is not a state, if a state has no choice, or if a choice has no transition.
+func (builder *Builder) validateRows() error {
 	model := &builder.model
 	if len(model.Target) > 0 && int(builder.maxTarget) >= builder.numStates {
 		return fmt.Errorf("transition to state %d of %d", builder.maxTarget, builder.numStates)

@@ -23,8 +23,7 @@ func (column *column[T]) add(element T) {
 	column.page = append(column.page, element)
 }
 
-// newPage makes room for at least one element. It lets the first page grow to pageLen, and starts a new page if
-// the current page is full.
+// newPage starts a new page if the current page is full. Otherwise it lets append grow the current page, up to pageLen elements.
 func (column *column[T]) newPage() {
 	switch length := len(column.page); {
 	case length >= pageLen:
@@ -47,7 +46,7 @@ func (column *column[T]) reserve(n int) {
 // cap returns the number of elements that fit without growing.
 func (column *column[T]) cap() int { return column.pagedLen + cap(column.page) }
 
-// flatten returns the sequence as one slice and empties the column.
+// flatten returns all elements as one slice and empties the column.
 func (c *column[T]) flatten() []T {
 	sequence := c.page
 	if len(c.pages) > 0 {

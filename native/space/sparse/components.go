@@ -28,79 +28,79 @@ func (components *Components) Members(i int) []uint32 {
 	return components.States[components.Start[i]:components.Start[i+1]]
 }
 
-// Components computes the strongly connected components of the part of a model with the given states and choices.
-// nil stands for all states, or all choices.
+// Components computes the strongly connected components of the subgraph with the given states and choices. If states or choices is nil, it
+// stands for all.
 //
 // Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information Processing
 // Letters 116 (2016), without recursion.
 func (model *Model) Components(states, choices *Set) *Components {
 	numStates := model.NumStates()
-	search := &pearce{model: model, states: states, allowed: choices, index: 1, closedIndex: None - 1}
-	search.rindex = make([]uint32, numStates)
+	search := &pearce{model: model, states: states, allowed: choices, index: 1, componentNumber: None - 1}
+	search.rootIndex = make([]uint32, numStates)
 	search.components.Start = []uint32{0}
 	for state := range numStates {
 		isIncluded := states == nil || states.Has(state)
-		isVisited := search.rindex[state] != 0
+		isVisited := search.rootIndex[state] != 0
 		if isIncluded && !isVisited {
 			search.search(uint32(state))
 		}
 	}
 	// The search numbers components from None-1 downwards. Convert these numbers to 0, 1, and so on.
-	for state, number := range search.rindex {
+	for state, number := range search.rootIndex {
 		if number == 0 {
-			search.rindex[state] = None
+			search.rootIndex[state] = None
 		} else {
-			search.rindex[state] = None - 1 - number
+			search.rootIndex[state] = None - 1 - number
 		}
 	}
-	search.components.ID = search.rindex
+	search.components.ID = search.rootIndex
 	return &search.components
 }
 
-// pearce holds the state of Pearce's search. rindex[s] is 0 for an unvisited state. While the component of s is
-// incomplete, rindex[s] is a number that counts up from 1; afterwards it is the number of the component, which counts
+// pearce holds the state of Pearce's search. rootIndex[s] is 0 for an unvisited state. While the component of s is
+// incomplete, rootIndex[s] is a number that counts up from 1; afterwards it is the number of the component, which counts
 // down from None-1. There are fewer than 2^31 states, so the two ranges are disjoint.
 type pearce struct {
-	model              *Model
-	states, allowed    *Set
-	rindex             []uint32
-	index, closedIndex uint32
-	frames             []searchFrame
-	stack              []uint32 // states that the search has left whose component is incomplete
-	components         Components
+	model                  *Model
+	states, allowed        *Set
+	rootIndex              []uint32
+	index, componentNumber uint32
+	frames                 []searchFrame
+	stack                  []uint32 // states that the search has left whose component is incomplete
+	components             Components
 }
 
 // searchFrame is a state on the search path. The search still has to follow the transitions of choice from next on,
-// and the later choices. root says that the search has reached no state that was visited before this one.
+// and the later choices. isRoot says that the search has reached no state that was visited before this one.
 type searchFrame struct {
 	state, choice, next uint32
-	root                bool
+	isRoot              bool
 }
 
-// search visits the states that are reachable from a start state in depth-first order. It completes every
-// component that it finds.
+// search visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
+// search.components.
 func (search *pearce) search(start uint32) {
 	search.enter(start)
 	for len(search.frames) > 0 {
 		frame := &search.frames[len(search.frames)-1]
 		successor, hasNext := search.successor(frame)
 		switch {
-		case hasNext && search.rindex[successor] == 0:
+		case hasNext && search.rootIndex[successor] == 0:
 			search.enter(successor)
 		case hasNext:
 			search.lowlink(frame, successor)
 		default:
-			search.leaveTop()
+			search.leaveLast()
 		}
 	}
 }
 
-// leaveTop leaves the last state of the search path, and updates the state before it.
-func (search *pearce) leaveTop() {
+// leaveLast removes the last state from the search path, and updates the rootIndex of the state before it.
+func (search *pearce) leaveLast() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]
 	search.frames = search.frames[:last]
-	search.leave(finished)
+	search.completeIfRoot(finished)
 	if last > 0 {
 		search.lowlink(&search.frames[last-1], finished.state)
 	}
@@ -108,23 +108,23 @@ func (search *pearce) leaveTop() {
 
 // enter gives a state the next index and appends it to the search path.
 func (search *pearce) enter(state uint32) {
-	search.rindex[state] = search.index
+	search.rootIndex[state] = search.index
 	search.index++
 	first, _ := search.model.Choices(int(state))
 	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.Start[first], true})
 }
 
-// lowlink lowers the rindex of a frame's state to the rindex of a successor. If that is a change, the state is not
+// lowlink lowers the rootIndex of a frame's state to the rootIndex of a successor. If that is a change, the state is not
 // the root of its component.
 func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
-	if search.rindex[successor] < search.rindex[frame.state] {
-		search.rindex[frame.state] = search.rindex[successor]
-		frame.root = false
+	if search.rootIndex[successor] < search.rootIndex[frame.state] {
+		search.rootIndex[frame.state] = search.rootIndex[successor]
+		frame.isRoot = false
 	}
 }
 
-// successor returns the next successor of the frame's state in the part of the model. ok is false if there is
-// none.
+// successor returns the next successor of the frame's state within the subgraph, by an allowed choice. ok is false if there is no other
+// successor.
 func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
@@ -139,7 +139,7 @@ func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	return 0, false
 }
 
-// nextTarget returns the next target of the frame's choice in the part of the model. ok is false if there is none.
+// nextTarget returns the next target of the frame's current choice within the subgraph. ok is false if there is no other target.
 func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
 	for frame.next < search.model.Start[frame.choice+1] {
 		target := search.model.Target[frame.next]
@@ -151,32 +151,31 @@ func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
 	return 0, false
 }
 
-// leave completes the component of a state if the state is the root of the component. All successors must have been
-// visited. A root and the states on top of the stack that were entered after it form a component. A state that is no
-// root goes onto the stack.
-func (search *pearce) leave(frame searchFrame) {
-	if !frame.root {
+// completeIfRoot is called when all successors of the frame's state are visited. If the state is the root of its component, the component
+// consists of the state and of those states on top of the stack that were entered later. Otherwise the state is pushed onto the stack.
+func (search *pearce) completeIfRoot(frame searchFrame) {
+	if !frame.isRoot {
 		search.stack = append(search.stack, frame.state)
 		return
 	}
 	search.index--
 	lowest := len(search.stack)
-	for lowest > 0 && search.rindex[frame.state] <= search.rindex[search.stack[lowest-1]] {
+	for lowest > 0 && search.rootIndex[frame.state] <= search.rootIndex[search.stack[lowest-1]] {
 		lowest--
 	}
 	for _, member := range search.stack[lowest:] {
-		search.rindex[member] = search.closedIndex
+		search.rootIndex[member] = search.componentNumber
 		search.index--
 	}
 	search.components.States = append(search.components.States, search.stack[lowest:]...)
 	search.stack = search.stack[:lowest]
-	search.rindex[frame.state] = search.closedIndex
+	search.rootIndex[frame.state] = search.componentNumber
 	search.components.States = append(search.components.States, frame.state)
 	search.components.Start = append(search.components.Start, uint32(len(search.components.States)))
-	search.closedIndex--
+	search.componentNumber--
 }
 
-// Bottom returns the bottom components, in increasing order. No transition of the model leaves them.
+// Bottom returns the numbers of the bottom components, which no transition of the model leaves, in increasing order.
 func (components *Components) Bottom(model *Model) []int {
 	var bottom []int
 	for i := range components.Num() {

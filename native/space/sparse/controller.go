@@ -42,8 +42,8 @@ func (controller *Controller) validate(model *Model) error {
 	return nil
 }
 
-// validate returns an error unless the node fits the model. Every move must be a choice of the node's state with a
-// next node for each transition, and the probabilities of the moves must sum to one.
+// validate returns an error unless the node fits the model: every move must be a choice of the node's state with a next node for each
+// transition, and the probabilities of the moves must sum to one.
 func (node *Node) validate(model *Model) error {
 	sum := new(big.Rat)
 	firstChoice, endChoice := model.Choices(int(node.State))
@@ -73,8 +73,8 @@ func (move *Move) Probability() *big.Rat {
 	return move.Prob
 }
 
-// Chain returns the induced Markov chain. Its states are the nodes. The chain has no rewards and labels. The error
-// is the error of the context, or says that the controller does not fit the model.
+// Chain returns the Markov chain that the controller induces. Its states are the nodes; it has no rewards and no labels. The error is the
+// error of the context, or says that the controller does not fit the model.
 func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, error) {
 	if err := controller.validate(model); err != nil {
 		return nil, err
@@ -106,19 +106,19 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 // with them, adds to the weights and rewards of the induced chain.
 const moveErr = 0x1p-50
 
-// addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node
-// and action.
+// addInducedRow adds the transitions of a node with the given moves to the induced chain. Transitions with the same next node and action
+// become one transition.
 func addInducedRow(builder *Builder, model *Model, moves []Move) {
-	row := inducedRow{sums: map[destination]float64{}, exactSums: map[destination]*big.Rat{}}
+	row := inducedRow{probabilities: map[destination]float64{}, exactProbabilities: map[destination]*big.Rat{}}
 	for _, move := range moves {
 		row.addMove(model, move)
 	}
-	slices.SortStableFunc(row.order, func(left, right destination) int { return cmp.Compare(left.node, right.node) })
-	for _, target := range row.order {
+	slices.SortStableFunc(row.destinations, func(left, right destination) int { return cmp.Compare(left.node, right.node) })
+	for _, target := range row.destinations {
 		if model.Rats != nil {
-			builder.AddRat(int(target.node), row.exactSums[target], target.action)
+			builder.AddRat(int(target.node), row.exactProbabilities[target], target.action)
 		} else {
-			builder.AddAction(int(target.node), row.sums[target], target.action)
+			builder.AddAction(int(target.node), row.probabilities[target], target.action)
 		}
 	}
 }
@@ -131,12 +131,12 @@ type destination struct {
 
 // inducedRow has the probability of each destination, and the destinations in the order in which they were added.
 type inducedRow struct {
-	order     []destination
-	sums      map[destination]float64
-	exactSums map[destination]*big.Rat // empty if the model has no fractions
+	destinations       []destination
+	probabilities      map[destination]float64
+	exactProbabilities map[destination]*big.Rat // empty if the model has no fractions
 }
 
-// addMove adds the probabilities of a move's next nodes.
+// addMove adds the probability of each transition of a move to the probability of its destination.
 func (row *inducedRow) addMove(model *Model, move Move) {
 	target := destination{action: NoAction}
 	if model.Actions != nil {
@@ -146,22 +146,21 @@ func (row *inducedRow) addMove(model *Model, move Move) {
 	first, _ := model.Row(int(move.Choice))
 	for i, next := range move.Next {
 		target.node = next
-		if row.sums[target] == 0 {
-			row.order = append(row.order, target)
+		if row.probabilities[target] == 0 {
+			row.destinations = append(row.destinations, target)
 		}
-		row.sums[target] += probability * model.Prob(first+i)
+		row.probabilities[target] += probability * model.Prob(first+i)
 		if model.Rats == nil {
 			continue
 		}
-		if row.exactSums[target] == nil {
-			row.exactSums[target] = new(big.Rat)
+		if row.exactProbabilities[target] == nil {
+			row.exactProbabilities[target] = new(big.Rat)
 		}
-		row.exactSums[target].Add(row.exactSums[target], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
+		row.exactProbabilities[target].Add(row.exactProbabilities[target], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
 	}
 }
 
-// Reward translates a reward structure of the model to the induced chain. A node with several moves gets their
-// expected reward.
+// Reward translates a reward structure of the model to the induced chain. The choice reward of a node is the expected reward of its moves.
 func (controller *Controller) Reward(reward *Reward) *Reward {
 	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range controller.Nodes {
@@ -186,8 +185,8 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 	return chainReward
 }
 
-// expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. exact is
-// nil if it is zero or unknown.
+// expectedChoice returns the expected choice reward of some moves, as a float64 and as a fraction. exact is nil if the reward is zero or
+// has no fraction.
 func (reward *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()

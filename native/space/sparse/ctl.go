@@ -16,7 +16,7 @@ func (graph *Graph) ExistsNext(set *Set) *Set {
 // ForallNext returns the states with all successors in the set.
 func (graph *Graph) ForallNext(set *Set) *Set { return graph.ExistsNext(set.Complement()).Complement() }
 
-// ExistsUntil returns the states with a path that satisfies left U right.
+// ExistsUntil returns the states from which some path satisfies left U right.
 func (graph *Graph) ExistsUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
 	graph.backwardSearch(right, func(c uint32) (int, bool) {
@@ -30,19 +30,19 @@ func (graph *Graph) ExistsUntil(left, right *Set) *Set {
 	return satisfying
 }
 
-// ForallUntil returns the states with only paths that satisfy left U right. A backward search finds the states
-// with only transitions to such states.
+// ForallUntil returns the states from which all paths satisfy left U right. It searches backwards from right: a state of left is added when
+// all of its transitions lead to states found before.
 func (graph *Graph) ForallUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
-	remaining := make([]uint32, graph.NumStates()) // the number of transitions to other states
-	for state := range remaining {
+	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to other states
+	for state := range otherTransitions {
 		first, end := graph.Choices(state)
-		remaining[state] = graph.Start[end] - graph.Start[first]
+		otherTransitions[state] = graph.Start[end] - graph.Start[first]
 	}
 	graph.backwardSearch(right, func(c uint32) (int, bool) {
 		state := graph.Owner(c)
-		remaining[state]--
-		if remaining[state] > 0 || satisfying.Has(state) || !left.Has(state) {
+		otherTransitions[state]--
+		if otherTransitions[state] > 0 || satisfying.Has(state) || !left.Has(state) {
 			return state, false
 		}
 		satisfying.Add(state)

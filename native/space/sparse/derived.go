@@ -25,7 +25,7 @@ func NewDerivedBuilder(source *Model, kind Kind) *DerivedBuilder {
 	}
 }
 
-// Grow reserves space for more states, choices and transitions.
+// Grow reserves memory for the given numbers of additional states, choices and transitions.
 func (builder *DerivedBuilder) Grow(states, choices, transitions int) {
 	if builder.derived.Kind == MDP {
 		builder.derived.First = slices.Grow(builder.derived.First, states+1)
@@ -46,8 +46,8 @@ func (builder *DerivedBuilder) State() {
 	}
 }
 
-// Copy appends a copy of a choice of the source model. Transition i of the source model leads to state target(i)
-// in the copy.
+// Copy appends a copy of a choice of the source model to the current state. Transition i of the source model leads to state target(i) in
+// the copy.
 func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
 	builder.beginChoice(uint32(choice))
 	first, end := builder.source.Row(choice)
@@ -60,7 +60,7 @@ func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
 	}
 }
 
-// Loop appends a choice that leads to one state with weight 1.
+// Loop appends a choice to the current state that leads to target with weight 1.
 func (builder *DerivedBuilder) Loop(target uint32) {
 	if builder.oneID == None {
 		builder.oneID = builder.derived.One()

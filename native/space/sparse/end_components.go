@@ -23,9 +23,8 @@ func (components *EndComponents) Members(i int) []uint32 {
 	return components.States[components.Start[i]:components.Start[i+1]]
 }
 
-// EndComponents computes the maximal end components of the part of the model with the given states and choices.
-// nil stands for all states, or all choices. A choice with a transition out of the part belongs to no end
-// component.
+// EndComponents computes the maximal end components of the sub-MDP with the given states and choices. If states or choices is nil, it
+// stands for all. A choice with a transition to another state belongs to no end component.
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
 // a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
@@ -48,18 +47,18 @@ func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*E
 type endComponentSearch struct {
 	model                    *Model
 	candidateStates, allowed *Set
-	sccSearch                *pearce     // rindex has the component of each live state
+	sccSearch                *pearce     // rootIndex has the component of each candidate state
 	reversed                 *transposed // nil until a state is removed
 	removed                  []uint32    // states whose predecessors are not updated yet
 	changed                  map[uint32]bool
 }
 
-// run removes states and choices until every remaining choice stays in its component.
+// run removes states and choices until every remaining choice stays in the strongly connected component of its state.
 func (search *endComponentSearch) run(ctx context.Context) error {
 	search.removeChoicesOutside()
 	search.sccSearch = &pearce{
 		model: search.model, states: search.candidateStates, allowed: search.allowed,
-		index: 1, closedIndex: None - 1, rindex: make([]uint32, search.model.NumStates()),
+		index: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.model.NumStates()),
 	}
 	var states []uint32
 	for state := range search.candidateStates.All() {
@@ -74,8 +73,8 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 		for _, state := range states {
 			search.removeLeaving(state)
 		}
-		search.propagate()
-		states = search.members(components)
+		search.removePredecessors()
+		states = search.statesOfChanged(components)
 	}
 	return nil
 }
@@ -93,54 +92,53 @@ func (search *endComponentSearch) removeChoicesOutside() {
 	}
 }
 
-// decompose computes the strongly connected components of some candidate states. These states must be a union of
-// components.
+// decompose computes the strongly connected components of the given candidate states. The states must be a union of components of the
+// previous decomposition.
 func (search *endComponentSearch) decompose(states []uint32) *Components {
 	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
 	scc.index = 1
 	for _, state := range states {
-		scc.rindex[state] = 0
+		scc.rootIndex[state] = 0
 	}
 	for _, state := range states {
-		if scc.rindex[state] == 0 {
+		if scc.rootIndex[state] == 0 {
 			scc.search(state)
 		}
 	}
 	return &scc.components
 }
 
-// members returns the candidate states in changed components.
-func (search *endComponentSearch) members(components *Components) []uint32 {
+// statesOfChanged returns the candidate states of the components that have lost a choice.
+func (search *endComponentSearch) statesOfChanged(components *Components) []uint32 {
 	var states []uint32
 	for _, state := range components.States {
-		if search.candidateStates.Has(int(state)) && search.changed[search.sccSearch.rindex[state]] {
+		if search.candidateStates.Has(int(state)) && search.changed[search.sccSearch.rootIndex[state]] {
 			states = append(states, state)
 		}
 	}
 	return states
 }
 
-// removeLeaving removes the choices of a state that leave its component. If no choice is left, it removes the
-// state.
+// removeLeaving removes the choices of a state that can leave its component. If no choice remains, it removes the state.
 func (search *endComponentSearch) removeLeaving(state uint32) {
 	if !search.candidateStates.Has(int(state)) {
 		return
 	}
 	first, end := search.model.Choices(int(state))
 	for choice := first; choice < end; choice++ {
-		if search.allowed.Has(choice) && !search.stays(choice, search.sccSearch.rindex[state]) {
+		if search.allowed.Has(choice) && !search.staysInComponent(choice, search.sccSearch.rootIndex[state]) {
 			search.removeChoice(choice, state)
 		}
 	}
 	search.removeIfStuck(state)
 }
 
-// stays reports whether every transition of a choice leads to a candidate state of the component.
-func (search *endComponentSearch) stays(choice int, component uint32) bool {
+// staysInComponent reports whether every transition of a choice leads to a candidate state of the given component.
+func (search *endComponentSearch) staysInComponent(choice int, component uint32) bool {
 	model := search.model
 	for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
-		if !search.candidateStates.Has(int(target)) || search.sccSearch.rindex[target] != component {
+		if !search.candidateStates.Has(int(target)) || search.sccSearch.rootIndex[target] != component {
 			return false
 		}
 	}
@@ -150,10 +148,10 @@ func (search *endComponentSearch) stays(choice int, component uint32) bool {
 // removeChoice removes a choice of a state.
 func (search *endComponentSearch) removeChoice(choice int, s uint32) {
 	search.allowed.Remove(choice)
-	search.changed[search.sccSearch.rindex[s]] = true
+	search.changed[search.sccSearch.rootIndex[s]] = true
 }
 
-// removeIfStuck removes a state without allowed choices.
+// removeIfStuck removes a state if it has no allowed choice.
 func (search *endComponentSearch) removeIfStuck(state uint32) {
 	first, end := search.model.Choices(int(state))
 	for choice := first; choice < end; choice++ {
@@ -165,9 +163,9 @@ func (search *endComponentSearch) removeIfStuck(state uint32) {
 	search.removed = append(search.removed, state)
 }
 
-// propagate removes the choices that lead to removed states, and then the states without choices, until nothing
-// changes.
-func (search *endComponentSearch) propagate() {
+// removePredecessors removes all choices that can lead to a removed state. It also removes the states that lose their last choice, and
+// repeats this until nothing changes.
+func (search *endComponentSearch) removePredecessors() {
 	if len(search.removed) > 0 && search.reversed == nil {
 		search.reversed = newTransposed(search.model)
 	}

@@ -36,7 +36,7 @@ func (reversed *transposed) owner(choice uint32) uint32 {
 // NewGraph returns the graph of a model.
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
-// transpose returns the reversed transitions. The first call computes them.
+// transpose returns the reversed transitions of the graph. The first call computes them; later calls return the same result.
 func (graph *Graph) transpose() *transposed {
 	if cached := graph.transposed.Load(); cached != nil {
 		return cached
@@ -49,8 +49,8 @@ func (graph *Graph) transpose() *transposed {
 	return graph.transposed.Load()
 }
 
-// newTransposed reverses the transitions of a model by counting sort. It counts the transitions to each target,
-// sums the counts to start positions, and fills in the choices.
+// newTransposed reverses the transitions of a model by a counting sort: it counts the transitions to each target, computes the start of
+// each target's row as the sum of the earlier counts, and fills in the choices.
 func newTransposed(model *Model) *transposed {
 	starts := make([]uint32, model.NumStates()+2)
 	choices := make([]uint32, len(model.Target))
@@ -71,8 +71,7 @@ func newTransposed(model *Model) *transposed {
 	return &transposed{starts: starts, choices: choices, owners: model.choiceOwners()}
 }
 
-// choiceOwners returns the state of each choice. It returns nil for a Markov chain, where the two have the same
-// number.
+// choiceOwners returns the state of each choice, or nil for a Markov chain, in which choice s belongs to state s.
 func (model *Model) choiceOwners() []uint32 {
 	if model.First == nil {
 		return nil
@@ -112,8 +111,7 @@ func (graph *Graph) ChoicesOf(states *Set) *Set {
 	return choices
 }
 
-// ChoicesWithin returns the choices that stay in a set of states: the choices of these states with only
-// transitions to these states.
+// ChoicesWithin returns the choices of the given states whose transitions all lead to these states.
 func (graph *Graph) ChoicesWithin(states *Set) *Set {
 	choices := graph.ChoicesOf(states)
 	for choice := range choices.All() {

@@ -43,8 +43,8 @@ func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	return sorted, nil
 }
 
-// appendInOrder appends the choices of a state to sorted, in the order of the same actions in the reference state.
-// The error is an *ActionsError if the two states have different actions.
+// appendInOrder appends the choices of a state to sorted. The order is the order of the actions in the reference state. The error is an
+// *ActionsError if the two states have different actions.
 func (model *Model) appendInOrder(sorted []uint32, state, reference int) ([]uint32, error) {
 	choiceOf, err := model.choicesByAction(state)
 	if err != nil {
@@ -65,8 +65,8 @@ func (model *Model) appendInOrder(sorted []uint32, state, reference int) ([]uint
 	return sorted, nil
 }
 
-// choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have
-// the same action.
+// choicesByAction returns a map from each action of a state to its choice. The error is an *ActionsError if two choices have the same
+// action.
 func (model *Model) choicesByAction(state int) (map[Action]uint32, error) {
 	first, end := model.Choices(state)
 	choiceOf := make(map[Action]uint32, end-first)

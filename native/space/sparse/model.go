@@ -117,7 +117,7 @@ func (reward *Reward) Within(states *Set) *Reward {
 	return &restricted
 }
 
-// OfChoice returns the reward of a state plus the reward of one of its choices. It returns 0 for a nil Reward.
+// OfChoice returns the reward of a state plus the reward of one of its choices. Without a reward structure (nil) the result is 0.
 func (reward *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0
 	if reward != nil && reward.State != nil {
@@ -129,8 +129,8 @@ func (reward *Reward) OfChoice(state, choice int) float64 {
 	return sum
 }
 
-// OfChoiceRat returns the reward of a state plus the reward of one of its choices, as a new fraction. It returns 0
-// for a nil Reward.
+// OfChoiceRat returns the reward of a state plus the reward of one of its choices, as a new fraction. Without a reward structure (nil) the
+// result is 0.
 func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
 	if reward == nil {
@@ -145,7 +145,7 @@ func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	return sum
 }
 
-// One returns the index of weight 1 in Weights. It adds the weight if it is missing.
+// One returns the index of the weight 1 in Weights, and adds this weight if it is missing.
 func (model *Model) One() uint32 {
 	index := slices.Index(model.Weights, 1)
 	if model.Rats != nil { // a fraction slightly below 1 also has the float64 1

@@ -11,18 +11,18 @@ func (graph *Graph) Prob0A(left, right *Set) *Set {
 	return graph.ExistsUntil(left, right).Complement()
 }
 
-// Prob0E returns the states where the minimal probability of `left U right` is 0. A backward search finds the
-// other states: each of their choices has a transition to a state with a positive minimal probability.
+// Prob0E returns the states where the minimal probability of `left U right` is 0. It finds the other states by a backward search from
+// right: each of their choices has a transition to a state found before.
 func (graph *Graph) Prob0E(left, right *Set) *Set {
 	if graph.First == nil {
 		return graph.Prob0A(left, right)
 	}
 	positive := right.Clone()
 	hasPositiveTarget := NewSet(graph.NumChoices())
-	remaining := make([]uint32, graph.NumStates()) // the number of choices not in hasPositiveTarget
-	for state := range remaining {
+	otherChoices := make([]uint32, graph.NumStates()) // the number of choices not in hasPositiveTarget
+	for state := range otherChoices {
 		first, end := graph.Choices(state)
-		remaining[state] = uint32(end - first)
+		otherChoices[state] = uint32(end - first)
 	}
 	graph.backwardSearch(right, func(choice uint32) (int, bool) {
 		state := graph.Owner(choice)
@@ -30,8 +30,8 @@ func (graph *Graph) Prob0E(left, right *Set) *Set {
 			return state, false
 		}
 		hasPositiveTarget.Add(int(choice))
-		remaining[state]--
-		if remaining[state] > 0 {
+		otherChoices[state]--
+		if otherChoices[state] > 0 {
 			return state, false
 		}
 		positive.Add(state)
@@ -46,8 +46,8 @@ func (graph *Graph) Prob1A(left, right *Set) *Set {
 	return graph.ExistsUntil(left.Minus(right), graph.Prob0E(left, right)).Complement()
 }
 
-// Prob1E returns the states where the maximal probability of `left U right` is 1. It is the greatest set in which
-// every state can reach right by choices that stay in the set.
+// Prob1E returns the states where the maximal probability of `left U right` is 1. This is the greatest set from which right is reachable by
+// choices that cannot leave the set.
 //
 // Source: de Alfaro 1997, algorithm 3.4 (Baier and Katoen 2008, algorithm 45).
 func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
@@ -60,7 +60,7 @@ func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		losing := sure.Minus(graph.reachWithin(sure, staying.choices, right, nil))
+		losing := sure.Minus(graph.statesReaching(sure, staying.choices, right, nil))
 		if losing.Empty() {
 			return sure, nil
 		}
@@ -77,8 +77,8 @@ type stayingSet struct {
 	choiceCount    []uint32 // by state: the number of these choices
 }
 
-// newStayingSet returns the greatest subset of sure in which every state outside right has a choice that stays in
-// the subset. It removes states from sure.
+// newStayingSet returns the greatest subset of sure in which every state outside right has a choice that stays in the subset. It removes
+// the other states from sure.
 func (graph *Graph) newStayingSet(sure, right *Set) *stayingSet {
 	staying := &stayingSet{graph: graph, states: sure, target: right, choices: graph.ChoicesWithin(sure), choiceCount: make([]uint32, graph.NumStates())}
 	for choice := range staying.choices.All() {
@@ -94,8 +94,8 @@ func (graph *Graph) newStayingSet(sure, right *Set) *stayingSet {
 	return staying
 }
 
-// remove removes states, the choices that lead to them, and then the states outside target without choices, until
-// nothing changes.
+// remove removes the given states and all choices that lead to them. It also removes the states outside target that lose their last choice,
+// and repeats this until nothing changes.
 func (staying *stayingSet) remove(lost *Set) {
 	for state := range lost.All() {
 		staying.states.Remove(state)
@@ -115,9 +115,9 @@ func (staying *stayingSet) remove(lost *Set) {
 	})
 }
 
-// reachWithin returns the states that reach a state of right ∩ sure by the given choices. If scheduler is not nil,
+// statesReaching returns the states from which the given choices can reach a state that is in right and in sure. If scheduler is not nil,
 // it gets a choice on a shortest path for each of these states.
-func (graph *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
+func (graph *Graph) statesReaching(sure, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sure)
 	reached := from.Clone()
 	graph.backwardSearch(from, func(choice uint32) (int, bool) {
@@ -141,11 +141,11 @@ func (graph *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *
 // that stays in sure. Choices in other states do not change. If sure is Prob1E, or an end component with a state
 // of right, the scheduler reaches right with probability one.
 func (graph *Graph) Attract(sure, right *Set, scheduler []uint32) {
-	graph.reachWithin(sure, graph.ChoicesWithin(sure), right, scheduler)
+	graph.statesReaching(sure, graph.ChoicesWithin(sure), right, scheduler)
 }
 
-// Remain makes the scheduler choose, in each state of a set, the first choice that stays in the set. In the set
-// that Prob0E returns, the scheduler then avoids right forever.
+// Remain writes to scheduler, for each state of a set, the first choice that stays in the set. If the set is a result of Prob0E, the
+// scheduler never reaches right.
 func (graph *Graph) Remain(set *Set, scheduler []uint32) {
 	for state := range set.All() {
 		first, end := graph.Choices(state)
@@ -158,8 +158,8 @@ func (graph *Graph) Remain(set *Set, scheduler []uint32) {
 	}
 }
 
-// Approach makes the scheduler choose a choice on a shortest path to target, in each state outside target that has
-// one. The path uses the given choices. nil stands for all choices.
+// Approach writes to scheduler, for each state outside target that can reach target by the given choices, a choice on a shortest path to
+// target. If choices is nil, all choices are allowed.
 func (graph *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	reached := target.Clone()
 	graph.backwardSearch(target, func(choice uint32) (int, bool) {
@@ -173,8 +173,8 @@ func (graph *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	})
 }
 
-// backwardSearch is a breadth-first search against the transitions from a set of states. For each choice with a
-// transition to a visited state it calls step. step returns the state of the choice, and whether to visit it.
+// backwardSearch is a breadth-first search along reversed transitions, from a set of states. For each choice with a transition to a visited
+// state it calls step, which returns the state of the choice, and whether to visit this state.
 func (graph *Graph) backwardSearch(from *Set, step func(choice uint32) (state int, visit bool)) {
 	var queue []uint32
 	for target := range from.All() { // not queued, because they may be most of the model

@@ -25,9 +25,9 @@ type Product[P comparable] struct {
 	Start  []uint32 // the state of the product for each start
 }
 
-// NewProduct explores the product from the given pairs. It uses only the given choices of the model. nil stands
-// for all choices. Every reached state must have a choice to use. The error is ErrTooLarge if the product has more
-// than maxStates states.
+// NewProduct explores the product of a model with a memory, starting from the given pairs. It uses only the given choices of the model, or
+// all if choices is nil. Every reached state must have such a choice. The error is ErrTooLarge if the product has more than maxStates
+// states.
 func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
 	product := &Product[P]{Start: make([]uint32, len(starts))}
 	search := &productSearch[P]{
@@ -62,7 +62,7 @@ type productSearch[P comparable] struct {
 	stepErr   error // an error of Memory.Step for this pair
 }
 
-// stateOf returns the state of the product for a pair of a state and a memory. It adds a new pair to the product.
+// stateOf returns the state of the product for a pair of a state and a memory, and adds the pair if it is new.
 func (search *productSearch[P]) stateOf(pair P) uint32 {
 	state, isKnown := search.numbers[pair]
 	if !isKnown {
@@ -73,7 +73,7 @@ func (search *productSearch[P]) stateOf(pair P) uint32 {
 	return state
 }
 
-// expand adds the choices of a state to the product.
+// expand adds the choices of a state of the product, and the pairs that they lead to.
 func (search *productSearch[P]) expand(state uint32) error {
 	search.builder.State()
 	search.from = search.product.Pairs[state]

@@ -1,6 +1,6 @@
 package sparse
 
-// ReachableFrom returns a set of states and all states that are reachable from it.
+// ReachableFrom returns the states that are reachable from a set of states, including the set itself.
 func (model *Model) ReachableFrom(from *Set) *Set {
 	reached := from.Clone()
 	var stack []int

@@ -2,18 +2,17 @@ package sparse
 
 import "slices"
 
-// Renumber returns the model with number[s] as the new number of state s. number must be a permutation. The
-// choices of a state, and the transitions of a choice, stay in the same order. The models share the tables of
-// weights.
+// Renumber returns the model in which state s has the number number[s]. number must be a permutation. The choices of a state, and the
+// transitions of a choice, stay in the same order. Both models share the tables of weights.
 func (model *Model) Renumber(number []uint32) *Model {
-	old := make([]uint32, len(number)) // the old number of each new state
+	oldNumber := make([]uint32, len(number)) // the old number of each new state
 	for state, newNumber := range number {
-		old[newNumber] = uint32(state)
+		oldNumber[newNumber] = uint32(state)
 	}
 	builder := NewDerivedBuilder(model, model.Kind)
 	builder.Grow(model.NumStates(), model.NumChoices(), model.NumTransitions())
 	target := func(i int) uint32 { return number[model.Target[i]] }
-	for _, state := range old {
+	for _, state := range oldNumber {
 		builder.State()
 		first, end := model.Choices(int(state))
 		for choice := first; choice < end; choice++ {
@@ -21,13 +20,12 @@ func (model *Model) Renumber(number []uint32) *Model {
 		}
 	}
 	renumbered := builder.Finish()
-	renumbered.Actions, renumbered.Player = model.reorderActions(old), SelectEntries(model.Player, old)
-	model.renumberAnnotations(renumbered, number, old, builder.Origin)
+	renumbered.Actions, renumbered.Player = model.reorderActions(oldNumber), SelectEntries(model.Player, oldNumber)
+	model.renumberAnnotations(renumbered, number, oldNumber, builder.Origin)
 	return renumbered
 }
 
-// reorderActions returns the actions of the given states, in the order of these states. It returns nil if there
-// are no actions.
+// reorderActions returns the actions of the given states, in the order of these states, or nil if the model has no actions.
 func (model *Model) reorderActions(states []uint32) []Action {
 	if model.Actions == nil {
 		return nil
@@ -48,8 +46,8 @@ func (model *Model) actionRange(first, end int) (int, int) {
 	return int(model.Start[first]), int(model.Start[end])
 }
 
-// renumberAnnotations copies the initial states, deadlocks, labels and rewards to a renumbered model. number has
-// the new number of each state. oldStates and oldChoices have the old number of each new state and choice.
+// renumberAnnotations copies the initial states, deadlocks, labels and rewards to a renumbered model. number has the new number of each old
+// state; oldStates and oldChoices have the old numbers of the new states and choices.
 func (model *Model) renumberAnnotations(renumbered *Model, number, oldStates, oldChoices []uint32) {
 	for _, state := range model.Initial {
 		renumbered.Initial = append(renumbered.Initial, number[state])
@@ -79,7 +77,7 @@ func renumberSet(set *Set, number []uint32) *Set {
 	return renumbered
 }
 
-// SelectEntries returns a slice with entry values[indices[i]] at index i. It returns nil if values is nil.
+// SelectEntries returns the slice in which entry i is values[indices[i]], or nil if values is nil.
 func SelectEntries[T any](values []T, indices []uint32) []T {
 	if values == nil {
 		return nil

@@ -83,7 +83,7 @@ func (set *Set) Clone() *Set {
 	return &Set{words: append([]uint64(nil), set.words...), n: set.n}
 }
 
-// Complement returns the numbers of the universe that are not in the set.
+// Complement returns the set of the numbers below Len() that are not in the set.
 func (set *Set) Complement() *Set {
 	result := NewSet(set.n)
 	for i, w := range set.words {

@@ -11,8 +11,8 @@ type Topological struct {
 	Start []int
 }
 
-// Topological returns the given states in reverse topological order, successors first. ok is false if a cycle
-// contains several of them.
+// Topological returns the given states in reverse topological order: each state follows its successors. ok is false if a cycle contains
+// several of these states.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (model *Model) Topological(states *Set) (order Topological, ok bool) {
@@ -29,7 +29,7 @@ func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 		levelEnd := len(order.Order)
 		order.Start = append(order.Start, n-levelEnd)
 		for _, state := range order.Order[levelStart:levelEnd] {
-			order.Order = model.appendReady(order.Order, state, indegree, states)
+			order.Order = model.appendWithoutPredecessors(order.Order, state, indegree, states)
 		}
 		levelStart = levelEnd
 	}
@@ -38,9 +38,9 @@ func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 	return order, len(order.Order) == n
 }
 
-// appendReady removes the transitions of a state from the indegrees of its successors. It appends the successors in the
-// given states without remaining transitions into them.
-func (model *Model) appendReady(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
+// appendWithoutPredecessors subtracts the transitions of a state from the indegrees of its successors. It appends each given state to order
+// whose indegree becomes 0.
+func (model *Model) appendWithoutPredecessors(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
 	for _, target := range model.successors(int(state)) {
 		if target == state {
 			continue
@@ -53,7 +53,7 @@ func (model *Model) appendReady(order []uint32, state uint32, indegree []uint32,
 	return order
 }
 
-// indegrees returns for each state the number of transitions from the given states. Self-loops do not count.
+// indegrees returns, for each state, the number of transitions that lead to it from other states in the given set.
 func (model *Model) indegrees(states *Set) []uint32 {
 	indegree := make([]uint32, model.NumStates())
 	for state := range states.All() {

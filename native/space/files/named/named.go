@@ -64,7 +64,7 @@ func Split(name string) (base string, exts []string, ok bool) {
 	return dir + file[:dotAt], exts, true
 }
 
-// Expand replaces the format "all" by several formats, and removes duplicates.
+// Expand replaces the format "all" by the formats that it stands for, and removes duplicates.
 func Expand(formats []string) []string {
 	var expanded []string
 	for _, format := range formats {
@@ -83,8 +83,7 @@ func Expand(formats []string) []string {
 	return unique
 }
 
-// Files returns the names of the files for a name on the command line. It stands for the file of a model, or for
-// the files of a state space.
+// Files returns the names of the files that a name on the command line stands for: the file of a model, or the files of a state space.
 func Files(name string) []string {
 	zip := Zip(name)
 	base, exts, ok := Split(strings.TrimSuffix(name, zip))
@@ -98,9 +97,8 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files with one extension, such as model.sta.gz for the base "model", the extension
-// "sta" and zip ".gz". Files of rewards are numbered if there are several reward structures: model1.srew, model2.srew.
-// If numRewards is 0, the number of existing files decides.
+// Part returns the names of the files with one extension: base.ext followed by zip. If there are several reward structures, files of
+// rewards are numbered: model1.srew, model2.srew. If numRewards is 0, the existing files show how many there are.
 func Part(base, ext, zip string, numRewards int) []string {
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
@@ -127,8 +125,8 @@ func numberedName(base, ext, zip string, i int) string {
 	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
-// Stale returns the existing files with one extension that do not belong to a set of files with numRewards reward
-// structures.
+// Stale returns the existing files with one extension that must be removed when a set of files with numRewards reward structures is
+// written.
 func Stale(base, ext, zip string, numRewards int) []string {
 	var current, stale []string
 	if numRewards > 0 {
@@ -167,8 +165,8 @@ func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions
 	return files.Open(ctx, src, "tra", opts)
 }
 
-// readSources reads the files with the given extensions in PRISM's formats. "all" stands for all existing files.
-// Every file name ends with zip.
+// readSources reads the files with the given extensions in PRISM's formats. If "all" is among the extensions, it reads all files that
+// exist. zip is the end of every file name.
 func (read Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
 	readsAll := slices.Contains(exts, "all")
 	if err := checkReadTogether(base, exts, zip); err != nil {
@@ -325,7 +323,7 @@ func (format Format) Writer(ctx context.Context, space *explicit.Space, opts fil
 	return write, nil
 }
 
-// writeFormat writes the format with the method of the writer for it.
+// writeFormat writes the state space in the format, by the matching method of the writer.
 func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	switch format.Name {
 	case "sta":
@@ -355,7 +353,7 @@ func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out 
 	return writer.Transitions(ctx, out)
 }
 
-// draw writes the picture of the graph that DOT writes.
+// draw writes a picture of the state space, which Graphviz draws from its DOT file.
 func (format Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	var dot strings.Builder
 	if err := writer.DOT(ctx, &dot); err != nil {

@@ -33,7 +33,7 @@ func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
 	return constants
 }
 
-// eliminate subtracts multiples of row k from all other rows. Then their entries in column k are zero.
+// eliminate subtracts multiples of row k from all other rows, so that their entries in column k become zero.
 func eliminate(matrix [][]*big.Rat, constants []*big.Rat, k int) {
 	for i := range matrix {
 		if i == k || matrix[i][k].Sign() == 0 {
@@ -70,7 +70,7 @@ func zeros(n int) []*big.Rat {
 	return out
 }
 
-// restrict returns a matrix with zero rows and columns for all other states.
+// restrict returns a copy of the matrix in which all entries outside of the rows and columns of the given states are zero.
 func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 	restricted := make([][]*big.Rat, len(matrix))
 	for s := range matrix {
@@ -84,8 +84,8 @@ func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 	return restricted
 }
 
-// UntilProb returns the probability of `left U right` from each state of a chain with a stochastic matrix. It
-// solves x = A x + b.
+// UntilProb returns the probability of `left U right` from each state of a Markov chain with the given matrix. It solves x = A x + b, where
+// b has the probabilities to enter right in one step.
 func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	n := len(matrix)
 	reachable := Reach(matrix, left.Minus(right))
@@ -106,9 +106,8 @@ func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	return Solve(restrict(matrix, unknown), rightSide)
 }
 
-// RewardUntil returns the expected reward until target is reached, in a chain with a stochastic matrix. A step
-// from s has the reward rewards[s]. A value is nil, for infinity, if its state reaches target with a probability
-// below one.
+// RewardUntil returns the expected reward until target is reached, from each state of a Markov chain with the given matrix. Each step from
+// s earns rewards[s]. The result is nil, for infinity, if a state does not reach target with probability one.
 func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
 	n := len(matrix)
 	probability := UntilProb(matrix, sparse.FullSet(n), target)
@@ -129,8 +128,8 @@ func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []
 	return values
 }
 
-// RewardTotal returns the expected total reward of each state, with nil for infinity. It is the reward until no
-// reward is reachable any more.
+// RewardTotal returns the expected total reward from each state of a Markov chain, or nil for infinity. It equals the reward until a state
+// is reached from which no reward is reachable.
 func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	n := len(matrix)
 	reachable := Reach(matrix, sparse.FullSet(n))
@@ -145,8 +144,8 @@ func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	return RewardUntil(matrix, rewards, rewardless)
 }
 
-// Gains returns the expected reward of a step from each state under a scheduler. It is the state's reward plus the
-// choice's reward. In a CTMC, rewards are per unit of time, so it divides by the exit rate.
+// Gains returns the expected reward of one step from each state under a scheduler: the reward of the state plus the reward of its choice.
+// In a CTMC, where rewards are per unit of time, the sum is divided by the exit rate.
 func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
 	gains := zeros(model.NumStates())
 	for s := range gains {
@@ -173,8 +172,8 @@ func exitRate(model *sparse.Model, s int) *big.Rat {
 	return sum
 }
 
-// Extremum returns the entrywise minimum or maximum of best and values. A nil entry is infinite. In the first call
-// best is nil. Later calls overwrite it.
+// Extremum returns the minimum or the maximum of best[s] and values[s] for each s, where nil stands for infinity. best is nil in the first
+// call; otherwise it is overwritten with the result.
 func Extremum(best, values []*big.Rat, isMinimum bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), values...)

@@ -34,12 +34,12 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	for s := range n {
 		builder.State()
 		if shape.Kind != sparse.MDP {
-			addRow(rng, builder, shape, s, n)
+			addRandomRow(rng, builder, shape, s, n)
 			continue
 		}
 		for range 1 + rng.IntN(shape.Choices) {
 			builder.Choice(sparse.Action(rng.IntN(3)))
-			addRow(rng, builder, shape, s, n)
+			addRandomRow(rng, builder, shape, s, n)
 		}
 	}
 	model, err := builder.Finish()
@@ -53,9 +53,9 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	return model
 }
 
-// addRow adds random transitions to the current choice of state s of n. The probabilities sum to one. The rates of
-// a CTMC are multiples of a common unit.
-func addRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
+// addRandomRow adds random transitions to the current choice of state s of n. Probabilities sum to one. The rates of a CTMC are multiples
+// of a common unit.
+func addRandomRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
 	targets := randomTargets(rng, shape, s, n)
 	maxNumerator := cmp.Or(shape.Denominator, 10)
 	numerators := make([]int64, len(targets))
@@ -89,8 +89,8 @@ func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
 	return targets
 }
 
-// randomReward returns a random reward structure. It has state rewards with probability 3/4, and choice rewards
-// with probability 3/4.
+// randomReward returns a random reward structure. With probability 3/4 it has state rewards, and with probability 3/4 it has choice
+// rewards.
 func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
 	draw := func(n int) ([]float64, []*big.Rat) {
 		floats, fractions := make([]float64, n), make([]*big.Rat, n)
@@ -132,7 +132,7 @@ func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 			first, _ := model.Choices(s)
 			scheduler[s] = uint32(first)
 		}
-		for more := true; more; more = advance(model, scheduler) {
+		for hasMore := true; hasMore; hasMore = nextScheduler(model, scheduler) {
 			if !yield(scheduler) {
 				return
 			}
@@ -140,9 +140,9 @@ func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	}
 }
 
-// advance changes a scheduler to the next scheduler, like an odometer with a digit per state. It returns false
-// after the last.
-func advance(model *sparse.Model, scheduler []uint32) bool {
+// nextScheduler changes a scheduler to the next one. It counts like an odometer that has one digit for each state, and returns false after
+// the last scheduler.
+func nextScheduler(model *sparse.Model, scheduler []uint32) bool {
 	for s := range scheduler {
 		first, end := model.Choices(s)
 		scheduler[s]++
@@ -185,7 +185,8 @@ func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	return matrix
 }
 
-// Reach returns whether the second state of a pair is reachable from the first. Paths leave only states of via.
+// Reach returns a matrix that says for each pair of states whether the second one is reachable from the first. A path may leave only states
+// of via.
 //
 // Source: Warshall's transitive closure.
 func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
