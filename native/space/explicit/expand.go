@@ -144,7 +144,7 @@ func (worker *worker) expand(ctx context.Context, batch *batch) {
 	} else {
 		batch.err = worker.expandFloats(ctx)
 	}
-	worker.canonical.canonicalise(batch.Targets)
+	worker.canonical.replaceByRepresentatives(batch.Targets)
 	for i := 0; i < len(batch.Targets); i += worker.codec.words {
 		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+worker.codec.words]))
 	}
@@ -202,7 +202,7 @@ func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 			return err
 		}
 	}
-	relErr, err := worker.weightErrors.bound(worker.currentState, worker.moves, worker.nextChoices(numChoices))
+	relErr, err := worker.weightErrors.boundOfState(worker.currentState, worker.moves, worker.nextChoices(numChoices))
 	if _, isInaccurate := err.(needsFractions); isInaccurate {
 		return worker.expandWithFractions(ctx, state, numChoices, worker.countTransitions(numChoices))
 	}

@@ -71,7 +71,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	canonical := newCanonicaliser(search.codec, &opts)
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
-		canonical.canonicalise(search.packedBuffer)
+		canonical.replaceByRepresentatives(search.packedBuffer)
 		search.store.add(search.packedBuffer)
 	}
 	return search.explore(ctx)

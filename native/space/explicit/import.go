@@ -176,7 +176,7 @@ func (imported *Imported) declarations() *syntax.Model {
 	return declared
 }
 
-// moduleDeclaration returns a module with the variables. No variable has the name of the module.
+// moduleDeclaration returns a module that declares the variables. The name of the module differs from the names of all variables.
 func (imported *Imported) moduleDeclaration() *syntax.Module {
 	name := "imported"
 	for slices.ContainsFunc(imported.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
@@ -189,8 +189,8 @@ func (imported *Imported) moduleDeclaration() *syntax.Module {
 	return module
 }
 
-// variableDeclaration returns the declaration of a variable. PRISM's language has no range with one value and no
-// range that covers all of int32.
+// variableDeclaration returns the declaration of a variable. A range with one value is widened by one value, because PRISM's language has
+// no such range; a range that is too large becomes int.
 func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.Name}, Type: syntax.BoolVar}
 	if variable.Type == sema.Bool {
@@ -217,9 +217,9 @@ func (imported *Imported) completeProgram(program *sema.Program) {
 // Imported reports whether the space was imported and not built.
 func (space *Space) Imported() bool { return space.imported != nil }
 
-// combineLabels returns the states of an imported space that satisfy a formula with labels. It applies Boolean
-// operators to sets of states.
-func (space *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
+// evaluateWithLabels returns the states of an imported space that satisfy an expression with labels. It evaluates the operands of Boolean
+// operators as sets of states.
+func (space *Space) evaluateWithLabels(expr sema.Expr) (*sparse.Set, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return space.evaluateInStates(expr)
 	}
@@ -246,7 +246,7 @@ func (space *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
 	return nil, space.unsupportedLabel(expr)
 }
 
-// importedLabel returns the states with a label of the files or of the properties.
+// importedLabel returns the states that have a label, which the files or the properties define.
 func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	switch labels := space.Program().Labels; {
 	case label.Index <= firstImported:
@@ -257,7 +257,7 @@ func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	return nil, space.unsupportedLabel(label)
 }
 
-// evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
+// evaluateConnective returns the states that satisfy a binary Boolean operator. It combines the sets of states that satisfy the operands.
 func (space *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
 		return nil, space.unsupportedLabel(expr)
@@ -291,7 +291,7 @@ func (space *Space) unsupportedLabel(expr sema.Expr) error {
 	return &compile.UnsupportedError{File: space.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
-// integerLiteral returns an expression for an int32 value.
+// integerLiteral returns an expression in PRISM's language whose value is i, an int32.
 func integerLiteral(i int64) syntax.Expr {
 	if i == math.MinInt32 { // the language has no literal for it
 		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(i + 1), Y: integerLiteral(1)}

@@ -9,7 +9,7 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// importedReward returns Program.Rewards[index] of an imported space. A negative reward is an error.
+// importedReward returns the reward structure Program.Rewards[index] of a space that was read from files. A negative reward is an error.
 func (space *Space) importedReward(index int) (*sparse.Reward, error) {
 	reward := &space.model.Rewards[index]
 	perTransition := space.importedTransitions(index)
@@ -31,28 +31,27 @@ func (space *Space) importedTransitions(index int) TransitionReward {
 	return TransitionReward{}
 }
 
-// importedRewardsWithSign returns the positive rewards of Program.Rewards[index] if sign is 1. If sign is -1, it
-// returns the absolute values of the negative rewards. In a Markov chain, it selects rewards of transitions before
-// it sums them.
+// importedRewardsWithSign returns the reward structure Program.Rewards[index] with the positive rewards only, if sign is 1, or with the
+// absolute values of the negative rewards, if sign is -1. In a Markov chain it selects the rewards of single transitions by their sign.
 func (space *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 	result := space.model.Rewards[index] // a copy
-	result.State, result.StateRat = withSign(result.State, result.StateRat, sign)
+	result.State, result.StateRat = absoluteWithSign(result.State, result.StateRat, sign)
 	transitions := space.importedTransitions(index)
 	if transitions.Values == nil || space.model.Intervals() {
-		result.Choice, result.ChoiceRat = withSign(result.Choice, result.ChoiceRat, sign)
+		result.Choice, result.ChoiceRat = absoluteWithSign(result.Choice, result.ChoiceRat, sign)
 		return &result
 	}
-	values, rats := withSign(transitions.Values, transitions.Rats, sign)
+	values, rats := absoluteWithSign(transitions.Values, transitions.Rats, sign)
 	if rats != nil && space.model.Exact() {
-		result.Choice, result.ChoiceRat = space.exactMeans(rats)
+		result.Choice, result.ChoiceRat = space.exactWeightedSums(rats)
 	} else {
-		result.Choice, result.ChoiceRat = space.means(values), nil
+		result.Choice, result.ChoiceRat = space.weightedSums(values), nil
 	}
 	return &result
 }
 
-// means returns, for each choice, the sum of its transitions' values, weighted with their probabilities or rates.
-func (space *Space) means(values []float64) []float64 {
+// weightedSums returns, for each choice, the sum of weight * value over its transitions. values has one entry for each transition.
+func (space *Space) weightedSums(values []float64) []float64 {
 	means := make([]float64, space.model.NumChoices())
 	for choice := range means {
 		first, end := space.model.Row(choice)
@@ -63,9 +62,9 @@ func (space *Space) means(values []float64) []float64 {
 	return means
 }
 
-// exactMeans returns, for each choice, the weighted sum of its transitions' values as a float64 and as a fraction.
-// A nil fraction stands for 0.
-func (space *Space) exactMeans(values []*big.Rat) (floats []float64, means []*big.Rat) {
+// exactWeightedSums returns, for each choice, the sum of weight * value over its transitions, as a float64 and as a fraction. values has
+// one entry for each transition. A nil fraction stands for 0.
+func (space *Space) exactWeightedSums(values []*big.Rat) (floats []float64, means []*big.Rat) {
 	floats, means = make([]float64, space.model.NumChoices()), make([]*big.Rat, space.model.NumChoices())
 	for choice := range means {
 		first, end := space.model.Row(choice)
@@ -80,9 +79,9 @@ func (space *Space) exactMeans(values []*big.Rat) (floats []float64, means []*bi
 	return floats, means
 }
 
-// withSign returns the absolute values of the numbers with the given sign, and 0 for other numbers. sign is 1 or
-// -1. A nil list gives nil.
-func withSign(values []float64, rats []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
+// absoluteWithSign returns |x| for each number x with the given sign (1 or -1), and 0 for all others, as float64 and as fractions. It
+// returns nil for a nil list.
+func absoluteWithSign(values []float64, rats []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
 	if values == nil {
 		return nil, nil
 	}

@@ -25,8 +25,9 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 	return unsupported(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
-// newIntervalChoice builds the transitions of an enabled choice of an interval model. It multiplies the bounds of
-// synchronising updates, adds the bounds of equal targets, and tightens the result.
+// newIntervalChoice returns an enabled choice of an interval model with its transitions. Each combination of one update per command is a
+// transition. Its bounds are the products of the bounds of these updates. Bounds of equal targets are added, and then all intervals are
+// tightened.
 //
 // Source: PRISM's explicit engine, for interval models.
 func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
@@ -34,7 +35,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
 	var intervals [][]interval // of the updates of each command
 	for _, ref := range enabled.Commands {
-		commandIntervals, err := expander.intervalWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
+		commandIntervals, err := expander.intervalsOfUpdates(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return choice, err
 		}
@@ -54,7 +55,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 			return choice, ctx.Err()
 		}
 	}
-	choice.tighten()
+	choice.tightenIntervals()
 	return choice, nil
 }
 
@@ -69,7 +70,8 @@ func multiplyIntervals(intervals [][]interval, updates []int) interval {
 	return product
 }
 
-// addInterval adds a transition. If the choice has a transition to the same target, it adds the bounds.
+// addInterval adds a transition with an interval. If the choice already has a transition to the same target, it adds the bounds to the
+// bounds of that one.
 func (choice *exactChoice) addInterval(target []int32, weight interval) {
 	for i, other := range choice.targets {
 		if slices.Equal(other, target) {
@@ -81,9 +83,9 @@ func (choice *exactChoice) addInterval(target []int32, weight interval) {
 	choice.targets, choice.weights, choice.upperWeights = append(choice.targets, target), append(choice.weights, weight.low), append(choice.upperWeights, weight.high)
 }
 
-// tighten replaces each bound by the nearest probability of a distribution within the intervals. A probability is
-// at least 1 minus the other upper bounds, and at most 1 minus the other lower bounds.
-func (choice *exactChoice) tighten() {
+// tightenIntervals shrinks each interval to the probabilities that some distribution within all intervals attains. A probability is at
+// least 1 minus the sum of the other upper bounds, and at most 1 minus the sum of the other lower bounds.
+func (choice *exactChoice) tightenIntervals() {
 	lowSlack, highSlack := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sum of all lower, or upper, bounds
 	for i := range choice.weights {
 		lowSlack.Sub(lowSlack, choice.weights[i])
@@ -100,9 +102,9 @@ func (choice *exactChoice) tighten() {
 	}
 }
 
-// intervalWeights evaluates the intervals of a command's updates in a state. It is an error if they contain no
-// distribution. It caches intervals that do not depend on the state.
-func (expander *exactExpander) intervalWeights(state []int32, command *sema.Command) ([]interval, error) {
+// intervalsOfUpdates evaluates the probability intervals of a command's updates in a state. It returns an error if no distribution lies
+// within them. It caches intervals that do not depend on the state.
+func (expander *exactExpander) intervalsOfUpdates(state []int32, command *sema.Command) ([]interval, error) {
 	if cached := expander.constantIntervals[command]; cached != nil {
 		return cached, nil
 	}
@@ -110,7 +112,7 @@ func (expander *exactExpander) intervalWeights(state []int32, command *sema.Comm
 	isConstant := true
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		evaluated, err := expander.intervalWeight(state, update)
+		evaluated, err := expander.intervalOfUpdate(state, update)
 		if err != nil {
 			return nil, err
 		}
@@ -126,8 +128,8 @@ func (expander *exactExpander) intervalWeights(state []int32, command *sema.Comm
 	return intervals, nil
 }
 
-// intervalWeight evaluates the interval of an update; without an upper bound it is a single probability.
-func (expander *exactExpander) intervalWeight(state []int32, update *sema.Update) (interval, error) {
+// intervalOfUpdate evaluates the probability interval of an update in a state. Without an upper bound, both ends are the same probability.
+func (expander *exactExpander) intervalOfUpdate(state []int32, update *sema.Update) (interval, error) {
 	low, err := expander.evaluateWeight(state, "probability", update.Prob)
 	if err != nil {
 		return interval{}, err
@@ -144,7 +146,7 @@ func (expander *exactExpander) intervalWeight(state []int32, update *sema.Update
 	return interval{low, high}, nil
 }
 
-// checkIntervals returns an error if the intervals of a command's updates contain no distribution.
+// checkIntervals returns an error if no distribution lies within the intervals of a command's updates.
 func (expander *exactExpander) checkIntervals(state []int32, command *sema.Command, intervals []interval) error {
 	lowSum, highSum := new(big.Rat), new(big.Rat)
 	for _, bounds := range intervals {

@@ -54,8 +54,8 @@ func (space *Space) Observations(ctx context.Context) (*Observations, error) {
 	return observations, err
 }
 
-// observations returns the observation of every state. It does not check the actions of states with the same
-// observation.
+// observations returns the observation of every state, or nil if the model is not a POMDP. It does not check that states with the same
+// observation have the same actions.
 func (space *Space) observations(ctx context.Context) (*Observations, error) {
 	if space.Program().Type != syntax.POMDP {
 		return nil, nil

@@ -19,7 +19,7 @@ type ownership struct {
 	action []int // player of each action; -1 for none
 }
 
-// newOwnership returns the owners of a game's modules and actions. It returns nil if the model is not a game.
+// newOwnership returns the players who own the modules and the actions of a game, or nil if the model is not a game.
 func newOwnership(model *compile.Model) (*ownership, error) {
 	program := model.Program()
 	if program.Type != syntax.SMG {
@@ -51,8 +51,8 @@ type ownedChoice struct {
 	commands       []compile.CommandRef
 }
 
-// Owner returns a function that returns the index of the player who owns a state of a game. The arguments are the
-// state and its choices. A deadlock belongs to the first player. The function is nil if the model is not a game.
+// Owner returns a function that returns the index of the player who owns a state of a game. Its arguments are the state and the choices of
+// the state. A deadlock belongs to the first player. If the model is not a game, Owner returns nil.
 func Owner(compiled *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
 	owners, err := newOwnership(compiled)
 	if owners == nil || err != nil {
@@ -72,7 +72,7 @@ func (ownership *ownership) enabledOwner(state []int32, choices *compile.Choices
 	})
 }
 
-// player returns the player of a choice, or -1 if it belongs to no player.
+// player returns the index of the player who owns a choice, or -1 if no player does.
 func (ownership *ownership) player(choice ownedChoice) int {
 	switch {
 	case choice.action != sema.Unlabelled:
@@ -83,8 +83,8 @@ func (ownership *ownership) player(choice ownedChoice) int {
 	return -1
 }
 
-// stateOwner returns the player who owns a state with n choices. This player owns every choice that has an owner.
-// A state with one choice that has no owner belongs to the first player.
+// stateOwner returns the player who owns a state with n choices. This is the only player who owns some of the choices. If no player owns
+// any, and there is at most one choice, it is the first player.
 //
 // It is an error if choices belong to different players, or if n is greater than 1 and no choice has an owner.
 //

@@ -6,11 +6,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Quotient returns a space with the choices, transitions and rewards of a model. State i of the model represents
+// Quotient returns a space with the choices and transitions of another model, and with the given rewards. State i of the model represents
 // state states[i] of the space, for example as a block of a bisimulation. Expressions are evaluated in states[i].
 //
-// rewards maps an index into Program.Rewards to the rewards of the model. Other reward structures are not
-// available. The program stays the same, even if the model is of another kind.
+// rewards maps an index into Program.Rewards to the rewards of the model. Other reward structures are not available. The program stays the
+// same, even if the model is of another kind.
 func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	quotient := &Space{
 		compiled: space.compiled, codec: space.codec, store: newStore(space.codec.words), model: model,
@@ -26,7 +26,7 @@ func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[i
 // quotientData holds the rewards of a quotient, by index into Program.Rewards.
 type quotientData struct{ rewards map[int]*sparse.Reward }
 
-// withoutFractions returns the rewards without their fractions.
+// withoutFractions returns a copy in which the rewards are float64 only.
 func (quotient *quotientData) withoutFractions() *quotientData {
 	rewards := map[int]*sparse.Reward{}
 	for i, reward := range quotient.rewards {
@@ -37,8 +37,8 @@ func (quotient *quotientData) withoutFractions() *quotientData {
 	return &quotientData{rewards}
 }
 
-// transitionRewards returns the reward of each transition of a quotient as float64 values and as fractions. Each
-// transition has the reward of its choice. A result is nil if there are no such rewards.
+// transitionRewards returns the reward of each transition of a quotient, as float64 and as fractions: the reward of the transition's
+// choice. A result is nil if the structure does not have such numbers.
 func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) (values []float64, rats []*big.Rat) {
 	reward := quotient.rewards[index]
 	if reward == nil {

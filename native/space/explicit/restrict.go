@@ -8,9 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and unreachable
-// states stay in the space. It is an error if a state has no choice left. The result has fractions only if the
-// space has them.
+// Restrict returns the space of an MDP in which only the given choices remain. States keep their numbers, and unreachable states stay in
+// the space. It is an error if a state has no choice left. The result has fractions only if the space has them.
 func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if space.model.Kind != sparse.MDP {
 		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(space.model.Kind.String()))

@@ -14,12 +14,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain, the reward of a
-// choice is the sum of its transitions' rewards, weighted with their probabilities or rates. The self-loop of a
-// deadlock has no reward.
+// Reward evaluates the reward structure Program.Rewards[index] in every state and for every choice. In a Markov chain, the reward of a
+// choice is the sum of weight * reward over its transitions, where weights are probabilities or rates. The self-loop of a deadlock has no
+// reward.
 //
-// A negative or infinite reward is a *compile.StateError. If a float64 reward is out of range, the field Unfit of
-// the result is a *RangeError.
+// A negative or infinite reward is a *compile.StateError. If a float64 reward is out of range, the field Unfit of the result is a
+// *RangeError.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (space *Space) Reward(index int) (*sparse.Reward, error) {
@@ -37,7 +37,7 @@ func (space *Space) Reward(index int) (*sparse.Reward, error) {
 	return space.floatReward(index)
 }
 
-// floatReward returns a reward structure of a model with float64 weights, and bounds its rounding errors.
+// floatReward evaluates a reward structure of a model with float64 weights, and bounds its relative error.
 func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
@@ -65,8 +65,8 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// evaluateRewards calls visit for every state, in several goroutines with an evaluator each. It returns the
-// evaluators in the order of their states.
+// evaluateRewards calls visit for every state. It uses several goroutines, each with its own evaluator of the reward structure. It returns
+// the evaluators in the order of their states.
 func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
 	err := space.visitInParallel(func() (visitState, error) {
@@ -90,7 +90,7 @@ type rewardEvaluator struct {
 	rangeErr  error   // the first reward outside the range of float64
 }
 
-// newRewardEvaluator compiles Program.Rewards[index] and bounds the rounding errors of its items.
+// newRewardEvaluator compiles the reward structure Program.Rewards[index], and bounds the rounding errors of its items.
 func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 	rewards, err := space.compiled.Rewards(index)
 	if err != nil {
@@ -113,15 +113,15 @@ func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 }
 
 // state returns the reward of a state.
-func (evaluator *rewardEvaluator) state(state []int32) (float64, error) {
+func (evaluator *rewardEvaluator) stateReward(state []int32) (float64, error) {
 	value, err := evaluator.rewards.State(state)
-	return evaluator.checkedSum(value, err, state, isStateItem)
+	return evaluator.accurateSum(value, err, state, isStateItem)
 }
 
 // choice returns the reward of a choice, or of a transition, with the given action in a state.
-func (evaluator *rewardEvaluator) choice(state []int32, action int) (float64, error) {
+func (evaluator *rewardEvaluator) choiceReward(state []int32, action int) (float64, error) {
 	value, err := evaluator.rewards.Choice(state, action)
-	return evaluator.checkedSum(value, err, state, isTransitionItem(action))
+	return evaluator.accurateSum(value, err, state, isTransitionItem(action))
 }
 
 // isStateItem reports whether an item gives a reward to states.
@@ -132,15 +132,14 @@ func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checkedSum returns the sum of the items that apply. value is this sum in float64 arithmetic, and err is the
-// error of computing it. If value is not close to the exact sum, checkedSum returns the nearest float64 of the
-// exact sum.
-func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+// accurateSum returns the sum of the reward items that apply in a state. value is this sum in float64 arithmetic, and err the error of
+// computing it. If value is not close to the exact sum, or if there is an error, the result is the float64 nearest to the exact sum.
+func (evaluator *rewardEvaluator) accurateSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if err != nil {
 		return evaluator.roundedExactSum(err, state, applies)
 	}
 	if !slices.ContainsFunc(evaluator.unbounded, applies) {
-		return evaluator.recordRange(value, state), nil
+		return evaluator.checkRange(value, state), nil
 	}
 	exact, err := evaluator.exact.sum(state, applies)
 	switch {
@@ -149,14 +148,14 @@ func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []i
 	case err != nil:
 		return 0, err
 	case !sema.IsClose(value, exact):
-		return evaluator.round(exact, state), nil
+		return evaluator.nearestFloat(exact, state), nil
 	}
 	evaluator.relErr = max(evaluator.relErr, sema.RelativeError(value, exact))
-	return evaluator.recordRange(value, state), nil
+	return evaluator.checkRange(value, state), nil
 }
 
-// roundedExactSum returns the float64 nearest to the exact sum. floatErr is the error of float64 arithmetic. It is
-// returned if fractions cannot help.
+// roundedExactSum returns the float64 nearest to the exact sum of the items that apply. floatErr is the error of the computation with
+// float64. It returns this error if the sum cannot be computed as a fraction either.
 func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if !errors.As(floatErr, new(*compile.StateError)) {
 		return 0, floatErr
@@ -168,17 +167,17 @@ func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32,
 	case err != nil:
 		return 0, err
 	}
-	return evaluator.round(exact, state), nil
+	return evaluator.nearestFloat(exact, state), nil
 }
 
 // round returns the float64 number nearest to a reward.
-func (evaluator *rewardEvaluator) round(exact *big.Rat, state []int32) float64 {
+func (evaluator *rewardEvaluator) nearestFloat(exact *big.Rat, state []int32) float64 {
 	evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
-	return evaluator.recordRange(sparse.NonzeroFloat(exact), state)
+	return evaluator.checkRange(sparse.NonzeroFloat(exact), state)
 }
 
-// enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower
-// end of an enclosure of the sum. If none is accurate, it returns the error notRational.
+// enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower bound of the sum. If
+// neither is accurate enough, it returns the error notRational.
 func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper, err := evaluator.encloseSum(notRational, state, applies)
 	if err != nil {
@@ -192,14 +191,13 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, 
 		relErr := max(sema.RelativeError(approximation, lower), sema.RelativeError(approximation, upper))
 		if relErr <= sema.MaxRelErr {
 			evaluator.relErr = max(evaluator.relErr, relErr)
-			return evaluator.recordRange(approximation, state), nil
+			return evaluator.checkRange(approximation, state), nil
 		}
 	}
 	return 0, notRational
 }
 
-// encloseSum returns bounds of the sum of the items that apply. It returns the error notRational if an item has no
-// bounds.
+// encloseSum returns bounds on the sum of the items that apply in a state. If an item has no bounds, it returns the error notRational.
 func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
 	lower, upper = new(big.Rat), new(big.Rat)
 	for i := range evaluator.structure.Items {
@@ -235,8 +233,8 @@ const minNormal = 0x1p-1022
 // float64 stand for numbers outside.
 func isNormalFloat(value float64) bool { return value > minNormal && value < math.MaxFloat64 }
 
-// recordRange returns value. It records the first reward outside the range of float64 as an error.
-func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) float64 {
+// checkRange returns value. If value is outside of the range of float64, and no reward was before, it records an error.
+func (evaluator *rewardEvaluator) checkRange(value float64, state []int32) float64 {
 	if value != 0 && !isNormalFloat(value) && evaluator.rangeErr == nil {
 		evaluator.rangeErr = &RangeError{
 			File: evaluator.space.Program().File, Pos: evaluator.structure.Items[0].Pos, State: evaluator.space.compiled.StateText(state),
@@ -246,11 +244,11 @@ func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) floa
 	return value
 }
 
-// stateAndChoiceRewards stores the rewards of state i and of its choices.
+// stateAndChoiceRewards evaluates the reward of state i and the rewards of its choices, and stores them in reward.
 func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
 	if reward.State != nil {
-		if reward.State[i], err = evaluator.state(state); err != nil {
+		if reward.State[i], err = evaluator.stateReward(state); err != nil {
 			return err
 		}
 	}
@@ -260,7 +258,7 @@ func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewa
 	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
 		if space.model.Kind == sparse.MDP {
-			reward.Choice[choice], err = evaluator.choice(state, space.actionIndex(choice))
+			reward.Choice[choice], err = evaluator.choiceReward(state, space.actionIndex(choice))
 		} else {
 			reward.Choice[choice], err = space.weightedReward(evaluator, choice, state)
 		}
@@ -271,15 +269,14 @@ func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewa
 	return nil
 }
 
-// weightedReward returns the reward of a Markov chain's row. It is the sum of the transitions' rewards, weighted
-// with probabilities or rates. Products that underflow are raised, and large products lowered, to numbers that
-// recordRange reports.
+// weightedReward returns the reward of a state of a Markov chain for its transitions: the sum of weight * reward. A product that underflows
+// or overflows is replaced by the nearest normal float64, and recorded as an error.
 func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
 	first, end := space.model.Row(choice)
 	limit := math.MaxFloat64 / float64(end-first)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.choice(state, space.actionIndex(transition))
+		value, err := evaluator.choiceReward(state, space.actionIndex(transition))
 		if err != nil {
 			return 0, err
 		}
@@ -288,9 +285,9 @@ func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state
 		}
 		weighted := max(space.model.Prob(transition)*value, minNormal)
 		if weighted > limit {
-			evaluator.recordRange(math.MaxFloat64, state)
+			evaluator.checkRange(math.MaxFloat64, state)
 		}
-		sum += evaluator.recordRange(min(weighted, limit), state)
+		sum += evaluator.checkRange(min(weighted, limit), state)
 	}
 	return sum, nil
 }
@@ -307,8 +304,8 @@ func (space *Space) actionIndex(i int) int {
 // to the sum of these errors.
 const higherOrderFactor = 1.01
 
-// rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of its
-// items. Summing the items adds rounding errors. In a Markov chain, so does the mean over the transitions.
+// rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of each item. The sum of the items
+// adds rounding errors and, in a Markov chain, so does the weighted sum over the transitions.
 func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
 	maxTransitions := 0
 	if space.model.Kind != sparse.MDP {
@@ -322,8 +319,7 @@ func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) f
 	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
 }
 
-// exactReward returns a reward structure of a model with fractions. Its rewards are fractions and their nearest
-// float64 numbers.
+// exactReward evaluates a reward structure of an exact model. The result has each reward as a fraction and as the nearest float64.
 func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
 	numStates := space.store.n
@@ -363,8 +359,7 @@ func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*b
 	}
 }
 
-// storeRational sets entry i of the two lists to a fraction and its nearest float64. It does not store the
-// fraction 0.
+// storeRational sets entry i of both lists: to a fraction, and to the float64 nearest to it. For the fraction 0 it sets nothing.
 func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
@@ -387,7 +382,7 @@ func (space *Space) sameAction(first, end int) bool {
 	return true
 }
 
-// exactChoiceRewards computes the rewards of the choices of state i with fractions.
+// exactChoiceRewards evaluates the rewards of the choices of state i as fractions, and stores them in reward.
 func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
 	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
@@ -400,8 +395,8 @@ func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRe
 	return nil
 }
 
-// exactChoiceReward returns the reward of a choice. In a Markov chain it is the sum of the transitions' rewards,
-// weighted with their probabilities or rates.
+// exactChoiceReward returns the reward of a choice as a fraction. In a Markov chain it is the sum of weight * reward over the transitions
+// of the state.
 func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
 	first, end := space.model.Row(choice)
 	switch {
@@ -439,8 +434,8 @@ type exactRewardItem struct {
 	constant            *big.Rat
 }
 
-// newExactRewardEvaluator compiles the guards and the integer values of a reward structure. Other values are not
-// compiled, because compiled code computes float64 numbers.
+// newExactRewardEvaluator compiles the guards and the integer values of a reward structure. It does not compile other values, because
+// compiled code computes with float64.
 func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
 	evaluator := &exactRewardEvaluator{space: space, rationals: make(map[float64]*big.Rat)}
 	for i := range structure.Items {
@@ -459,7 +454,7 @@ func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exac
 	return evaluator, nil
 }
 
-// sum returns the sum of the items that apply and have a satisfied guard.
+// sum returns the sum of the values of those items that apply and whose guards are satisfied in a state.
 func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat // nil stands for 0
 	for i := range evaluator.items {
@@ -489,8 +484,8 @@ func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.Rew
 	return sum, nil
 }
 
-// value returns the reward of an item in a state. A negative or irrational reward is an error. The value of a
-// constant item is cached.
+// value returns the value of an item in a state as a fraction. A negative or irrational value is an error. The value of a constant item is
+// cached.
 func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.constant != nil {
 		return item.constant, nil
@@ -508,7 +503,7 @@ func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int3
 	return value, nil
 }
 
-// evaluate returns the reward of an item in a state. The reward may be negative. An irrational reward is an error.
+// evaluate returns the value of an item in a state as a fraction, which may be negative. An irrational value is an error.
 func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.integerValue != nil {
 		integer, err := item.integerValue.Num(state)
@@ -530,7 +525,7 @@ func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []i
 // maxIntegers is the largest number of integers that are cached as fractions.
 const maxIntegers = 1 << 16
 
-// rational converts a float64 with an integer value to a fraction. It caches fractions.
+// rational converts an integer, given as a float64, to a fraction. It caches the fractions.
 func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
 	value := evaluator.rationals[integer]
 	if value == nil {

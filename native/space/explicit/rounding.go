@@ -51,22 +51,22 @@ type valueCache struct {
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache for the valuations of the variables in expr. It returns nil if their number does
-// not fit in 64 bits.
+// newValueCache returns a cache that has one entry for each valuation of the variables in expr. It returns nil if the number of valuations
+// does not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		variable, ok := part.(*sema.Var)
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		variable, ok := operand.(*sema.Var)
 		if ok && !slices.Contains(cache.slots, variable.Slot) {
 			low, size := valueRange(&program.Vars[variable.Slot])
 			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
 		}
 		return true
 	})
-	numValuations := uint64(1)
+	count := uint64(1)
 	for _, size := range cache.sizes {
 		var overflow uint64
-		if overflow, numValuations = bits.Mul64(numValuations, size); overflow != 0 {
+		if overflow, count = bits.Mul64(count, size); overflow != 0 {
 			return nil
 		}
 	}
@@ -91,8 +91,7 @@ func (cache *valueCache) key(state []int32) uint64 {
 	return key
 }
 
-// errorInState bounds the relative error of value, the float64 value of expr in a state. It uses the cache if
-// possible.
+// errorInState bounds the relative error of value, which is the float64 value of expr in a state. If possible, it uses the cache.
 func (update *updateProbability) errorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	cache := update.valueCache
 	if cache == nil {
@@ -110,13 +109,13 @@ func (update *updateProbability) errorInState(expr sema.Expr, value float64, sta
 }
 
 // moveError describes the weights of a move. relErr bounds their relative error, or is NaN if no
-// bound holds in every state; exactSum says that their exact sum is 1.
+// bound holds in every state; sumsToOne says that their exact sum is 1.
 type moveError struct {
-	relErr   float64
-	exactSum bool
+	relErr    float64
+	sumsToOne bool
 }
 
-// newWeightErrors analyses the rounding errors of the probabilities of all commands.
+// newWeightErrors bounds the rounding errors of the probabilities of all commands, as far as bounds hold in all states.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	result := &weightErrors{program: model.Program()}
 	analysis := sema.NewFloatAnalysis(result.program)
@@ -129,15 +128,15 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 				return nil, err
 			}
 			updates = append(updates, probabilities)
-			sumIsOne = append(sumIsOne, sumsToOne(module.Commands[i].Updates))
+			sumIsOne = append(sumIsOne, areConstantsWithSumOne(module.Commands[i].Updates))
 		}
 		result.updates, result.sumIsOne = append(result.updates, updates), append(result.sumIsOne, sumIsOne)
 	}
 	return result, nil
 }
 
-// analyseUpdates analyses the probabilities of a command's updates. It compiles a probability if no error bound
-// holds in all states.
+// analyseUpdates bounds the rounding errors of the probabilities of a command's updates. If no bound holds in all states, it compiles the
+// probability, so that its error can be computed in each state.
 func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates []sema.Update) ([]updateProbability, error) {
 	probabilities := make([]updateProbability, len(updates))
 	for i, update := range updates {
@@ -154,8 +153,8 @@ func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates [
 	return probabilities, nil
 }
 
-// sumsToOne reports whether all probabilities are constant fractions with the sum 1.
-func sumsToOne(updates []sema.Update) bool {
+// areConstantsWithSumOne reports whether the probabilities of all updates are constant fractions whose sum is 1.
+func areConstantsWithSumOne(updates []sema.Update) bool {
 	sum := new(big.Rat)
 	for _, update := range updates {
 		constant, ok := update.Prob.(*sema.Const)
@@ -174,10 +173,9 @@ func sumsToOne(updates []sema.Update) bool {
 // needsFractions is the error for a state whose weights must be computed as fractions.
 type needsFractions struct{ error }
 
-// bound returns an upper bound on the relative error of every weight of a state. It includes the rounding errors
-// of probabilities, products, sums and normalisation. It calls state only if a bound depends on the state. If no
-// small bound is known, the error is needsFractions.
-func (analysis *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
+// boundOfState returns a bound on the relative error of every weight of a state. It covers the rounding errors of probabilities, products,
+// sums and normalisation. It calls state only if a bound depends on the state. If it knows no small bound, the error is needsFractions.
+func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
 	for i := len(analysis.moves); i < len(moves); i++ {
 		analysis.moves = append(analysis.moves, analysis.boundInAllStates(moves[i]))
 	}
@@ -193,7 +191,7 @@ func (analysis *weightErrors) bound(state func() []int32, moves []compile.Move, 
 		}
 		numTransitions := int(choices.Transitions[i])
 		sumError := float64(numTransitions) * sema.UnitRoundoff
-		if analysis.program.Type != syntax.CTMC && !analysis.moves[move].exactSum {
+		if analysis.program.Type != syntax.CTMC && !analysis.moves[move].sumsToOne {
 			// The exact weights are divided by their sum. The difference from 1 counts as an error.
 			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
@@ -213,10 +211,10 @@ func sumOf(numbers []float64) float64 {
 	return sum
 }
 
-// boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. relErr is
-// NaN if there is no such bound, or if a weight may be outside the range of float64.
+// boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. The bound is NaN if there is no
+// such bound, or if a weight may be outside the range of float64.
 func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
-	result := moveError{exactSum: true}
+	result := moveError{sumsToOne: true}
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
@@ -224,7 +222,7 @@ func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 			worst = worst.Either(update.NumberFacts)
 		}
 		result.relErr += worst.RelErr + sema.UnitRoundoff
-		result.exactSum = result.exactSum && analysis.sumIsOne[ref.Module][ref.Command]
+		result.sumsToOne = result.sumsToOne && analysis.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
 	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
@@ -234,8 +232,8 @@ func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 	return result
 }
 
-// boundInState returns a bound on the relative error of a move's weights in one state. If there is no small bound,
-// the error is needsFractions.
+// boundInState returns a bound on the relative error of a move's weights in one state. If it finds no small bound, the error is
+// needsFractions.
 func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
@@ -258,7 +256,7 @@ func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (fl
 	return relErr, nil
 }
 
-// factsInState returns the value and the error of an update's probability in one state.
+// factsInState returns the value of an update's probability in one state, with a bound on its error.
 func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
 	update := &analysis.updates[ref.Module][ref.Command][index]
 	if !math.IsNaN(update.RelErr) {
@@ -279,8 +277,8 @@ func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef
 	return sema.SingleValue(value, higherOrderFactor*relErr), nil
 }
 
-// relativeErrorInState bounds the relative error of value, the float64 value of expr in a state. If the bound
-// exceeds sema.MaxRelErr, the error is needsFractions.
+// relativeErrorInState bounds the relative error of value, which is the float64 value of expr in a state. If the bound exceeds
+// sema.MaxRelErr, the error is needsFractions.
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {

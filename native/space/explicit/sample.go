@@ -8,9 +8,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// NewRunner returns a runner that samples paths of the space. It evaluates the formulas and rewards of the monitor
-// in all states. It is an error if there are several initial states, or if a weight or reward is outside the range
-// of float64.
+// NewRunner returns a runner that samples paths of the space. Before that, it evaluates the formulas and rewards of the monitor in all
+// states. It is an error if there are several initial states, or if a weight or reward is outside the range of float64.
 func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
 	switch {
 	case space.rangeErr != nil:
@@ -21,7 +20,7 @@ func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (com
 		return nil, &compile.UnsupportedError{File: space.Program().File, Msg: "several initial states, sample paths need a single initial state"}
 	}
 	isCTMC := space.model.Kind == sparse.CTMC
-	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{space})
+	watch, err := compile.NewWatch(monitor, isCTMC, stateTables{space})
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +31,8 @@ func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (com
 	return sampler, err
 }
 
-// exitRates returns the exit rate of each state of a CTMC. pickTransition adds rates in the same order, so the
-// rounding errors are equal.
+// exitRates returns the exit rate of each state of a CTMC. It adds the rates in the same order as pickTransition, so both have the same
+// rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 	rates := make([]float64, model.NumStates())
 	for i := range rates {
@@ -51,10 +50,10 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 
 // stateFacts implements compile.StateCompiler by tables with the values of formulas and rewards in all states. A move is a choice
 // of an MDP, or a transition of a Markov chain.
-type stateFacts struct{ *Space }
+type stateTables struct{ *Space }
 
 // CompileBool implements compile.StateCompiler. It returns a function that reports whether a formula holds in a state.
-func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
+func (facts stateTables) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	set, err := facts.States(expr)
 	if err != nil {
 		return nil, err
@@ -62,9 +61,9 @@ func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// CompileRewards implements compile.StateCompiler. Its results return the reward of a state, and the reward of a
-// move from a state, in a reward structure.
-func (facts stateFacts) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
+// CompileRewards implements compile.StateCompiler for the reward structure with the given index. It returns a function for the reward of a
+// state, and one for the reward of a move from a state.
+func (facts stateTables) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
 	reward, err := facts.Reward(index)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +112,7 @@ func (sampler *pathSampler) Fork() (compile.BatchRunner, error) { return sampler
 
 // Run implements compile.Runner.
 func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
-	out, _ := sampler.run(context.Background(), &s)
+	out, _ := sampler.samplePath(context.Background(), &s)
 	return out
 }
 
@@ -122,15 +121,15 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ds
 	for i := range dst {
 		stream := compile.NewStream(seed, first+uint64(i))
 		var err error
-		if dst[i], err = sampler.run(ctx, &stream); err != nil {
+		if dst[i], err = sampler.samplePath(ctx, &stream); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// run samples one path with the given random numbers and returns its outcome.
-func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
+// samplePath samples one path with the given random numbers and returns its outcome.
+func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
 	state := int(sampler.model.Initial[0])
 	isLoop := false // the last step led to the same absorbing state
 	for {
@@ -148,7 +147,7 @@ func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (ou
 			out.Status = compile.Undecided
 			return out, nil
 		}
-		next, done := sampler.step(random, &out, state)
+		next, done := sampler.sampleStep(random, &out, state)
 		if done {
 			return out, nil
 		}
@@ -157,9 +156,9 @@ func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (ou
 	}
 }
 
-// step samples a choice and a transition of a state, and returns the next state. isOver says that a time bound
-// passed before the transition.
-func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, isOver bool) {
+// sampleStep samples a choice of a state and a transition of this choice, and returns the next state. isOver says that a time bound passed
+// before the transition.
+func (sampler *pathSampler) sampleStep(random *compile.Stream, out *compile.Outcome, state int) (next int, isOver bool) {
 	isCTMC := sampler.rates != nil
 	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
@@ -185,8 +184,8 @@ func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, s
 	return int(sampler.model.Target[transition]), isOver
 }
 
-// pickTransition returns the first transition from first to end-1 with a cumulative weight greater than random.
-// The last transition needs no comparison, because sums are rounded.
+// pickTransition returns the first transition from first to end-1 whose cumulative weight exceeds random. If none does, because of
+// rounding, it returns the last one.
 func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	sum := 0.0
 	for transition := first; transition < end-1; transition++ {

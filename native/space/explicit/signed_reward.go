@@ -9,14 +9,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward splits the reward structure Program.Rewards[index] into two structures without negative rewards.
-// earned sums the items that are not negative. lost sums the absolute values of the negative items. The structure
-// is earned minus lost. A quotient is an error.
+// SignedReward splits the reward structure Program.Rewards[index] into two structures without negative rewards, so that the structure is
+// earned minus lost. earned has the positive items, and lost the absolute values of the negative items. It is an error for a quotient.
 func (space *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if space.imported != nil && space.quotient == nil {
 		return space.importedRewardsWithSign(index, 1), space.importedRewardsWithSign(index, -1), nil
 	}
-	parts, err := space.signedParts(index)
+	parts, err := space.splitBySign(index)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,9 +32,9 @@ const (
 	negativePart = 1
 )
 
-// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the
-// first structure has max(x, 0) and the second one max(-x, 0).
-func (space *Space) signedParts(index int) (*Space, error) {
+// splitBySign returns the space with two other reward structures. For each item x of Program.Rewards[index], the first structure has max(x,
+// 0) and the second one max(-x, 0).
+func (space *Space) splitBySign(index int) (*Space, error) {
 	if space.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
 	}
@@ -55,7 +54,7 @@ func (space *Space) signedParts(index int) (*Space, error) {
 	return &view, nil
 }
 
-// atLeastZero returns the expression max(value, 0), or its value if it is a constant fraction.
+// atLeastZero returns the expression max(value, 0). If this is a constant fraction, it returns the constant.
 func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
@@ -70,10 +69,10 @@ func atLeastZero(value sema.Expr) sema.Expr {
 	return &sema.Const{Base: base, Val: constant}
 }
 
-// hasVariable reports whether an expression has a variable of the model.
+// hasVariable reports whether an expression contains a variable of the model.
 func hasVariable(expr sema.Expr) (found bool) {
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		if _, isVariable := part.(*sema.Var); isVariable {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		if _, isVariable := operand.(*sema.Var); isVariable {
 			found = true
 		}
 		return !found
@@ -94,11 +93,11 @@ func (space *Space) WrittenReward(index int) (reward *sparse.Reward, transitions
 		return reward, transitions, err
 	}
 	// Negative rewards may be the reason of the error.
-	parts, partsErr := space.signedParts(index)
+	parts, partsErr := space.splitBySign(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
 	}
-	return parts.subtractReward()
+	return parts.subtractRewards()
 }
 
 // transitionReward is TransitionRewards with its results in one value.
@@ -107,8 +106,8 @@ func (space *Space) transitionReward(index int) (rewards TransitionReward, err e
 	return rewards, err
 }
 
-// subtractReward returns reward structure 0 minus reward structure 1, for states, choices and transitions.
-func (space *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
+// subtractRewards returns reward structure 0 minus reward structure 1: the rewards of states, choices and transitions.
+func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward
 	for i := range rewards {
@@ -132,7 +131,7 @@ func (space *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
 	}, nil
 }
 
-// differences returns left[i]-right[i] for all i. It returns nil if left is nil.
+// differences returns left[i] - right[i] for each i, or nil if left is nil.
 func differences(left, right []float64) []float64 {
 	if left == nil {
 		return nil
@@ -144,7 +143,7 @@ func differences(left, right []float64) []float64 {
 	return results
 }
 
-// differencesRat returns left[i]-right[i] for all i. A nil fraction stands for 0. It returns nil if left is nil.
+// differencesRat returns left[i] - right[i] for each i, where a nil fraction stands for 0. It returns nil if left is nil.
 func differencesRat(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil

@@ -106,8 +106,8 @@ func (space *Space) Find(valuation []int32) (number int, found bool) {
 	return space.store.find(packed)
 }
 
-// Order lists the states in PRISM's order, sorted by the values of the variables from the first to the last.
-// Imported states keep their numbers. Order()[k] is PRISM's state k.
+// Order returns the states in PRISM's order: sorted by the value of the first variable, then of the second one, and so on. Order()[k] is
+// PRISM's state k. Imported states keep their numbers.
 func (space *Space) Order() []uint32 {
 	order := make([]uint32, space.store.n)
 	for i := range order {
@@ -178,12 +178,12 @@ func (space *Space) States(expr sema.Expr) (*sparse.Set, error) {
 		return initial, nil
 	}
 	if space.imported != nil {
-		return space.combineLabels(expr)
+		return space.evaluateWithLabels(expr)
 	}
 	return space.evaluateInStates(expr)
 }
 
-// evaluateInStates returns the states that satisfy an expression without labels.
+// evaluateInStates returns the states that satisfy a Boolean expression without labels. It evaluates the expression in every state.
 func (space *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	satisfying := sparse.NewSet(space.store.n)
 	err := space.visitInParallel(func() (visitState, error) {
@@ -199,8 +199,8 @@ func (space *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	return satisfying, err
 }
 
-// Values returns bounds on the value of a numeric expression in every state. The two bounds are equal if the
-// expression has type Int, or if the value is infinite or NaN.
+// Values returns bounds on the value of a numeric expression in every state. Both bounds are equal if the expression has type Int, or if
+// the value is infinite or NaN.
 func (space *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	if !sema.NeedsOnlyVariables(expr) {
 		return nil, nil, space.unsupportedLabel(expr)
@@ -238,15 +238,15 @@ const minStatesPerGoroutine = 4096
 // visitState is called with the index and the valuation of a state.
 type visitState func(i int, valuation []int32) error
 
-// visitInParallel visits every state in several goroutines. newVisitor returns the function that a goroutine calls
-// for its states. If several calls fail, it returns the error of the first states.
+// visitInParallel visits every state. It uses several goroutines, each with its own range of states and its own function from newVisitor.
+// If several calls fail, it returns the error of the first states.
 func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 	numStates := space.store.n
 	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
 	visitors := make([]visitState, goroutines)
-	for k := range visitors {
+	for i := range visitors {
 		var err error
-		if visitors[k], err = newVisitor(); err != nil {
+		if visitors[i], err = newVisitor(); err != nil {
 			return err
 		}
 	}
@@ -255,8 +255,8 @@ func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error
 	rangeSize := wordSize * (numStates/goroutines/wordSize + 1)
 	errs := make([]error, goroutines)
 	var wg sync.WaitGroup
-	for k, visit := range visitors {
-		wg.Go(func() { errs[k] = space.visitRange(k*rangeSize, min((k+1)*rangeSize, numStates), visit) })
+	for i, visit := range visitors {
+		wg.Go(func() { errs[i] = space.visitRange(i*rangeSize, min((i+1)*rangeSize, numStates), visit) })
 	}
 	wg.Wait()
 	return cmp.Or(errs...)

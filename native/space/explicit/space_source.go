@@ -27,8 +27,8 @@ const (
 	StrictFractions
 )
 
-// FractionsFor returns the kind of fractions that a caller needs. exact asks for fractions. normalise allows sums
-// of rows that differ from 1 by rounding.
+// FractionsFor returns the kind of fractions that a caller needs: none unless exact is set. If normalise is set, the fractions of a row may
+// have a sum that differs from 1 by rounding.
 func FractionsFor(exact, normalise bool) Fractions {
 	switch {
 	case !exact:

@@ -37,9 +37,8 @@ func (steps *Steps) Warnings() []string {
 	return steps.space.imported.warnings
 }
 
-// Start returns the valuations of the initial states. rewards says whether the caller needs rewards. It is an
-// error if a weight, or a needed reward, is outside the range of float64. Later calls return an error when ctx is
-// done.
+// Start returns the valuations of the initial states. rewards says whether the caller needs rewards. It is an error if a weight, or a
+// needed reward, is outside the range of float64. Later calls of other methods return an error after ctx is done.
 func (steps *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	steps.ctx, steps.rewards, steps.transitionRewards = ctx, nil, nil
 	if steps.space.rangeErr != nil {
@@ -103,8 +102,7 @@ func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
 	return &steps.choices, nil
 }
 
-// loadTransitions copies the transitions from first to end-1 of the model to steps.transitions. It returns an
-// error when the context is done.
+// loadTransitions copies the transitions first to end-1 of the model to steps.transitions. It returns an error when the context is done.
 func (steps *Steps) loadTransitions(first, end int) error {
 	model, numVars := steps.space.model, len(steps.space.codec.fields)
 	if needed := (end - first) * numVars; needed > len(steps.targetMemory) {
@@ -153,8 +151,8 @@ func (steps *Steps) StateRewards(state []int32) ([]float64, error) {
 	return rewards, nil
 }
 
-// StepRewards returns the reward of a transition in every reward structure. In an MDP it is the reward of the
-// choice.
+// StepRewards returns the reward of a transition in every reward structure. choice and transition are indices within the last expanded
+// state. In an MDP it is the reward of the choice.
 func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	rewards := make([]float64, len(steps.rewards))
 	choiceIndex, transitionIndex := steps.modelIndices(choice, transition)

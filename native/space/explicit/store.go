@@ -16,7 +16,7 @@ type store struct {
 	// state plus one. So most probes do not read states, and resizing reads none.
 	slots       []uint64
 	shift       uint      // 32 - log2(len(slots))
-	prefetched  uint64    // see prefetch
+	keepReads   uint64    // see prefetch
 	restoreOnce sync.Once // rebuilds a table that was dropped
 }
 
@@ -54,7 +54,7 @@ func (store *store) state(i int) []uint64 {
 // hash32 returns a 32-bit hash of a packed state. A table with 2^k slots uses its upper k bits.
 func hash32(packed []uint64) uint32 { return uint32(hash64(packed) >> 32) }
 
-// hash64 returns a 64-bit hash of a packed state. It multiplies words to 128 bits, as wyhash does.
+// hash64 returns a 64-bit hash of a packed state. It multiplies 64-bit words to 128 bits and folds the product, as wyhash does.
 func hash64(packed []uint64) uint64 {
 	const goldenRatio, multiplier = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
 	hash := uint64(goldenRatio)
@@ -68,9 +68,9 @@ func hash64(packed []uint64) uint64 {
 // add adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
 func (store *store) add(packed []uint64) (int, bool) { return store.addHashed(packed, hash32(packed)) }
 
-// addHashed adds a packed state with a known hash unless the store has it. It returns the number of the state.
+// addHashed adds a packed state, unless the store has it already. It returns the number of the state. hash is hash32 of the state.
 func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
-	slot, number := store.probe(packed, hash)
+	slot, number := store.findSlot(packed, hash)
 	if number >= 0 {
 		return number, false
 	}
@@ -89,9 +89,9 @@ func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew b
 	return number, true
 }
 
-// probe returns the number of a packed state. If the state is new, the number is -1, and slot is the free slot for
-// it.
-func (store *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
+// findSlot searches a packed state in the hash table. It returns the number of the state. If the state is new, the number is -1, and slot
+// is the free slot for it.
+func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number int) {
 	mask := uint32(len(store.slots) - 1)
 	for slot = hash >> store.shift & mask; ; slot = (slot + 1) & mask {
 		entry := store.slots[slot]
@@ -108,23 +108,23 @@ func (store *store) probe(packed []uint64, hash uint32) (slot uint32, number int
 // prefetchGroup is the number of states that addAll looks up together.
 const prefetchGroup = 64
 
-// addAll adds packed states with known hashes and appends their numbers to dst. It prefetches the memory for a
-// group of states, so cache misses overlap.
-func (store *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
+// addAll adds packed states and appends their numbers to the slice numbers. hashes has hash32 of each state. It prefetches the memory for a
+// group of states, so that cache misses overlap.
+func (store *store) addAll(numbers []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
-		store.prefetch(hashes[:count])
+		store.prefetchStates(hashes[:count])
 		for i, hash := range hashes[:count] {
 			number, _ := store.addHashed(packed[i*store.words:(i+1)*store.words], hash)
-			dst = append(dst, uint32(number))
+			numbers = append(numbers, uint32(number))
 		}
 		hashes, packed = hashes[count:], packed[count*store.words:]
 	}
-	return dst
+	return numbers
 }
 
-// prefetch reads the slots of some hashes and the states in them, to bring them into the processor's cache.
-func (store *store) prefetch(hashes []uint32) {
+// prefetchStates reads the slots of the given hashes and the states in these slots, to bring them into the processor's cache.
+func (store *store) prefetchStates(hashes []uint32) {
 	var entries [prefetchGroup]uint64
 	for i, hash := range hashes {
 		entries[i] = store.slots[hash>>store.shift]
@@ -135,7 +135,7 @@ func (store *store) prefetch(hashes []uint32) {
 			sum += store.state(int(uint32(entry) - 1))[0]
 		}
 	}
-	store.prefetched = sum // a use of the sum, so the compiler keeps the reads
+	store.keepReads = sum // a use of the sum, so the compiler keeps the reads
 }
 
 // equalWords reports whether two packed states are equal.
@@ -146,12 +146,12 @@ func equalWords(left, right []uint64) bool {
 	return slices.Equal(left, right)
 }
 
-// resize replaces the hash table by a table with 2^logSlots slots and the same entries.
+// resize moves all entries to a new hash table with 2^logSlots slots.
 func (store *store) resize(logSlots uint) {
-	old := store.slots
+	oldSlots := store.slots
 	store.slots, store.shift = make([]uint64, 1<<logSlots), 32-logSlots
 	mask := uint32(len(store.slots) - 1)
-	for _, entry := range old {
+	for _, entry := range oldSlots {
 		if entry == 0 {
 			continue
 		}
@@ -169,11 +169,11 @@ func (store *store) releaseHashTable() { store.slots = nil }
 // find returns the number of a state, and whether the store has it. It is safe for concurrent use.
 func (store *store) find(packed []uint64) (int, bool) {
 	store.restoreOnce.Do(store.restoreTable)
-	_, number := store.probe(packed, hash32(packed))
+	_, number := store.findSlot(packed, hash32(packed))
 	return max(number, 0), number >= 0
 }
 
-// restoreTable rebuilds the hash table if releaseHashTable dropped it.
+// restoreTable builds the hash table again if releaseHashTable has dropped it.
 func (store *store) restoreTable() {
 	if store.slots != nil {
 		return
@@ -182,7 +182,7 @@ func (store *store) restoreTable() {
 	for number := range store.n {
 		packed := store.state(number)
 		hash := hash32(packed)
-		slot, _ := store.probe(packed, hash)
+		slot, _ := store.findSlot(packed, hash)
 		store.slots[slot] = uint64(hash)<<32 | uint64(number+1)
 	}
 }

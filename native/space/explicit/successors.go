@@ -27,8 +27,8 @@ type SuccessorRows struct {
 	Overlaps, Merged     int     // as Space.Overlaps and Space.Merged
 }
 
-// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible. If it
-// interprets the model, fallback is the reason.
+// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets the model,
+// and fallback is the reason.
 func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallback error, err error) {
 	search := newExploration(model, opts)
 	expander, err := search.newExpander(ctx)

@@ -16,7 +16,8 @@ type canonicaliser struct {
 	image, least []uint64   // scratch space: packed states
 }
 
-// newCanonicaliser returns nil without symmetry. Of Options.Symmetry and Options.Permutations, at most one may be given.
+// newCanonicaliser returns the canonicaliser for the symmetry in the options, or nil without symmetry. Only one of Options.Symmetry and
+// Options.Permutations may be given.
 func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
 	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 {
 		return nil
@@ -27,8 +28,8 @@ func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
 	}
 }
 
-// canonicalise replaces each packed state in a list by its representative.
-func (canonical *canonicaliser) canonicalise(packed []uint64) {
+// replaceByRepresentatives replaces each packed state in a list by its representative. It does nothing without symmetry (nil).
+func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 	if canonical == nil {
 		return
 	}
@@ -38,13 +39,13 @@ func (canonical *canonicaliser) canonicalise(packed []uint64) {
 			canonical.sortModules(state, class)
 		}
 		if len(canonical.permutations) > 0 {
-			canonical.minimise(state)
+			canonical.replaceByLeastImage(state)
 		}
 	}
 }
 
-// minimise replaces a packed state by its least image under the permutations.
-func (canonical *canonicaliser) minimise(state []uint64) {
+// replaceByLeastImage replaces a packed state by the least of its images under the permutations.
+func (canonical *canonicaliser) replaceByLeastImage(state []uint64) {
 	copy(canonical.least, state)
 	for _, permutation := range canonical.permutations {
 		clear(canonical.image)
@@ -59,7 +60,7 @@ func (canonical *canonicaliser) minimise(state []uint64) {
 	copy(state, canonical.least)
 }
 
-// sortModules sorts the local states of the interchangeable modules of a class.
+// sortModules sorts the local states of the interchangeable modules of a class within a packed state.
 func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
 	for len(canonical.states) < len(class.Slots) {
 		canonical.states = append(canonical.states, nil)

@@ -8,9 +8,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the order of Model.
-// rats has the same values as fractions in an exact model, with nil for zero. In other models rats is nil. For an
-// MDP it returns nil, because rewards belong to choices.
+// TransitionRewards returns the rewards of all transitions of a Markov chain in the structure Program.Rewards[index], in the order of
+// Model. rats has the same values as fractions in an exact model, with nil for zero; in other models it is nil. For an MDP both results are
+// nil, because rewards belong to choices.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (space *Space) TransitionRewards(index int) (values []float64, rats []*big.Rat, err error) {
@@ -51,14 +51,14 @@ func hasStateRewards(structure *sema.RewardStruct) bool {
 	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
 }
 
-// rowRewards stores the rewards of the transitions of state i in values. A deadlock's self-loop has no reward.
+// rowRewards evaluates the rewards of the transitions of state i, and stores them in values. The self-loop of a deadlock has no reward.
 func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
 	if space.model.IsDeadlock(i) {
 		return nil
 	}
 	first, end := space.model.Row(i)
 	for transition := first; transition < end; transition++ {
-		reward, err := evaluator.choice(state, space.actionIndex(transition))
+		reward, err := evaluator.choiceReward(state, space.actionIndex(transition))
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i i
 	return nil
 }
 
-// exactTransitionRewards calls set with the exact reward of every transition. It skips the self-loops of
+// exactTransitionRewards evaluates the reward of every transition as a fraction, and calls set with it. It skips the self-loops of
 // deadlocks.
 func (space *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
 	state := space.State(nil, 0)
