@@ -50,7 +50,7 @@ type ReadOptions struct {
 	MaxStates int
 }
 
-// checkNumStates returns a *explicit.LimitError if there are too many states.
+// checkNumStates returns a *explicit.LimitError if a model has more states than the options allow.
 func (opts ReadOptions) checkNumStates(numStates int) error {
 	maxStates := opts.MaxStates
 	if maxStates <= 0 {
@@ -65,32 +65,32 @@ func (opts ReadOptions) checkNumStates(numStates int) error {
 // assembly checks the rows of a model and adds them to a sparse.Builder. It is common to all formats.
 type assembly struct {
 	*lines
-	kind       sparse.Kind
-	exact      bool
-	numStates  int // in all
-	builder    *sparse.Builder
-	numStarted int // number of states whose rows were begun
-	one        number
+	kind             sparse.Kind
+	exact            bool
+	numStates        int // in all
+	builder          *sparse.Builder
+	numStartedStates int // number of states whose rows were begun
+	one              number
 
-	names   []string
-	actions map[string]sparse.Action
+	actionNames  []string
+	actionByName map[string]sparse.Action
 
 	// The current row:
-	rowPos  syntax.Pos
-	targets edgeSet
-	sum     number
-	// In an interval model, high is the upper bound of the next transition and highs the
-	// sum of the row's upper bounds. The other numbers are lower bounds.
-	intervals bool
-	nextHigh  number
-	highSum   *big.Rat
+	rowPosition syntax.Pos
+	targets     edgeSet
+	sum         number
+	// In an interval model, nextUpperBound is the upper bound of the next transition, and sumOfUpperBounds
+	// the sum of the row's upper bounds. The other numbers are lower bounds.
+	intervals        bool
+	nextUpperBound   number
+	sumOfUpperBounds *big.Rat
 
 	numTransitions, numChoices int
 	deadlocks                  *sparse.Set
-	selfLoops                  *sparse.Set // states whose only transitions are self-loops
+	selfLoopStates             *sparse.Set // states whose only transitions are self-loops
 	numSumErrors               int         // diagnostics about sums
 	maxDeviation               float64     // largest difference of a sum from 1
-	deviatingRows              int         // rows with a difference above warnSumError
+	numDeviatingRows           int         // rows with a difference above warnSumError
 	// With normalise, the transitions of the current row, which are put when their sum is known.
 	normalise   bool
 	bufferedRow []bufferedTransition
@@ -109,77 +109,78 @@ type edge struct {
 	action sparse.Action
 }
 
-// edgeSet numbers the distinct transitions of a row.
+// edgeSet is a set of the transitions of a row. positions is the inverse of edges, if the row is long.
 type edgeSet struct {
-	list  []edge
-	index map[edge]int // index of each edge, in a long row
+	edges     []edge
+	positions map[edge]int // index of each edge, in a long row
 }
 
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add adds an edge to the set if it is new, and returns the number of the edge. It searches a short row linearly,
-// and a long row by its index.
+// add adds an edge to the set if it is new, and returns the position of the edge in the set. It searches a short list from the start. For a
+// longer list, it keeps a map with the positions.
 func (set *edgeSet) add(newEdge edge) (number int, isNew bool) {
-	length := len(set.list)
+	length := len(set.edges)
 	if length < shortRow {
-		if i := slices.Index(set.list, newEdge); i >= 0 {
-			return i, false
+		if position := slices.Index(set.edges, newEdge); position >= 0 {
+			return position, false
 		}
-		set.list = append(set.list, newEdge)
+		set.edges = append(set.edges, newEdge)
 		return length, true
 	}
-	if set.index == nil {
-		set.index = make(map[edge]int)
-		for i, other := range set.list {
-			set.index[other] = i
+	if set.positions == nil {
+		set.positions = make(map[edge]int)
+		for position, other := range set.edges {
+			set.positions[other] = position
 		}
 	}
-	if i, isKnown := set.index[newEdge]; isKnown {
-		return i, false
+	if position, isKnown := set.positions[newEdge]; isKnown {
+		return position, false
 	}
-	set.index[newEdge] = length
-	set.list = append(set.list, newEdge)
+	set.positions[newEdge] = length
+	set.edges = append(set.edges, newEdge)
 	return length, true
 }
 
 // clear removes all edges.
-func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
+func (e *edgeSet) clear() { e.edges, e.positions = e.edges[:0], nil }
 
-// newAssembly returns an assembly for a model of the given kind and number of states. It records errors in source.
+// newAssembly returns an assembly without rows for a model of the given kind and number of states. It records errors in source, the lines
+// of the file that is read.
 func newAssembly(source *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
 		lines: source, kind: kind, numStates: numStates, exact: opts.Exact,
-		normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC,
-		builder:   sparse.NewBuilder(kind),
-		actions:   make(map[string]sparse.Action),
-		one:       number{float: 1, rat: big.NewRat(1, 1)},
-		selfLoops: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
+		normalise:      opts.Exact && opts.Normalise && kind != sparse.CTMC,
+		builder:        sparse.NewBuilder(kind),
+		actionByName:   make(map[string]sparse.Action),
+		one:            number{float: 1, rat: big.NewRat(1, 1)},
+		selfLoopStates: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
 	}
 }
 
-// startState starts a state. States before it without a row become deadlocks with a self-loop. To end the model,
-// call it with the number of states.
+// startState starts the rows of a state. Earlier states that were not started have no row in the file. They become deadlocks with a
+// self-loop. To end the model, call it with the number of states.
 func (assembly *assembly) startState(state int) {
 	assembly.endRow()
-	for assembly.numStarted < state {
+	for assembly.numStartedStates < state {
 		assembly.addDeadlock()
 	}
 	if state < assembly.numStates {
 		assembly.builder.State()
-		assembly.numStarted++
-		assembly.selfLoops.Add(state)
+		assembly.numStartedStates++
+		assembly.selfLoopStates.Add(state)
 	}
 }
 
 // addDeadlock adds the next state as a deadlock, with a self-loop.
 func (assembly *assembly) addDeadlock() {
-	assembly.deadlocks.Add(assembly.numStarted)
+	assembly.deadlocks.Add(assembly.numStartedStates)
 	assembly.builder.State()
 	assembly.startBuilderRow(sparse.NoAction)
-	assembly.nextHigh = assembly.one
-	assembly.addToBuilder(assembly.numStarted, assembly.one, sparse.NoAction)
-	assembly.numStarted++
+	assembly.nextUpperBound = assembly.one
+	assembly.addToBuilder(assembly.numStartedStates, assembly.one, sparse.NoAction)
+	assembly.numStartedStates++
 }
 
 // startBuilderRow starts a choice in the builder. In a Markov chain, the builder has a row for each state.
@@ -189,11 +190,12 @@ func (assembly *assembly) startBuilderRow(action sparse.Action) {
 	}
 }
 
-// addToBuilder adds a transition to the builder, with an interval, a fraction or a float64 as weight.
+// addToBuilder adds a transition to the model that is built. Its weight becomes an interval in an interval model, a fraction in an exact
+// model, and otherwise a float64.
 func (assembly *assembly) addToBuilder(target int, weight number, action sparse.Action) {
 	switch {
 	case assembly.intervals:
-		assembly.builder.AddInterval(target, weight.rat, assembly.nextHigh.rat, action)
+		assembly.builder.AddInterval(target, weight.rat, assembly.nextUpperBound.rat, action)
 		return
 	case assembly.exact:
 		assembly.builder.AddRat(target, weight.rat, action)
@@ -202,19 +204,19 @@ func (assembly *assembly) addToBuilder(target int, weight number, action sparse.
 	assembly.builder.AddAction(target, weight.float, action)
 }
 
-// startChoice starts a choice of the current state. pos is the position of its first line.
+// startChoice ends the current row and starts a choice of the current state. position is the position of its first line in the file.
 func (assembly *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
 	assembly.endRow()
 	assembly.startBuilderRow(action)
 	assembly.numChoices++
-	assembly.rowPos, assembly.sum = pos, number{}
+	assembly.rowPosition, assembly.sum = pos, number{}
 	if assembly.exact {
-		assembly.sum.rat, assembly.highSum = new(big.Rat), new(big.Rat)
+		assembly.sum.rat, assembly.sumOfUpperBounds = new(big.Rat), new(big.Rat)
 	}
 }
 
-// addTransition adds a transition to the current row. An invalid weight, or a second transition with the same
-// target and action, is an error at the given column of the target or the weight.
+// addTransition adds a transition to the current row. An invalid weight is an error at weightColumn of the current line. A second
+// transition with the same target and action is an error at targetColumn.
 func (assembly *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
 	if !assembly.checkWeight(weight, weightColumn) {
 		return
@@ -230,12 +232,13 @@ func (assembly *assembly) addTransition(target int, weight number, action sparse
 	} else {
 		assembly.addToBuilder(target, weight, action)
 	}
-	if state := assembly.numStarted - 1; target != state {
-		assembly.selfLoops.Remove(state)
+	if state := assembly.numStartedStates - 1; target != state {
+		assembly.selfLoopStates.Remove(state)
 	}
 }
 
-// checkWeight reports whether a weight is a positive rate or probability. Intervals were checked before.
+// checkWeight reports whether the weight of a transition is a positive rate or a probability above 0. Otherwise it records an error at the
+// given column. It accepts all intervals, because parseInterval has checked them.
 func (assembly *assembly) checkWeight(weight number, column int) bool {
 	isPositive := weight.float > 0 // false for NaN
 	isProbability := isPositive && weight.float <= 1+maxSumError
@@ -250,7 +253,8 @@ func (assembly *assembly) checkWeight(weight number, column int) bool {
 	return true
 }
 
-// addToSum adds the weight of a transition to the sums of the current row.
+// addToSum adds the weight of a transition to the sum of the current row. In an interval model the weight is a lower bound, and the upper
+// bound is added to a second sum.
 func (assembly *assembly) addToSum(weight number) {
 	assembly.sum.float += weight.float
 	if !assembly.exact {
@@ -258,14 +262,14 @@ func (assembly *assembly) addToSum(weight number) {
 	}
 	assembly.sum.rat.Add(assembly.sum.rat, weight.rat)
 	if assembly.intervals {
-		assembly.highSum.Add(assembly.highSum, assembly.nextHigh.rat)
+		assembly.sumOfUpperBounds.Add(assembly.sumOfUpperBounds, assembly.nextUpperBound.rat)
 	}
 }
 
-// endRow checks that the probabilities of the current row sum to 1. If Normalise is set, it divides them by their
-// sum.
+// endRow ends the current row, if it has transitions. It checks that their probabilities sum to 1, and records how much the sum differs
+// from 1. With ReadOptions.Normalise, it divides the probabilities by their sum. Rates of a CTMC can have any sum.
 func (assembly *assembly) endRow() {
-	isEmpty := len(assembly.targets.list) == 0
+	isEmpty := len(assembly.targets.edges) == 0
 	assembly.targets.clear()
 	if isEmpty || assembly.kind == sparse.CTMC {
 		return
@@ -280,31 +284,31 @@ func (assembly *assembly) endRow() {
 	}
 	deviation := math.Abs(assembly.sum.float - 1)
 	assembly.checkSum(deviation)
-	assembly.flushRow()
+	assembly.addBufferedRow()
 	assembly.maxDeviation = max(assembly.maxDeviation, deviation)
 	if deviation > warnSumError {
-		assembly.deviatingRows++
+		assembly.numDeviatingRows++
 	}
 }
 
-// checkSum records an error if the probabilities of the current row do not sum to 1. deviation is the distance of
-// the sum from 1.
+// checkSum records an error if the probabilities of the current row do not sum to 1: exactly in an exact model, and otherwise up to
+// maxSumError. If the row will be divided by its sum, the sum need not be exact. deviation is the distance of the sum from 1.
 func (assembly *assembly) checkSum(deviation float64) {
 	isNormalised := assembly.normalise && deviation <= maxSumError
 	switch {
 	case assembly.exact && assembly.sum.rat.Cmp(assembly.one.rat) != 0 && !isNormalised:
-		assembly.errorAtPos(assembly.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.sum.rat.RatString())
+		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.sum.rat.RatString())
 	case deviation > maxSumError:
-		assembly.errorAtPos(assembly.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.sum.float, 'g', 10, 64))
+		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.sum.float, 'g', 10, 64))
 	default:
 		return
 	}
 	assembly.numSumErrors = len(assembly.errs)
 }
 
-// flushRow adds the buffered transitions of the current row to the builder. It divides their weights by the sum of
-// the row.
-func (assembly *assembly) flushRow() {
+// addBufferedRow adds the buffered transitions of the current row to the model. If their probabilities do not sum to exactly 1, it divides
+// them by their sum.
+func (assembly *assembly) addBufferedRow() {
 	sumIsOne := assembly.sum.rat == nil || assembly.sum.rat.Cmp(assembly.one.rat) == 0
 	for _, buffered := range assembly.bufferedRow {
 		if !sumIsOne {
@@ -318,12 +322,13 @@ func (assembly *assembly) flushRow() {
 
 // endIntervals checks that the intervals of the current row contain a distribution.
 func (assembly *assembly) endIntervals() {
-	if one := big.NewRat(1, 1); assembly.sum.rat.Cmp(one) > 0 || assembly.highSum.Cmp(one) < 0 {
-		assembly.errorAtPos(assembly.rowPos, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.sum.rat.RatString(), assembly.highSum.RatString())
+	if one := big.NewRat(1, 1); assembly.sum.rat.Cmp(one) > 0 || assembly.sumOfUpperBounds.Cmp(one) < 0 {
+		assembly.errorAtPos(assembly.rowPosition, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.sum.rat.RatString(), assembly.sumOfUpperBounds.RatString())
 	}
 }
 
-// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error for any other text.
+// parseInterval parses an interval of probabilities such as [0.1,0.3], and returns its bounds. For any other text it records an error, and
+// ok is false.
 func (assembly *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	text, hasOpening := strings.CutPrefix(entry.String(), "[")
 	text, hasClosing := strings.CutSuffix(text, "]")
@@ -352,26 +357,27 @@ func isInterval(low, high number) bool {
 	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// actionNumber returns the number of the action with a name. A new name gets the next number. Too many actions are
-// an error.
+// actionNumber returns the number of the action with the given name. A name that is new gets the next number. No name stands for no action.
+// Too many actions are an error.
 func (assembly *assembly) actionNumber(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
 	}
-	if id, isKnown := assembly.actions[name]; isKnown {
-		return id
+	if action, isKnown := assembly.actionByName[name]; isKnown {
+		return action
 	}
-	if len(assembly.names) >= math.MaxUint16-1 {
+	if len(assembly.actionNames) >= math.MaxUint16-1 {
 		assembly.errorAt(0, "found more than %d actions", math.MaxUint16-1)
 		return sparse.NoAction
 	}
-	assembly.names = append(assembly.names, name)
-	id := sparse.Action(len(assembly.names))
-	assembly.actions[name] = id
-	return id
+	assembly.actionNames = append(assembly.actionNames, name)
+	action := sparse.Action(len(assembly.actionNames))
+	assembly.actionByName[name] = action
+	return action
 }
 
-// finish ends the last state and returns the model. It returns nil if there were errors.
+// finish ends the last row, adds the deadlocks after it, and returns the model. It returns nil if there were errors. model.Err, the bound
+// of the relative errors of weights, allows for sums that differ from 1.
 func (assembly *assembly) finish() *sparse.Model {
 	assembly.endRow()
 	if len(assembly.errs) > 0 {
@@ -398,15 +404,15 @@ type declaredSets struct {
 	deadlock *sparse.Set // nil if not defined
 }
 
-// setLabels sets the labels, initial states and deadlocks of the model. If there is no label init, state 0 is
-// initial.
+// setLabels sets the labels, the initial states and the deadlocks of the model. Without a label init, state 0 is initial. States without
+// transitions are deadlocks, even if the label deadlock does not have them.
 func (assembly *assembly) setLabels(model *sparse.Model, sets declaredSets) {
 	model.Labels = sets.labels
 	model.Initial = []uint32{0}
 	if sets.init != nil {
 		model.Initial = nil
-		for i := range sets.init.All() {
-			model.Initial = append(model.Initial, uint32(i))
+		for state := range sets.init.All() {
+			model.Initial = append(model.Initial, uint32(state))
 		}
 	}
 	deadlocks := assembly.deadlocks

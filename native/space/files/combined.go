@@ -27,7 +27,7 @@ func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 	case writer.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
-	for i, writePart := range writer.parts() {
+	for i, writePart := range writer.writers() {
 		if i > 0 {
 			if _, err := io.WriteString(out, "\n"); err != nil {
 				return err
@@ -41,24 +41,24 @@ func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 }
 
 // parts returns the functions that write the sections of a .pexp file.
-func (writer *Writer) parts() []func(context.Context, io.Writer) error {
-	parts := []func(context.Context, io.Writer) error{writer.Transitions, writer.States}
+func (writer *Writer) writers() []func(context.Context, io.Writer) error {
+	writers := []func(context.Context, io.Writer) error{writer.Transitions, writer.States}
 	if writer.program.Type == syntax.POMDP {
-		parts = append(parts, writer.Observations)
+		writers = append(writers, writer.Observations)
 	}
-	parts = append(parts, writer.Labels)
+	writers = append(writers, writer.Labels)
 	for i := range writer.program.Rewards {
-		parts = append(parts,
+		writers = append(writers,
 			func(ctx context.Context, out io.Writer) error { return writer.StateRewards(ctx, out, i) },
 			func(ctx context.Context, out io.Writer) error { return writer.TransitionRewards(ctx, out, i) })
 	}
-	return parts
+	return writers
 }
 
 // ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first section. Other sections
 // may have any order. It returns the same errors as Read.
 func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
-	parts, err := splitParts(src)
+	parts, err := splitSections(src)
 	if err != nil {
 		return nil, err
 	}
@@ -72,30 +72,31 @@ type section struct {
 	kind, rewardTitle string
 }
 
-// splitParts splits a .pexp file into the files that Read expects.
+// splitSections splits a .pexp file at its headers into the separate files that Read expects. It returns an error for a missing or a
+// repeated section.
 //
 // Source: PRISM's PrismExplicitImporter.
-func splitParts(src Source) (Sources, error) {
-	var parts Sources
+func splitSections(src Source) (Sources, error) {
+	var sources Sources
 	diagnostics := newLines(src)
-	for i, part := range sections(src) {
+	for index, current := range sections(src) {
 		switch {
-		case part.kind == "":
-			diagnostics.errorAtPos(part.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
-		case i == 0 && part.kind != "transitions":
-			diagnostics.errorAtPos(part.firstPos(), "found the header of %s, wanted transitions as the first part", part.kind)
-		case i > 0 && parts.has(part.kind):
-			diagnostics.errorAtPos(part.firstPos(), "found %s again, wanted each part once", part.kind)
+		case current.kind == "":
+			diagnostics.errorAtPos(current.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
+		case index == 0 && current.kind != "transitions":
+			diagnostics.errorAtPos(current.firstPos(), "found the header of %s, wanted transitions as the first part", current.kind)
+		case index > 0 && sources.hasSection(current.kind):
+			diagnostics.errorAtPos(current.firstPos(), "found %s again, wanted each part once", current.kind)
 		default:
-			parts.set(part)
+			sources.setSection(current)
 		}
 	}
-	return parts, diagnostics.errs.Err()
+	return sources, diagnostics.errs.Err()
 }
 
-// has reports whether a .pexp file has already had a section of a kind that may occur only once. It always begins
-// with transitions.
-func (sources *Sources) has(kind string) bool {
+// hasSection reports whether an earlier section of a .pexp file has the given kind, if the kind may occur only once. The transitions are
+// always the first section, so the file has them.
+func (sources *Sources) hasSection(kind string) bool {
 	switch kind {
 	case "transitions":
 		return true
@@ -109,8 +110,8 @@ func (sources *Sources) has(kind string) bool {
 	return false
 }
 
-// set stores a section of a .pexp file.
-func (sources *Sources) set(section section) {
+// setSection stores a section of a .pexp file as the source of its kind.
+func (sources *Sources) setSection(section section) {
 	switch section.kind {
 	case "transitions":
 		sources.Transitions = section.Source
@@ -121,16 +122,16 @@ func (sources *Sources) set(section section) {
 	case "observations":
 		sources.Observations = &section.Source
 	case "state rewards":
-		*sources.rewardPart(&sources.StateRewards, &sources.TransitionRewards, section.rewardTitle) = section.Source
+		*sources.rewardSource(&sources.StateRewards, &sources.TransitionRewards, section.rewardTitle) = section.Source
 	case "transition rewards":
-		*sources.rewardPart(&sources.TransitionRewards, &sources.StateRewards, section.rewardTitle) = section.Source
+		*sources.rewardSource(&sources.TransitionRewards, &sources.StateRewards, section.rewardTitle) = section.Source
 	}
 }
 
-// rewardPart returns where to store a section with rewards. sameKind has the sections with state rewards and
-// otherKind the sections with transition rewards, or the other way round. Entry i of each list belongs to
-// structure i. A section without a partner with the same title starts a new structure.
-func (sources *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
+// rewardSource returns where to store a section with rewards. sameKind are the sections of the same kind (state rewards or transition
+// rewards), and otherKind those of the other kind. Entry i of both belongs to reward structure i. The section belongs to the last structure
+// if this has only a section of the other kind, with the same title. Otherwise the section starts a new structure.
+func (sources *Sources) rewardSource(sameKind, otherKind *[]Source, title string) *Source {
 	last := len(*sameKind) - 1 // the index of the last structure
 	belongsToLast := last >= 0 && (*sameKind)[last].Text == nil && firstLine((*otherKind)[last]) == title
 	if !belongsToLast {
@@ -151,8 +152,8 @@ func (section *section) firstPos() syntax.Pos {
 	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
 }
 
-// sections splits the text at the comments that start a section. Text before the first such comment has the
-// transitions.
+// sections splits the text of a .pexp file into sections, at the comments that start a section. Text before the first such comment is a
+// section with the transitions.
 func sections(src Source) []section {
 	splitter := sectionSplitter{next: Source{Name: src.Name}, text: src.Text}
 	for line := range bytes.Lines(src.Text) {
@@ -175,7 +176,8 @@ type sectionSplitter struct {
 	next     Source // a section that starts with the current line
 }
 
-// addLine starts a section if the line is the first line of a section. The line has no blanks at its ends.
+// addLine looks at the next line of a .pexp file, and starts a section if the line is the first one of a section. The line has no blanks at
+// its ends. The section of a reward structure starts with a comment with the title, and a later comment has the kind of rewards.
 func (splitter *sectionSplitter) addLine(line []byte) {
 	if len(line) == 0 {
 		return
@@ -187,7 +189,7 @@ func (splitter *sectionSplitter) addLine(line []byte) {
 		return
 	}
 	comment := string(line)
-	kind := partKind(comment)
+	kind := sectionKind(comment)
 	switch {
 	case strings.HasPrefix(comment, rewardTitlePrefix):
 		splitter.startSection(section{Source: splitter.next, rewardTitle: comment})
@@ -225,8 +227,8 @@ func (splitter *sectionSplitter) endSection() {
 const rewardTitlePrefix = "# Reward structure"
 
 // partKind returns the kind of the section that starts with a comment. It returns "" if no section starts with it.
-func partKind(comment string) string {
-	for _, header := range partHeaders() {
+func sectionKind(comment string) string {
+	for _, header := range fileHeaders() {
 		if strings.HasPrefix(comment, header.text) {
 			return header.kind
 		}
@@ -234,7 +236,7 @@ func partKind(comment string) string {
 	return ""
 }
 
-// Gunzip decompresses a gzip file. The error is limited.TooLarge if the result has more than limit bytes.
+// Gunzip decompresses the contents of a gzip file. If the result has more than limit bytes, the error is limited.TooLarge.
 func Gunzip(zipped []byte, limit int64) ([]byte, error) {
 	// Count the bytes first without storing them, because few bytes can expand to many.
 	size, err := decompress(zipped, io.Discard, limit+1)

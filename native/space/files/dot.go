@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless NoValuations is
-// set, its valuation. A choice of an MDP is a point. A choice of an LTS is an edge.
+// DOT writes the model as a graph for Graphviz, in the way PRISM does. A state is a box with its number and, unless NoValuations is set,
+// the values of the variables. A choice of an MDP is a point between the state and the targets. A choice of an LTS is an edge.
 //
 // Source: prism -exportmodel model.dot.
 func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
@@ -37,7 +37,8 @@ func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeDOTState writes a state. In a game, the states of the first player are boxes, and other states are ovals.
+// writeDOTState writes the node of a state, such as: 3 [label="3\n(0,true)"]; number is the state's number in the file. In a game, the
+// states of the first player are boxes, and other states are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
 func (printer *printer) writeDOTState(number, state int, valuation []int32) {
@@ -64,8 +65,8 @@ func (printer *printer) writePointName(state, choice int) {
 	printer.writeInt(choice)
 }
 
-// writeDOTChoice writes the edges of a choice. In an MDP it also writes the point where they begin. choice is the
-// position of the choice in its state, and modelChoice is its index in the model.
+// writeDOTChoice writes the edges of a choice. In an MDP it first writes the point at which they begin. state is the number of the state in
+// the file, choice the position of the choice among those of its state, and modelChoice its index in the model.
 func (printer *printer) writeDOTChoice(state, choice, modelChoice int) {
 	if printer.nondeterministic() && printer.probabilistic() {
 		printer.writeChoicePoint(state, choice, printer.actionName(modelChoice))
@@ -79,7 +80,8 @@ func (printer *printer) writeDOTChoice(state, choice, modelChoice int) {
 	}
 }
 
-// writeChoicePoint writes the edge from a state to the point of a choice, and the point.
+// writeChoicePoint writes the edge from a state of an MDP to the point of a choice, with the position and the action of the choice as
+// label. Then it writes the point.
 func (printer *printer) writeChoicePoint(state, choice int, action string) {
 	printer.writeInt(state)
 	printer.write(" -> ")
@@ -96,8 +98,8 @@ func (printer *printer) writeChoicePoint(state, choice int, action string) {
 	printer.endLine()
 }
 
-// writeDOTTransition writes the edge of a transition. In an MDP it begins at the point of the choice, and in a
-// Markov chain at the state.
+// writeDOTTransition writes the edge of a transition, with its probability or rate as label. In an MDP it begins at the point of the
+// choice. In a Markov chain it begins at the state, and the label also has the action.
 func (printer *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
 	action := ""
 	if printer.nondeterministic() {
@@ -117,7 +119,7 @@ func (printer *printer) writeDOTTransition(state, choice int, transition written
 	printer.endLine()
 }
 
-// writeDOTEdge writes the edge of a choice of an LTS.
+// writeDOTEdge writes a choice of an LTS as an edge from the state to the target. Its label has the position of the choice and the action.
 func (printer *printer) writeDOTEdge(state, choice, target int, action string) {
 	printer.writeInt(state)
 	printer.write(" -> ")

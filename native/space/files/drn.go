@@ -67,7 +67,7 @@ type drnReward struct {
 	transitions explicit.TransitionReward
 }
 
-// evaluateRewards evaluates all reward structures of the program.
+// evaluateRewards computes all reward structures of the program. For a Markov automaton it changes them to rewards per unit of time.
 func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 	var rewards []*drnReward
 	numRewards := len(writer.program.Rewards)
@@ -125,11 +125,12 @@ func (printer *drnPrinter) writeLines(lines ...string) {
 	}
 }
 
-// writePreamble writes the lines before the first state.
+// writePreamble writes the lines before the first state: the type of the model and of its numbers, the names of the reward structures, and
+// the numbers of states and choices.
 func (printer *drnPrinter) writePreamble() {
-	kind, valueType := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
+	typeName, valueType := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
 	if printer.exitRates != nil {
-		kind = "Markov Automaton"
+		typeName = "Markov Automaton"
 	}
 	if printer.model.Exact() && !printer.space.Rounded() {
 		valueType = "rational"
@@ -142,10 +143,10 @@ func (printer *drnPrinter) writePreamble() {
 		names = append(names, reward.Name)
 	}
 	if !printer.opts.NoHeaders {
-		printer.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
+		printer.writeLines("// Exported by tilecheck", "// Original model type: "+typeName)
 		printer.writeEmptyLabels()
 	}
-	printer.writeLines("@type: "+kind, "@value_type: "+valueType, "@parameters", "", "@reward_models", strings.Join(names, " "))
+	printer.writeLines("@type: "+typeName, "@value_type: "+valueType, "@parameters", "", "@reward_models", strings.Join(names, " "))
 	printer.writeLines("@nr_states", fmt.Sprint(printer.model.NumStates()), "@nr_choices", fmt.Sprint(printer.model.NumChoices()), "@model")
 }
 
@@ -153,7 +154,7 @@ func (printer *drnPrinter) writePreamble() {
 // them otherwise.
 const emptyLabels = "// Labels of no state:"
 
-// writeEmptyLabels writes a comment with the labels that hold in no state.
+// writeEmptyLabels writes a comment with the names of the labels that hold in no state, because the lines of states cannot show them.
 func (printer *drnPrinter) writeEmptyLabels() {
 	line := ""
 	for _, label := range printer.labels {
@@ -166,8 +167,8 @@ func (printer *drnPrinter) writeEmptyLabels() {
 	}
 }
 
-// writeState writes a state with its exit rate, observation, rewards, labels and choices. position is its number
-// in the file.
+// writeState writes the line of a state with its exit rate, observation, rewards and labels, and then its choices. position is the number
+// of the state in the file.
 func (printer *drnPrinter) writeState(position, state int) error {
 	printer.write("state ")
 	printer.writeInt(position)
@@ -193,7 +194,7 @@ func (printer *drnPrinter) writeState(position, state int) error {
 	return nil
 }
 
-// writeStateLabelNames writes the labels of a state. A label with blanks is quoted.
+// writeStateLabelNames writes the names of the labels that hold in a state. It quotes a name with blanks.
 func (printer *drnPrinter) writeStateLabelNames(state int) {
 	for _, label := range printer.labels {
 		if !label.States.Has(state) {
@@ -207,8 +208,8 @@ func (printer *drnPrinter) writeStateLabelNames(state int) {
 	}
 }
 
-// writeRewards writes the list of rewards of a state or choice, such as " [1, 0]". value returns the reward in a
-// structure.
+// writeRewards writes the rewards of a state or a choice as a list such as " [1, 0]", with an entry for each reward structure. value
+// returns the reward in a structure. Without structures it writes nothing.
 func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	if len(printer.rewards) == 0 {
 		return
@@ -223,7 +224,7 @@ func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	printer.write("]")
 }
 
-// writeValuationComment writes the valuation of a state as a comment such as "//[s=0 & !b]", as Storm does.
+// writeValuationComment writes the values of the variables in a state, as a comment such as "//[s=0       & !b]". Storm writes the same.
 func (printer *drnPrinter) writeValuationComment(state int) {
 	printer.valuation = printer.space.State(printer.valuation, state)
 	printer.write("//[")
@@ -245,14 +246,15 @@ func (printer *drnPrinter) writeValuationComment(state int) {
 	printer.endLine()
 }
 
-// writeChoice writes a choice of a state with its rewards and transitions.
+// writeChoice writes the line of a choice with its action and rewards, and then a line for each target, with the sum of the weights of the
+// transitions to it.
 func (printer *drnPrinter) writeChoice(state, choice int) {
-	printer.write("\taction " + printer.rowAction(choice))
+	printer.write("\taction " + printer.choiceActionName(choice))
 	printer.writeRewards(func(reward *drnReward) number { return printer.choiceReward(reward, state, choice) })
 	printer.endLine()
 	printer.transitions = printer.sortedTransitions(printer.transitions, choice)
 	for len(printer.transitions) > 0 {
-		numSameTarget := printer.numSameTarget()
+		numSameTarget := printer.countSameTarget()
 		printer.write("\t\t")
 		printer.writeTarget(printer.transitions[0])
 		printer.write(" : ")
@@ -279,9 +281,9 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 	printer.write("]")
 }
 
-// rowAction returns the name of the action of a choice. In a Markov chain it is the common action of all
-// transitions, or "0" if there is none.
-func (printer *drnPrinter) rowAction(choice int) string {
+// choiceActionName returns the name of the action that the file has for a choice. In a Markov chain it is the action of all transitions, or
+// "0" if they have none or different ones.
+func (printer *drnPrinter) choiceActionName(choice int) string {
 	if printer.nondeterministic() {
 		return cmp.Or(printer.actionName(choice), noLabel)
 	}
@@ -295,8 +297,8 @@ func (printer *drnPrinter) rowAction(choice int) string {
 	return cmp.Or(name, "0")
 }
 
-// choiceReward returns the reward of a choice. In a CTMC the structure has rewards per unit of time, and the
-// result is the mean reward per jump.
+// choiceReward returns the reward of a choice in a structure. In a CTMC the structure has rewards per unit of time, and the file has the
+// mean reward of a jump. So it divides by the exit rate.
 func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int) number {
 	if reward, isCommon := printer.commonReward(structure, choice); isCommon {
 		return reward
@@ -325,8 +327,8 @@ func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate fl
 	return mean
 }
 
-// commonReward returns the reward of the transitions of a Markov chain's row, if all have the same reward. Unlike
-// their mean, it is not rounded.
+// commonReward returns the reward of the transitions of a Markov chain's state, if all of them have the same one. Unlike their mean, this
+// reward has no rounding error.
 func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (reward number, isCommon bool) {
 	rewards := structure.transitions
 	if rewards.Values == nil {
@@ -335,8 +337,8 @@ func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (rewar
 	first, end := printer.model.Row(choice)
 	common := rewardAt(rewards.Values, rewards.Rats, first)
 	for transition := first + 1; transition < end; transition++ {
-		other := rewardAt(rewards.Values, rewards.Rats, transition)
-		if common.float != other.float || compareRats(common.rat, other.rat) != 0 {
+		otherReward := rewardAt(rewards.Values, rewards.Rats, transition)
+		if common.float != otherReward.float || compareRats(common.rat, otherReward.rat) != 0 {
 			return number{}, false
 		}
 	}
@@ -348,8 +350,9 @@ func compareRats(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
-// numSameTarget returns the number of transitions at the start of the row with the same target as the first.
-func (printer *drnPrinter) numSameTarget() int {
+// countSameTarget returns how many of printer.transitions, from the first on, have the target of the first one. The transitions are sorted
+// by target.
+func (printer *drnPrinter) countSameTarget() int {
 	target := printer.model.Target
 	count := slices.IndexFunc(printer.transitions, func(transition int) bool {
 		return target[transition] != target[printer.transitions[0]]
@@ -360,8 +363,8 @@ func (printer *drnPrinter) numSameTarget() int {
 	return count
 }
 
-// exitRate returns the exit rate of a state. It adds the rates in the order of the file. So a reader gets the same
-// sum.
+// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In a CTMC it adds the rates in the order in which the file has
+// them, so that a reader computes the same sum.
 func (printer *drnPrinter) exitRate(state int) number {
 	if printer.exitRates != nil {
 		return printer.automatonRate(state)
@@ -372,7 +375,7 @@ func (printer *drnPrinter) exitRate(state int) number {
 	}
 	printer.transitions = printer.sortedTransitions(printer.transitions, state)
 	for len(printer.transitions) > 0 {
-		numSameTarget := printer.numSameTarget()
+		numSameTarget := printer.countSameTarget()
 		rate := printer.sumOfWeights(printer.transitions[:numSameTarget])
 		printer.transitions = printer.transitions[numSameTarget:]
 		total.float += rate.float
@@ -383,7 +386,7 @@ func (printer *drnPrinter) exitRate(state int) number {
 	return total
 }
 
-// sumOfWeights returns the sum of the weights of some transitions.
+// sumOfWeights returns the sum of the probabilities or rates of some transitions, as a fraction in an exact model.
 func (writer *Writer) sumOfWeights(transitions []int) number {
 	if writer.model.Exact() {
 		sum := new(big.Rat)

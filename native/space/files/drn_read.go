@@ -48,28 +48,28 @@ func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 // drnFile reads a .drn file.
 type drnFile struct {
 	*assembly
-	preambleLines  *lines
-	opts           ReadOptions
-	askedExact     bool // the caller asked for fractions
-	modelType      syntax.ModelType
-	markov         bool          // a Markov automaton, whose exit rates follow
-	exitRates      *rewardColumn // of each state of a Markov automaton, 0 where no time passes
-	intervalValues bool          // probabilities are intervals
-	observations   []uint32      // of each state of a POMDP
-	typePos        syntax.Pos
-	rewardNames    []string // of reward structures
-	mayHaveUnnamed bool     // a last structure without a name may follow
+	preambleLines     *lines
+	opts              ReadOptions
+	askedExact        bool // the caller asked for fractions
+	modelType         syntax.ModelType
+	isMarkovAutomaton bool          // a Markov automaton, whose exit rates follow
+	exitRates         *rewardColumn // of each state of a Markov automaton, 0 where no time passes
+	intervalValues    bool          // probabilities are intervals
+	observations      []uint32      // of each state of a POMDP
+	typePos           syntax.Pos
+	rewardNames       []string // of reward structures
+	mayHaveUnnamed    bool     // a last structure without a name may follow
 
 	declaredStates  int
 	declaredChoices int // -1 if not declared
 
-	current       int  // the current state, -1 before the first
-	hasAction     bool // the current state has an action
-	stateChoices  int  // of the current state so far
-	exitRateRead  number
-	exitRatePos   syntax.Pos
-	rowAction     sparse.Action // the action of the current row
-	choiceRewards []number      // rewards of the action
+	currentState    int  // the current state, -1 before the first
+	hasAction       bool // the current state has an action
+	numStateChoices int  // of the current state so far
+	declaredRate    number
+	declaredRatePos syntax.Pos
+	currentAction   sparse.Action // the action of the current row
+	choiceRewards   []number      // rewards of the action
 
 	labelNames      []string // labels in order of appearance
 	emptyLabelNames []string // labels that hold in no state, from a comment
@@ -79,7 +79,8 @@ type drnFile struct {
 	rowRewards   [][]number // of the action, for every transition
 }
 
-// readPreamble reads the lines up to @model. They have keywords and their values. It returns false after an error.
+// readPreamble reads the lines of a .drn file up to the line @model. They are keywords, such as @nr_states, and the values of these. It
+// returns false after an error.
 func (file *drnFile) readPreamble() bool {
 	lines := file.preambleLines
 	file.declaredChoices = -1
@@ -105,8 +106,8 @@ func (file *drnFile) readPreamble() bool {
 	return false
 }
 
-// readKeyword reads a line that begins with a keyword. The value follows a colon in the same line, or is the next
-// line.
+// readKeyword reads a line of the preamble that begins with a keyword. The value of @type and @value_type follows a colon in the same line.
+// The value of any other keyword is the next line.
 func (file *drnFile) readKeyword(text string) {
 	key, value, _ := strings.Cut(text, ":")
 	switch key {
@@ -115,7 +116,7 @@ func (file *drnFile) readKeyword(text string) {
 	case "@value_type":
 		file.readValueType(strings.TrimSpace(value))
 	default:
-		file.readSection(text)
+		file.readValueLine(text)
 	}
 }
 
@@ -135,7 +136,8 @@ var drnTypes = map[string]syntax.ModelType{
 	"MARKOV AUTOMATON": syntax.MDP, "MA": syntax.MDP,
 }
 
-// readType sets the type of the model from the value of @type.
+// readType sets the type of the model from text, the value of @type. A second @type, and a type other than the one that the caller
+// requested, are errors. A file of a DTMC or an MDP may turn out to have intervals, if the caller requested them.
 func (file *drnFile) readType(text string) {
 	name := strings.ToUpper(text)
 	modelType, isKnown := drnTypes[name]
@@ -143,7 +145,7 @@ func (file *drnFile) readType(text string) {
 		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(text)))
 		return
 	}
-	file.markov = file.markov || name == "MA" || name == "MARKOV AUTOMATON"
+	file.isMarkovAutomaton = file.isMarkovAutomaton || name == "MA" || name == "MARKOV AUTOMATON"
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")
@@ -153,8 +155,7 @@ func (file *drnFile) readType(text string) {
 	file.modelType, file.typePos = modelType, file.preambleLines.position(0)
 }
 
-// intervalType returns the type of the interval models of a model type. It returns syntax.TypeNone if there are
-// none.
+// intervalType returns the type of interval models that corresponds to a type of models. It returns syntax.TypeNone if there is none.
 func intervalType(modelType syntax.ModelType) syntax.ModelType {
 	switch modelType {
 	case syntax.DTMC:
@@ -165,7 +166,7 @@ func intervalType(modelType syntax.ModelType) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// readValueType reads the value of @value_type.
+// readValueType reads the value of @value_type, the type of the probabilities and rates. Models with parameters are not supported.
 func (file *drnFile) readValueType(name string) {
 	switch name {
 	case "double", "rational":
@@ -178,8 +179,8 @@ func (file *drnFile) readValueType(name string) {
 	}
 }
 
-// readSection reads the value of a keyword such as @nr_states from the line after the keyword.
-func (file *drnFile) readSection(key string) {
+// readValueLine reads the value of a keyword such as @nr_states, which is the line after the keyword.
+func (file *drnFile) readValueLine(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
 	case "@placeholders":
@@ -211,7 +212,7 @@ func (file *drnFile) readSection(key string) {
 	}
 }
 
-// readRewardNames splits the line with the names of the reward structures.
+// readRewardNames reads the names of the reward structures from a line of the preamble.
 func (file *drnFile) readRewardNames(text string) {
 	// Storm writes a space after each name. After the last space, a structure without a name may follow.
 	// The first list of rewards shows whether there is one.
@@ -222,7 +223,8 @@ func (file *drnFile) readRewardNames(text string) {
 	}
 }
 
-// checkPreamble reports whether the preamble has the type and the number of states. It records an error if not.
+// checkPreamble reports whether the preamble is valid: It has the type and the number of states, and only DTMCs and MDPs have intervals. It
+// records an error if not. With intervals, it changes the type to that of interval models, with fractions.
 func (file *drnFile) checkPreamble() bool {
 	switch {
 	case len(file.preambleLines.errs) > 0: // recorded before
@@ -230,7 +232,7 @@ func (file *drnFile) checkPreamble() bool {
 		file.preambleLines.errorAt(0, "found no @type, wanted one before @model")
 	case file.declaredStates == 0:
 		file.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
-	case file.intervalValues && (file.markov || intervalType(file.modelType) == syntax.TypeNone):
+	case file.intervalValues && (file.isMarkovAutomaton || intervalType(file.modelType) == syntax.TypeNone):
 		file.preambleLines.errorAtPos(file.typePos, "found intervals, which only DTMCs and MDPs can have")
 	case file.intervalValues:
 		file.modelType, file.opts.Exact = intervalType(file.modelType), true
@@ -238,31 +240,32 @@ func (file *drnFile) checkPreamble() bool {
 	return len(file.preambleLines.errs) == 0
 }
 
-// readBody reads the states, actions and transitions after @model.
+// readBody reads the lines after @model, which have the states, the actions and the transitions. The result is the error of the context.
+// Errors of the file are recorded.
 func (file *drnFile) readBody(ctx context.Context) error {
 	file.assembly = newAssembly(file.preambleLines, sparseKind(file.modelType), file.declaredStates, file.opts)
 	file.intervals = file.intervalValues
-	if file.markov {
+	if file.isMarkovAutomaton {
 		file.exitRates = newColumn(file.declaredStates, file.exact)
 	}
 	if file.modelType == syntax.POMDP {
 		file.observations = make([]uint32, file.declaredStates)
 	}
-	file.current = -1
+	file.currentState = -1
 	for line := 0; file.next(); line++ {
 		if line&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		text := bytes.TrimLeft(file.text, " \t")
-		position := &cursor{drnFile: file, column: len(file.text) - len(text)}
+		start := &cursor{drnFile: file, column: len(file.text) - len(text)}
 		switch {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")): // an empty line or a comment
-		case position.skipWord("state"):
-			position.readState()
-		case position.skipWord("action"):
-			position.readAction()
+		case start.skipWord("state"):
+			start.readState()
+		case start.skipWord("action"):
+			start.readAction()
 		default:
-			position.readTransition()
+			start.readTransition()
 		}
 	}
 	return nil
@@ -284,7 +287,8 @@ func (cursor *cursor) skipBlanks() {
 	}
 }
 
-// skipWord moves the cursor behind a word and the blanks after it. It returns false if the word is not there.
+// skipWord moves the cursor behind a word and the blanks after it, and returns true. If the text at the cursor is not this word and a
+// blank, the cursor stays, and it returns false.
 func (cursor *cursor) skipWord(word string) bool {
 	after, isPrefix := bytes.CutPrefix(cursor.restOfLine(), []byte(word))
 	isWholeWord := bytes.HasPrefix(after, []byte(" ")) || bytes.HasPrefix(after, []byte("\t"))
@@ -296,7 +300,7 @@ func (cursor *cursor) skipWord(word string) bool {
 	return true
 }
 
-// nextField returns the text up to the next blank. It moves the cursor behind the blanks.
+// nextField returns the text from the cursor to the next blank. It moves the cursor behind the blanks that follow.
 func (cursor *cursor) nextField() field {
 	word := field{cursor.restOfLine(), cursor.column}
 	if i := bytes.IndexAny(word.text, " \t"); i >= 0 {
@@ -307,7 +311,8 @@ func (cursor *cursor) nextField() field {
 	return word
 }
 
-// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the word state.
+// readState reads the rest of a line such as: state 0 !2.5 [1, 0] init "two words". It has the number of the state, its exit rate, its
+// rewards and its labels. The cursor is behind the word state.
 func (cursor *cursor) readState() {
 	state, ok := cursor.readStateNumber()
 	if !ok {
@@ -315,7 +320,7 @@ func (cursor *cursor) readState() {
 	}
 	cursor.endState()
 	cursor.assembly.startState(state)
-	cursor.current, cursor.hasAction, cursor.stateChoices = state, false, 0
+	cursor.currentState, cursor.hasAction, cursor.numStateChoices = state, false, 0
 	cursor.readExitRate()
 	cursor.readObservation(state)
 	if values, ok := cursor.readRewards(); ok {
@@ -328,46 +333,45 @@ func (cursor *cursor) readState() {
 	}
 }
 
-// readStateNumber reads the number of a state. ok is false if the number is invalid, or not greater than the
-// number of the current state.
+// readStateNumber reads the number of a state. States must be in order, without gaps. After a gap it records an error, and the state can
+// still be read. For an invalid number, or one that is not greater than that of the current state, ok is false.
 func (cursor *cursor) readStateNumber() (state int, ok bool) {
 	field := cursor.nextField()
 	state, ok = cursor.parseIndex(field, "state", cursor.numStates)
 	if !ok {
 		return 0, false
 	}
-	if next := cursor.current + 1; state != next {
+	if next := cursor.currentState + 1; state != next {
 		cursor.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
 	}
-	return state, state > cursor.current
+	return state, state > cursor.currentState
 }
 
-// readExitRate reads the exit rate of a state, such as !2.5. States of CTMCs and Markov automata have it, and
-// other states do not.
+// readExitRate reads the exit rate of the current state, such as !2.5. States of CTMCs and Markov automata must have it, and other states
+// must not.
 func (cursor *cursor) readExitRate() {
 	hasRate := bytes.HasPrefix(cursor.restOfLine(), []byte("!"))
-	if hasRate != (cursor.kind == sparse.CTMC || cursor.markov) {
+	if hasRate != (cursor.kind == sparse.CTMC || cursor.isMarkovAutomaton) {
 		cursor.errorAt(cursor.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(cursor.restOfLine()))
 		return
 	}
 	if !hasRate {
 		return
 	}
-	cursor.exitRatePos = cursor.position(cursor.column)
+	cursor.declaredRatePos = cursor.position(cursor.column)
 	cursor.column++
 	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.exact)
-	cursor.exitRateRead = rate
+	cursor.declaredRate = rate
 	switch {
-	case !ok || !cursor.markov: // endState compares the rate of a CTMC with the sum of its rates
+	case !ok || !cursor.isMarkovAutomaton: // endState compares the rate of a CTMC with the sum of its rates
 	case rate.float < 0:
-		cursor.errorAtPos(cursor.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
+		cursor.errorAtPos(cursor.declaredRatePos, "found exit rate %v, wanted none below 0", rate.float)
 	default:
-		cursor.exitRates.set(cursor.current, rate)
+		cursor.exitRates.set(cursor.currentState, rate)
 	}
 }
 
-// readObservation reads the observation of a state, such as {3}. States of a POMDP have it, and other states do
-// not.
+// readObservation reads the observation of a state, such as {3}. States of a POMDP must have it, and other states must not.
 func (cursor *cursor) readObservation(state int) {
 	hasObservation := bytes.HasPrefix(cursor.restOfLine(), []byte("{"))
 	if hasObservation != (cursor.observations != nil) {
@@ -388,7 +392,8 @@ func (cursor *cursor) readObservation(state int) {
 	}
 }
 
-// readRewards reads a list of rewards such as [1, 0]. ok is false if there is no list, or after an error.
+// readRewards reads a list of rewards such as [1, 0], with an entry for each reward structure. ok is false if there is no list, or after an
+// error.
 func (cursor *cursor) readRewards() (rewards []number, ok bool) {
 	if !bytes.HasPrefix(cursor.restOfLine(), []byte("[")) {
 		return nil, false
@@ -403,13 +408,13 @@ func (cursor *cursor) readRewards() (rewards []number, ok bool) {
 	cursor.column += length + 1
 	cursor.skipBlanks()
 	column := begin + 1
-	for part := range bytes.SplitSeq(cursor.text[column:begin+length], []byte(",")) {
-		reward, ok := cursor.parseReward(part, column)
+	for text := range bytes.SplitSeq(cursor.text[column:begin+length], []byte(",")) {
+		reward, ok := cursor.parseReward(text, column)
 		if !ok {
 			return nil, false
 		}
 		rewards = append(rewards, reward)
-		column += len(part) + 1
+		column += len(text) + 1
 	}
 	if !cursor.checkNumRewards(len(rewards), begin) {
 		return nil, false
@@ -424,8 +429,9 @@ func (cursor *cursor) parseReward(text []byte, column int) (number, bool) {
 	return cursor.parseValue(field, "reward", cursor.exact)
 }
 
-// checkNumRewards reports whether a list has one reward for each structure. The first list may have one more, for
-// a structure without a name.
+// checkNumRewards reports whether a list of rewards has an entry for each reward structure. Otherwise it records an error at the column.
+// Storm's list of names cannot show a last structure without a name. So the first list of rewards may have one more entry, and this adds
+// the structure.
 func (cursor *cursor) checkNumRewards(count, column int) bool {
 	if cursor.mayHaveUnnamed && count == len(cursor.drnFile.rewardNames)+1 {
 		cursor.drnFile.rewardNames = append(cursor.drnFile.rewardNames, "")
@@ -446,7 +452,7 @@ func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
 	return file.stateRewards[structure]
 }
 
-// readLabel reads a label of a state, with or without quotes.
+// readLabel reads the name of a label, with or without quotes, and adds the state to the set of the label.
 func (cursor *cursor) readLabel(state int) {
 	field := cursor.nextField()
 	if field.text[0] == '"' {
@@ -473,12 +479,12 @@ func (cursor *cursor) readLabel(state int) {
 	set.Add(state)
 }
 
-// readAction reads a line such as: action left [1, 0]. The cursor is behind the word action. The line starts a
-// choice of an MDP, or the row of a Markov chain.
+// readAction reads the rest of a line such as: action left [1, 0]. It has an action and its rewards. The cursor is behind the word action.
+// The line starts a choice of an MDP, or the only row of a Markov chain's state.
 func (cursor *cursor) readAction() {
 	field := cursor.nextField()
 	switch {
-	case cursor.current < 0:
+	case cursor.currentState < 0:
 		cursor.errorAt(field.column, "found an action, wanted a state before it")
 		return
 	case len(field.text) == 0:
@@ -493,40 +499,39 @@ func (cursor *cursor) readAction() {
 	if name != "" && !isWord(name) {
 		cursor.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
-	cursor.stateChoices++
+	cursor.numStateChoices++
 	cursor.hasAction = true
-	cursor.rowAction = cursor.assembly.actionNumber(name)
-	cursor.assembly.startChoice(cursor.rowAction, cursor.position(field.column))
+	cursor.currentAction = cursor.assembly.actionNumber(name)
+	cursor.assembly.startChoice(cursor.currentAction, cursor.position(field.column))
 	cursor.choiceRewards, _ = cursor.readRewards()
 	if cursor.column < len(cursor.text) && len(cursor.errs) == 0 {
 		cursor.errorAt(cursor.column, "found %s, wanted the end of the line", quote(cursor.restOfLine()))
 	}
 }
 
-// choiceName returns the name of a choice from the text behind the word action. A number or noLabel stands for a
-// choice without a name. In a POMDP it gets a name with its position in the state, because the player selects by
-// position.
+// choiceName returns the name of a choice from the text behind the word action. A number, or noLabel, stands for a choice without a name.
+// In a POMDP such a choice is named by its position, because the player must be able to select it in all states with the same observation.
 func (file *drnFile) choiceName(text string) string {
 	isNumber := onlyDigits([]byte(text))
 	if text != noLabel && !isNumber {
 		return text
 	}
 	if file.observations != nil {
-		return fmt.Sprintf("choice_%d", file.stateChoices)
+		return fmt.Sprintf("choice_%d", file.numStateChoices)
 	}
 	return ""
 }
 
 // checkRowNotEmpty records an error if the current action has no transitions.
 func (file *drnFile) checkRowNotEmpty() {
-	if file.hasAction && len(file.targets.list) == 0 {
-		file.errorAtPos(file.assembly.rowPos, "found an action without transitions, wanted at least one")
+	if file.hasAction && len(file.targets.edges) == 0 {
+		file.errorAtPos(file.assembly.rowPosition, "found an action without transitions, wanted at least one")
 	}
 }
 
-// readTransition reads a transition such as: 3 : 0.25.
+// readTransition reads a line such as: 3 : 0.25. It has the target and the weight of a transition of the current choice.
 func (cursor *cursor) readTransition() {
-	if cursor.current < 0 || !cursor.hasAction {
+	if cursor.currentState < 0 || !cursor.hasAction {
 		cursor.errorAt(cursor.column, "found %s, wanted a state and an action before transitions", quote(cursor.restOfLine()))
 		return
 	}
@@ -546,7 +551,7 @@ func (cursor *cursor) readTransition() {
 	if !ok {
 		return
 	}
-	action := cursor.rowAction
+	action := cursor.currentAction
 	if cursor.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
@@ -558,34 +563,35 @@ func (cursor *cursor) readTransition() {
 // stores the upper bound in nextHigh.
 func (cursor *cursor) parseWeight(word field) (weight number, ok bool) {
 	if cursor.intervals {
-		weight, cursor.nextHigh, ok = cursor.parseInterval(word)
+		weight, cursor.nextUpperBound, ok = cursor.parseInterval(word)
 		return weight, ok
 	}
 	return cursor.parseValue(word, "probability or rate", cursor.exact)
 }
 
-// endState checks that the current state has an action, that its last row is not empty, and that its exit rate is
-// the sum of its rates.
+// endState ends the current state. It checks that the state has an action, and that the last action has transitions. In a CTMC, it also
+// checks that the declared exit rate is the sum of the rates.
 func (file *drnFile) endState() {
-	if file.current < 0 {
+	if file.currentState < 0 {
 		return
 	}
 	file.checkRowNotEmpty()
 	if !file.hasAction {
-		file.errorAtPos(file.position(0), "found no action in state %d, wanted at least one", file.current)
+		file.errorAtPos(file.position(0), "found no action in state %d, wanted at least one", file.currentState)
 	}
 	if file.kind != sparse.CTMC || len(file.errs) > 0 {
 		return
 	}
-	deviation := math.Abs(file.exitRateRead.float-file.sum.float) / file.sum.float
+	deviation := math.Abs(file.declaredRate.float-file.sum.float) / file.sum.float
 	if !(deviation <= rateTolerance) {
-		file.errorAtPos(file.exitRatePos, "found exit rate %v, wanted %v, the sum of the rates", file.exitRateRead.float, file.sum.float)
+		file.errorAtPos(file.declaredRatePos, "found exit rate %v, wanted %v, the sum of the rates", file.declaredRate.float, file.sum.float)
 	}
 }
 
-// checkCounts adds an error if the file has another number of states or choices than it declares. It does nothing if there are errors.
+// checkCounts records an error if the numbers of states or choices differ from those in the preamble. It does nothing if there are other
+// errors.
 func (file *drnFile) checkCounts() {
-	numStates, numChoices := file.current+1, file.assembly.numChoices
+	numStates, numChoices := file.currentState+1, file.assembly.numChoices
 	declaresChoices := file.declaredChoices >= 0
 	switch {
 	case len(file.errs) > 0:
@@ -596,7 +602,7 @@ func (file *drnFile) checkCounts() {
 	}
 }
 
-// importSpace checks the numbers of states and choices, and makes a space of the model.
+// importSpace ends the last state, checks the numbers of states and choices, and returns the state space of the model.
 func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.endState()
 	file.checkCounts()
@@ -610,14 +616,14 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	}
 	file.setLabels(model, sets)
 	imported := &explicit.Imported{
-		File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model,
+		File: file.src.Name, Type: file.modelType, Actions: file.assembly.actionNames, Model: model,
 		Warnings: file.warnings(), Normalised: file.normalised,
 	}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
 	imported.Rounded = file.intervals && !file.askedExact
 	file.addRewards(imported)
 	file.addObservations(imported)
-	if file.markov {
+	if file.isMarkovAutomaton {
 		if err := completeAutomaton(imported, file.exitRates, file.exact); err != nil {
 			return nil, err
 		}
@@ -625,8 +631,8 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	return explicit.Import(imported)
 }
 
-// declaredSets returns the labels, the initial states and the deadlocks. A model without initial states, and a
-// deadlock with transitions to other states, are errors.
+// declaredSets returns the labels of the file, its initial states and its deadlocks. It is an error if no state is initial, or if a state
+// with the label deadlock has a transition to another state.
 func (file *drnFile) declaredSets() (declaredSets, error) {
 	labels := labFile{lines: file.lines}
 	for _, name := range file.emptyLabelNames {
@@ -636,21 +642,22 @@ func (file *drnFile) declaredSets() (declaredSets, error) {
 	}
 	labels.names = file.labelNames
 	for _, name := range file.labelNames {
-		labels.sets = append(labels.sets, file.labelSets[name])
+		labels.stateSets = append(labels.stateSets, file.labelSets[name])
 	}
 	sets := labels.declaredSets()
 	if sets.init == nil {
 		return sets, syntax.ErrorList{{File: file.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
 	if sets.deadlock != nil {
-		for state := range sets.deadlock.Minus(file.selfLoops).All() {
+		for state := range sets.deadlock.Minus(file.selfLoopStates).All() {
 			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", state)}}
 		}
 	}
 	return sets, nil
 }
 
-// addRewards adds the reward structures to the import. Each transition of an action gets the reward of the action.
+// addRewards adds the reward structures of the file to the imported model. The file has rewards of states and actions. Each transition of
+// an action gets the reward of the action.
 func (file *drnFile) addRewards(imported *explicit.Imported) {
 	for structure, name := range file.rewardNames {
 		var stateColumn, transitionColumn *rewardColumn
@@ -672,7 +679,7 @@ func (file *drnFile) addRewards(imported *explicit.Imported) {
 	}
 }
 
-// addObservations adds the observations of a POMDP to the import. It numbers them in order of appearance.
+// addObservations adds the observations of a POMDP's states to the imported model. It gives new numbers to them, in order of appearance.
 func (file *drnFile) addObservations(imported *explicit.Imported) {
 	if file.observations == nil {
 		return

@@ -10,12 +10,12 @@ import (
 // labFile reads a .lab file.
 type labFile struct {
 	*lines
-	names []string
-	sets  []*sparse.Set
+	names     []string
+	stateSets []*sparse.Set
 }
 
-// readLabels reads a .lab file for a model with numStates states. The result also has the errors of the file. The
-// error is the error of the context.
+// readLabels reads a .lab file for a model with numStates states. The first line has the names of the labels, and each other line the
+// labels of a state. The result also has the errors of the file. The returned error is that of the context.
 func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error) {
 	labels := &labFile{lines: newLines(src)}
 	if !labels.nextData("labels", nil) {
@@ -38,7 +38,7 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 	return labels, nil
 }
 
-// readNames reads the names of the labels, such as 0="init" 1="deadlock", from the current line.
+// readNames reads the numbers and names of all labels, such as 0="init" 1="deadlock", from the current line. It stops at the first error.
 func (file *labFile) readNames(numStates int) {
 	column := 0
 	for len(file.errs) == 0 {
@@ -52,7 +52,7 @@ func (file *labFile) readNames(numStates int) {
 	}
 }
 
-// readName reads a label such as 0="init" that begins at a column. It returns the length of its text.
+// readName reads the number and the name of a label, such as 0="init", at a column of the current line. It returns the length of this text.
 func (file *labFile) readName(column, numStates int) int {
 	text := file.text[column:]
 	number, rest, ok := bytes.Cut(text, []byte(`="`))
@@ -70,22 +70,22 @@ func (file *labFile) readName(column, numStates int) int {
 	case file.labelStates(name) != nil:
 		file.errorAt(column, "found label %q again, wanted each once", name)
 	}
-	file.names, file.sets = append(file.names, name), append(file.sets, sparse.NewSet(numStates))
+	file.names, file.stateSets = append(file.names, name), append(file.stateSets, sparse.NewSet(numStates))
 	return len(number) + len(`="`) + length + len(`"`)
 }
 
 // labelStates returns the states with a label; nil if there is no such label.
 func (file *labFile) labelStates(name string) *sparse.Set {
-	for i, text := range file.names {
-		if text == name {
-			return file.sets[i]
+	for index, other := range file.names {
+		if other == name {
+			return file.stateSets[index]
 		}
 	}
 	return nil
 }
 
-// readState reads a line with the labels of a state, such as 3: 0 2. It returns the state. If there is an error in
-// the state, it returns previous, the state of the line before.
+// readState reads a line such as 3: 0 2, which has a state and the numbers of its labels. It returns the state. previous is the state of
+// the line before. If the state is invalid or not greater than previous, it records an error and returns previous.
 func (file *labFile) readState(previous, numStates int) int {
 	colon := bytes.IndexByte(file.text, ':')
 	if colon < 0 {
@@ -102,30 +102,30 @@ func (file *labFile) readState(previous, numStates int) int {
 		return previous
 	}
 	for _, field := range file.splitFieldsFrom(colon + 1) {
-		label, ok := file.parseIndex(field, "label", len(file.sets))
+		label, ok := file.parseIndex(field, "label", len(file.stateSets))
 		switch {
 		case !ok: // parseIndex recorded the error
-		case file.sets[label].Has(state):
+		case file.stateSets[label].Has(state):
 			file.errorAt(field.column, "found label %d again for state %d, wanted each once", label, state)
 		default:
-			file.sets[label].Add(state)
+			file.stateSets[label].Add(state)
 		}
 	}
 	return state
 }
 
-// declaredSets returns the sets of states. The predefined labels init and deadlock are separate from the other
-// labels.
+// declaredSets returns the labels of the file with their sets of states. The sets of the predefined labels init and deadlock are separate
+// from the others.
 func (file *labFile) declaredSets() declaredSets {
 	var declared declaredSets
-	for i, name := range file.names {
+	for index, name := range file.names {
 		switch name {
 		case "init":
-			declared.init = file.sets[i]
+			declared.init = file.stateSets[index]
 		case "deadlock":
-			declared.deadlock = file.sets[i]
+			declared.deadlock = file.stateSets[index]
 		default:
-			declared.labels = append(declared.labels, sparse.Label{Name: name, States: file.sets[i]})
+			declared.labels = append(declared.labels, sparse.Label{Name: name, States: file.stateSets[index]})
 		}
 	}
 	return declared

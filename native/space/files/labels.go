@@ -15,7 +15,8 @@ func WithLabels(space *explicit.Space, file string, text []byte) (*sema.Program,
 	return ProgramWithLabels(space.Program(), file, text)
 }
 
-// ProgramWithLabels returns a program with the labels of a properties file added.
+// ProgramWithLabels returns a copy of the program with the labels of a properties file. text is the contents of the file. A label that
+// depends on a constant without a value is an error.
 func ProgramWithLabels(source *sema.Program, file string, text []byte) (*sema.Program, error) {
 	parsed, err := syntax.ParseProperties(file, text)
 	if err != nil {
@@ -30,7 +31,7 @@ func ProgramWithLabels(source *sema.Program, file string, text []byte) (*sema.Pr
 		return nil, err
 	}
 	for _, name := range properties.Labels() {
-		if !slices.ContainsFunc(program.Labels, func(l sema.LabelDef) bool { return l.Name == name }) {
+		if !slices.ContainsFunc(program.Labels, func(known sema.LabelDef) bool { return known.Name == name }) {
 			return nil, fmt.Errorf("%s: label %q depends on a constant without a value, wanted a value in the file", file, name)
 		}
 	}

@@ -50,8 +50,8 @@ func (f field) String() string { return string(f.text) }
 // newLines returns a reader of the lines of src.
 func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line. The line may be empty. It returns false at the end of the file, after too many errors,
-// after a very long line, and for a file of 2 GB or more.
+// next reads the next line of the file, which may be empty. It returns false at the end of the file, after too many errors, at a line that
+// is too long, and for a file of 2 GB or more.
 func (lines *lines) next() bool {
 	isAtEnd := lines.nextOffset >= len(lines.src.Text)
 	isTooLarge := lines.src.offset+len(lines.src.Text) > math.MaxInt32
@@ -79,21 +79,21 @@ func (lines *lines) next() bool {
 // splitFields splits the current line at spaces and tabs. The next call overwrites the result.
 func (lines *lines) splitFields() []field { return lines.splitFieldsFrom(0) }
 
-// splitFieldsFrom splits the current line, from a column on, at spaces and tabs. The next call overwrites the
-// result.
+// splitFieldsFrom splits the current line, from a column on, at spaces and tabs. It returns the words between them with their columns. The
+// next call overwrites the result.
 func (lines *lines) splitFieldsFrom(column int) []field {
 	isBlank := func(char byte) bool { return char == ' ' || char == '\t' }
 	lines.fields = lines.fields[:0]
-	for i := column; i < len(lines.text); {
-		if isBlank(lines.text[i]) {
-			i++
+	for position := column; position < len(lines.text); {
+		if isBlank(lines.text[position]) {
+			position++
 			continue
 		}
-		start := i
-		for i < len(lines.text) && !isBlank(lines.text[i]) {
-			i++
+		start := position
+		for position < len(lines.text) && !isBlank(lines.text[position]) {
+			position++
 		}
-		lines.fields = append(lines.fields, field{lines.text[start:i], start})
+		lines.fields = append(lines.fields, field{lines.text[start:position], start})
 	}
 	return lines.fields
 }
@@ -121,7 +121,8 @@ func (lines *lines) errorAtEnd(format string, args ...any) {
 	lines.errorAtPos(pos, format, args...)
 }
 
-// parseIndex parses a natural number below limit. Error messages name the number with noun.
+// parseIndex parses a natural number below limit. For any other text it records an error, and ok is false. noun names the number in the
+// error.
 func (lines *lines) parseIndex(word field, noun string, limit int) (index int, ok bool) {
 	index, ok = lines.parseCount(word, noun)
 	if !ok {
@@ -134,13 +135,14 @@ func (lines *lines) parseIndex(word field, noun string, limit int) (index int, o
 	return index, true
 }
 
-// parseCount parses a natural number that fits in 31 bits. Error messages name the number with noun.
+// parseCount parses a natural number of at most 31 bits. For any other text it records an error, and ok is false. noun names the number in
+// the error.
 func (lines *lines) parseCount(word field, noun string) (value int, ok bool) {
-	const maxPrefix = (math.MaxInt32 - 9) / 10 // a number that fits after one more digit is appended
+	const maxBeforeDigit = (math.MaxInt32 - 9) / 10 // a number that fits after one more digit is appended
 	value, ok = 0, len(word.text) > 0
 	for _, char := range word.text {
 		isDigit := char >= '0' && char <= '9'
-		if !isDigit || value > maxPrefix {
+		if !isDigit || value > maxBeforeDigit {
 			ok = false
 			break
 		}
@@ -186,8 +188,8 @@ func (lines *lines) parseValue(word field, noun string, exact bool) (number, boo
 	return value, true
 }
 
-// parseNumber parses a finite decimal number, or a fraction such as 1/3. If exact is set, the result has a
-// fraction. The error describes a correct number, such as "a finite number such as 0.25".
+// parseNumber parses a finite decimal number, or a fraction such as 1/3. If exact is set, the result also has the number as a fraction. The
+// error describes what a correct number is, such as "a finite number such as 0.25".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
@@ -202,7 +204,8 @@ func parseNumber(text []byte, exact bool) (number, error) {
 	return parseDecimal(text, exact)
 }
 
-// parseDecimal parses a decimal number. It may have digits and the characters .eE+- only.
+// parseDecimal parses a decimal number. Its characters must be digits or one of .eE+-, which excludes texts such as "Inf" and "0x1". If
+// exact is set, the result also has the number as a fraction.
 func parseDecimal(text []byte, exact bool) (number, error) {
 	if len(bytes.Trim(text, "0123456789.eE+-")) > 0 {
 		return number{}, errNumber
@@ -245,7 +248,8 @@ func onlyDigits(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(char rune) bool { return char < '0' || char > '9' })
 }
 
-// parseFraction parses a fraction of two integers.
+// parseFraction parses a fraction of two natural numbers, such as 1/3. Its value must be in the range of a float64. If exact is set, the
+// result also has the fraction.
 func parseFraction(text []byte, exact bool) (number, error) {
 	fraction, ok := new(big.Rat).SetString(string(text))
 	if !ok {

@@ -15,17 +15,17 @@ import (
 // timeRewards is the name of the reward structure of the time of a Markov automaton.
 const timeRewards = "time"
 
-// completeAutomaton turns the embedded MDP of an imported file into a Markov automaton with the given exit rates.
-// It multiplies rewards per unit of time by the mean sojourn time of the state. It adds a reward structure of this
-// time.
+// completeAutomaton turns an imported MDP into the Markov automaton with the given exit rates. The MDP has the jumps of the automaton. The
+// file has state rewards per unit of time. So each is divided by the exit rate, which gives the mean reward of a stay in the state. It also
+// adds a reward structure of the mean times.
 func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exact bool) error {
 	if err := completeExitRates(imported, exitRates); err != nil {
 		return err
 	}
 	imported.ExitRates = boundsOfRates(exitRates)
 	numStates := imported.Model.NumStates()
-	for i := range imported.Model.Rewards {
-		reward := &imported.Model.Rewards[i]
+	for index := range imported.Model.Rewards {
+		reward := &imported.Model.Rewards[index]
 		if reward.State == nil {
 			continue
 		}
@@ -39,8 +39,8 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 	return nil
 }
 
-// completeExitRates sets the exit rate of deadlocks to 1 if they have none. A state with an exit rate and several
-// choices is an error.
+// completeExitRates sets the exit rate of deadlocks to 1 if the file has none. It returns an error if a state has an exit rate and several
+// choices.
 func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) error {
 	for state := range imported.Model.NumStates() {
 		first, end := imported.Model.Choices(state)
@@ -55,7 +55,8 @@ func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) err
 	return nil
 }
 
-// addTimeReward adds a reward structure of the mean sojourn times, and returns its name.
+// addTimeReward adds a reward structure with the mean time that the automaton stays in each state. It returns the name of the structure,
+// which no other structure has.
 func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact bool) string {
 	times := newColumn(imported.Model.NumStates(), exact)
 	for state := range imported.Model.NumStates() {
@@ -73,7 +74,7 @@ func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact b
 	return name
 }
 
-// divideByRates divides the entry of each state by its exit rate. The entry becomes 0 if the rate is 0.
+// divideByRates divides the entry of each state by the exit rate of the state. If the rate is 0, the entry becomes 0.
 func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	for state := range column.values {
 		rate, value := rates.get(state), column.get(state)
@@ -91,7 +92,8 @@ func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	}
 }
 
-// boundsOfRates returns the exit rates of a file with bounds. The bounds allow for rounding to float64.
+// boundsOfRates returns bounds of the exit rates that a file has. A rate can have been rounded to a float64, so the bounds are the
+// neighbouring float64 numbers. A rate of 0 is exact.
 func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 	rates := &explicit.ExitRates{Rats: column.rats}
 	for state := range column.values {
@@ -105,8 +107,8 @@ func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 	return rates
 }
 
-// automatonWriter returns a writer for a format that can express Markov automata. If the model is one, the writer
-// has the exit rates.
+// automatonWriter returns a writer for a format that can express Markov automata. If the model is a Markov automaton, the writer also
+// writes its exit rates.
 func (writer *Writer) automatonWriter() (*Writer, error) {
 	plain := writer.plainWriter()
 	if !writer.program.Model().IsMarkovAutomaton() {
@@ -117,8 +119,8 @@ func (writer *Writer) automatonWriter() (*Writer, error) {
 	return plain, err
 }
 
-// automatonRate returns the exit rate that a file has for a state of a Markov automaton: 0 for an immediate state and, as in Storm, 1 for a
-// deadlock.
+// automatonRate returns the exit rate of a Markov automaton's state that is written to a file. It is 0 for a state in which no time passes
+// and, as in Storm, 1 for a deadlock.
 func (writer *Writer) automatonRate(state int) number {
 	switch {
 	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):
@@ -139,19 +141,19 @@ func (writer *Writer) fraction(value *big.Rat) *big.Rat {
 	return nil
 }
 
-// perTime returns a copy of a reward structure with state rewards per unit of time. It multiplies them by the exit
-// rates of a Markov automaton.
+// perTime returns a copy of a Markov automaton's reward structure in which state rewards are per unit of time. The given structure has the
+// rewards per visit of a state, so they are multiplied by the exit rate.
 func (writer *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
-	result := *reward
-	result.State, result.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
+	perTime := *reward
+	perTime.State, perTime.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
 	for state := range writer.model.NumStates() {
 		rate := writer.automatonRate(state)
-		if result.State != nil {
-			result.State[state] *= rate.float
+		if perTime.State != nil {
+			perTime.State[state] *= rate.float
 		}
-		if result.StateRat != nil && result.StateRat[state] != nil {
-			result.StateRat[state] = new(big.Rat).Mul(result.StateRat[state], rate.rat)
+		if perTime.StateRat != nil && perTime.StateRat[state] != nil {
+			perTime.StateRat[state] = new(big.Rat).Mul(perTime.StateRat[state], rate.rat)
 		}
 	}
-	return &result
+	return &perTime
 }

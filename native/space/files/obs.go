@@ -23,8 +23,8 @@ func (printer *printer) computeObservations() (err error) {
 	return err
 }
 
-// importedObservations returns the observations of the states. Their texts are the values in the .obs file, or
-// numbers if obs is nil.
+// importedObservations returns the observation of each state of a POMDP, and a text for each observation. The texts are the values in the
+// .obs file, or numbers if obs is nil.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
 	for observation := range file.totals.observations {
@@ -40,11 +40,11 @@ func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	return observations
 }
 
-// valueText returns the values of a state or observation, separated by commas.
+// valueText returns the values of the variables in a state or an observation, separated by commas, such as "0,true".
 func (file *staFile) valueText(index int) string {
 	var texts []string
-	for i, variable := range file.vars {
-		value := file.values[index*len(file.vars)+i]
+	for slot, variable := range file.vars {
+		value := file.values[index*len(file.vars)+slot]
 		text := strconv.Itoa(int(value))
 		if variable.Type == sema.Bool {
 			text = strconv.FormatBool(value != 0)
@@ -56,29 +56,30 @@ func (file *staFile) valueText(index int) string {
 
 // varNames returns the names of the variables.
 func (file *staFile) varNames() []string {
-	var out []string
+	var names []string
 	for _, variable := range file.vars {
-		out = append(out, variable.Name)
+		names = append(names, variable.Name)
 	}
-	return out
+	return names
 }
 
-// writeInitialObservations writes a line with the observation of each initial state.
+// writeInitialObservations writes a line of a POMDP's .tra file for each initial state, with its observation. Other states have theirs in
+// the lines of the transitions to them.
 func (printer *printer) writeInitialObservations() {
 	if printer.observations == nil {
 		return
 	}
-	for _, i := range printer.model.Initial {
+	for _, state := range printer.model.Initial {
 		printer.write("- -")
-		printer.writeSpaceInt(int(printer.stateNumbers[i]))
+		printer.writeSpaceInt(int(printer.stateNumbers[state]))
 		printer.write(" -")
-		printer.writeSpaceInt(int(printer.observations.ByState[i]))
+		printer.writeSpaceInt(int(printer.observations.ByState[state]))
 		printer.endLine()
 	}
 }
 
-// Observations writes PRISM's .obs file. It has the observables and their values in every observation. The
-// error is a *compile.UnsupportedError if the model is not a POMDP.
+// Observations writes PRISM's .obs file. It has the names of the observables and, for each observation, a line with their values. If the
+// model is not a POMDP, the error is a *compile.UnsupportedError.
 func (writer *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if writer.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", writer.program.Type)}
@@ -94,8 +95,8 @@ func (writer *Writer) Observations(ctx context.Context, out io.Writer) error {
 		}
 		p.write("(" + strings.Join(names, ",") + ")")
 		p.endLine()
-		for k, text := range p.observations.Texts {
-			p.writeInt(k)
+		for observation, text := range p.observations.Texts {
+			p.writeInt(observation)
 			p.write(":(" + text + ")")
 			p.endLine()
 		}

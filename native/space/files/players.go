@@ -12,16 +12,16 @@ import (
 )
 
 // checkNumPlayers returns an error unless a game has 1 to 65535 players. The player of a state has 16 bits.
-func checkNumPlayers(n int) error {
-	if n < 1 || n > math.MaxUint16 {
-		return fmt.Errorf("found %s, wanted 1 to %d", noun.Count(n, "player"), math.MaxUint16)
+func checkNumPlayers(numPlayers int) error {
+	if numPlayers < 1 || numPlayers > math.MaxUint16 {
+		return fmt.Errorf("found %s, wanted 1 to %d", noun.Count(numPlayers, "player"), math.MaxUint16)
 	}
 	return nil
 }
 
 // playerNames returns names for players that a file only counts.
-func playerNames(n int) []string {
-	names := make([]string, n)
+func playerNames(numPlayers int) []string {
+	names := make([]string, numPlayers)
 	for i := range names {
 		names[i] = "player" + strconv.Itoa(i+1)
 	}
@@ -39,8 +39,8 @@ func (lines *lines) splitPlayer(entry field) (before, after field, ok bool) {
 	return field{entry.text[:colon], entry.column}, field{entry.text[colon+1:], entry.column + colon + 1}, true
 }
 
-// readNumPlayers reads the number of players from a game's first field, such as 5:2 for 5 states and 2 players. It
-// leaves the number of states in the field. It returns false after an error.
+// readNumPlayers reads the number of players from the first field of a game's first line, such as 5:2 for 5 states and 2 players. Then the
+// field has only the number of states. It returns false after an error.
 func (file *traFile) readNumPlayers(lines *lines) bool {
 	statesField, playersField, ok := lines.splitPlayer(lines.fields[0])
 	if !ok {
@@ -59,8 +59,8 @@ func (file *traFile) readNumPlayers(lines *lines) bool {
 	return true
 }
 
-// readOwner reads the player from a line's first field, such as 3:1 for state 3 and player 1. It leaves the state
-// in the field. It returns false after an error. All lines of a state must have the same player.
+// readOwner reads the player of a state from the first field of a line, such as 3:1 for state 3 and player 1. Then the field has only the
+// state. It is an error if an earlier line of the current state has another player. It returns false after an error.
 func (file *traFile) readOwner() bool {
 	stateField, playerField, ok := file.splitPlayer(file.fields[0])
 	if !ok {
@@ -83,13 +83,13 @@ func (file *traFile) readOwner() bool {
 	return true
 }
 
-// playerNames returns the names of a game's players from the index. If the names are not distinct identifiers, it
-// returns names with numbers.
+// playerNames returns the names of a game's players in the index of the file. If they are not distinct identifiers, or their number is
+// wrong, it returns names with numbers.
 func (file *umbFile) playerNames() []string {
 	names := file.index.System.PlayerNames
 	isUsable := len(names) == int(file.index.System.Players)
-	for i, name := range names {
-		if !syntax.IsIdent(name) || slices.Contains(names[:i], name) {
+	for index, name := range names {
+		if !syntax.IsIdent(name) || slices.Contains(names[:index], name) {
 			isUsable = false
 		}
 	}

@@ -129,7 +129,7 @@ func (reader *spaceReader) readLabelSets() error {
 		return err
 	}
 	for state := range reader.sets.deadlock.All() {
-		if !reader.traFile.selfLoops.Has(state) && !reader.traFile.deadlocks.Has(state) {
+		if !reader.traFile.selfLoopStates.Has(state) && !reader.traFile.deadlocks.Has(state) {
 			reader.errs.Add(labels.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
 			break
 		}
@@ -221,7 +221,7 @@ func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 // importSpace makes a space from the contents of the files.
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
-		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.names, Model: reader.model,
+		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
 		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.normalised,
 	}
 	if reader.staFile != nil {
@@ -266,12 +266,12 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 
 // warnings returns a warning if the sums of some rows differ from 1.
 func (assembly *assembly) warnings() []string {
-	if assembly.deviatingRows == 0 {
+	if assembly.numDeviatingRows == 0 {
 		return nil
 	}
 	consequence := "bounds take that into account"
 	if assembly.normalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.deviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}
 }

@@ -13,11 +13,11 @@ import (
 
 // partHeader is the first comment of a file, or of a part of a .pexp file, and the kind of contents
 // that follows it.
-type partHeader struct{ text, kind string }
+type fileHeader struct{ text, kind string }
 
 // partHeaders returns the comments that PRISM writes at the start of a file or part.
-func partHeaders() []partHeader {
-	return []partHeader{
+func fileHeaders() []fileHeader {
+	return []fileHeader{
 		{"# Transitions", "transitions"},
 		{"# States", "states"},
 		{"# Labels", "labels"},
@@ -55,7 +55,7 @@ func (lines *lines) nextData(kind string, visit func(comment string)) bool {
 // otherKind returns the kind of file that starts with a comment. It returns "" for the wanted kind, and for a
 // comment that starts no file.
 func otherKind(comment, wanted string) string {
-	for _, header := range partHeaders() {
+	for _, header := range fileHeaders() {
 		if header.kind != wanted && strings.HasPrefix(comment, header.text) {
 			return header.kind
 		}
@@ -368,7 +368,7 @@ func (file *traFile) readTransition() {
 	if file.kind == sparse.MDP { // the action belongs to the choice, not to the transition
 		action = sparse.NoAction
 	}
-	file.nextHigh = high
+	file.nextUpperBound = high
 	file.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
@@ -392,7 +392,7 @@ func (file *traFile) readActionName() (action sparse.Action, ok bool) {
 		return sparse.NoAction, true
 	}
 	entry := file.fields[file.columns.action]
-	if known, isKnown := file.actions[string(entry.text)]; isKnown {
+	if known, isKnown := file.actionByName[string(entry.text)]; isKnown {
 		return known, true
 	}
 	if !isWord(entry.String()) {

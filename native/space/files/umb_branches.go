@@ -33,7 +33,7 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 		branch := &builder.branches[k]
 		builder.recordFirstBranch(branch.branch)
 		numErrors := len(builder.errs)
-		builder.nextHigh = branch.high
+		builder.nextUpperBound = branch.high
 		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
 		if len(builder.errs) > numErrors {
 			builder.addLocation(state, choice)

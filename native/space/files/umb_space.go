@@ -29,7 +29,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		return nil, err
 	}
 	imported := &explicit.Imported{
-		File: file.src.Name, Type: file.modelType, Actions: builder.assembly.names, Model: model, Normalised: builder.normalised,
+		File: file.src.Name, Type: file.modelType, Actions: builder.assembly.actionNames, Model: model, Normalised: builder.normalised,
 	}
 	if file.owners != nil {
 		imported.Players, model.Player = file.playerNames(), file.owners
@@ -299,7 +299,7 @@ func (builder *umbBuilder) addDeclared(declared *declaredSets, name string, set 
 	case name == "deadlock":
 		declared.deadlock = set
 		for state := range set.All() {
-			if !builder.selfLoops.Has(state) && !builder.assembly.deadlocks.Has(state) {
+			if !builder.selfLoopStates.Has(state) && !builder.assembly.deadlocks.Has(state) {
 				return fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, state)
 			}
 		}
