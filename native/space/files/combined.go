@@ -27,7 +27,7 @@ func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 	case writer.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
-	for i, writePart := range writer.writers() {
+	for i, writePart := range writer.sectionWriters() {
 		if i > 0 {
 			if _, err := io.WriteString(out, "\n"); err != nil {
 				return err
@@ -40,8 +40,9 @@ func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// parts returns the functions that write the sections of a .pexp file.
-func (writer *Writer) writers() []func(context.Context, io.Writer) error {
+// sectionWriters returns the functions that write the sections of a .pexp file, in their order. Each section is like a separate file of
+// PRISM.
+func (writer *Writer) sectionWriters() []func(context.Context, io.Writer) error {
 	writers := []func(context.Context, io.Writer) error{writer.Transitions, writer.States}
 	if writer.program.Type == syntax.POMDP {
 		writers = append(writers, writer.Observations)
@@ -226,7 +227,7 @@ func (splitter *sectionSplitter) endSection() {
 // rewardTitlePrefix starts the first comment of a part with state or transition rewards.
 const rewardTitlePrefix = "# Reward structure"
 
-// partKind returns the kind of the section that starts with a comment. It returns "" if no section starts with it.
+// sectionKind returns the kind of the section that starts with a comment. It returns "" if the comment starts no section.
 func sectionKind(comment string) string {
 	for _, header := range fileHeaders() {
 		if strings.HasPrefix(comment, header.text) {

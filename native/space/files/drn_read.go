@@ -559,8 +559,8 @@ func (cursor *cursor) readTransition() {
 	cursor.rowRewards = append(cursor.rowRewards, cursor.choiceRewards)
 }
 
-// parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and
-// stores the upper bound in nextHigh.
+// parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and stores the
+// upper bound in nextUpperBound.
 func (cursor *cursor) parseWeight(word field) (weight number, ok bool) {
 	if cursor.intervals {
 		weight, cursor.nextUpperBound, ok = cursor.parseInterval(word)

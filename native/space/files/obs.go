@@ -27,7 +27,7 @@ func (printer *printer) computeObservations() (err error) {
 // .obs file, or numbers if obs is nil.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
-	for observation := range file.totals.observations {
+	for observation := range file.declared.observations {
 		text := strconv.Itoa(observation)
 		if obs != nil {
 			text = obs.valueText(observation)

@@ -74,7 +74,7 @@ func (file *traFile) readOwner() bool {
 	if !ok {
 		return false
 	}
-	if state == file.current && int(file.owners[state]) != player {
+	if state == file.currentState && int(file.owners[state]) != player {
 		file.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, file.owners[state])
 		return false
 	}

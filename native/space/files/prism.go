@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Transitions writes PRISM's .tra file, with one line per transition. In an MDP a line has the number of the
-// choice. A line also has the action, if there is one.
+// Transitions writes PRISM's .tra file. It has a line for each transition, with the state, the target, the weight and perhaps the action.
+// In an MDP the line also has the number of the choice.
 func (writer *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	return writer.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Plain {
@@ -21,7 +21,7 @@ func (writer *Writer) Transitions(ctx context.Context, out io.Writer) error {
 		if err := p.computeObservations(); err != nil {
 			return err
 		}
-		p.players = p.model.Player != nil
+		p.showsPlayers = p.model.Player != nil
 		if err := p.writeTransitionsHeader(); err != nil {
 			return err
 		}
@@ -29,7 +29,8 @@ func (writer *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeTransitionsHeader writes the line with the totals or, in MATLAB code, the declarations.
+// writeTransitionsHeader writes the lines before the transitions: the numbers of states and transitions, and a POMDP's observations of the
+// initial states. In MATLAB code they are the declarations of the matrices.
 func (printer *printer) writeTransitionsHeader() error {
 	if printer.opts.Format == Matlab {
 		printer.declareMatrices(printer.matrixSymbol())
@@ -47,7 +48,7 @@ func (printer *printer) writeTransitionsHeader() error {
 	return nil
 }
 
-// matrixSymbol returns the name of the transition matrix in MATLAB code.
+// matrixSymbol returns the name that PRISM uses in MATLAB code for the matrix of the transitions. It depends on the kind of the model.
 func (printer *printer) matrixSymbol() string {
 	switch printer.model.Kind {
 	case sparse.DTMC:
@@ -58,25 +59,26 @@ func (printer *printer) matrixSymbol() string {
 	return "S"
 }
 
-// countTransitions returns the total number of transitions that a function returns for the choices of the model.
-func (printer *printer) countTransitions(transitions rowFunc) (int, error) {
+// countTransitions returns the number of all transitions that are written. rowOf returns those of a choice. The error is that of the
+// context.
+func (printer *printer) countTransitions(rowOf rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
 	for choice := range printer.model.NumChoices() {
 		if choice&0xfff == 0 && printer.ctx.Err() != nil {
 			return 0, printer.ctx.Err()
 		}
-		row = transitions(row, choice)
+		row = rowOf(row, choice)
 		total += len(row)
 	}
 	return total, nil
 }
 
-// writeTotals writes the numbers of states, players, choices, transitions and observations, as far as the type of
-// the model has them.
+// writeTotals writes the line with the number of states and the given number of transitions. Games also have the number of players, models
+// with choices the number of choices, and POMDPs the number of observations.
 func (printer *printer) writeTotals(numTransitions int) {
 	printer.writeInt(printer.model.NumStates())
-	if printer.players {
+	if printer.showsPlayers {
 		printer.write(":")
 		printer.writeInt(len(printer.program.Players))
 	}
@@ -90,16 +92,16 @@ func (printer *printer) writeTotals(numTransitions int) {
 	printer.endLine()
 }
 
-// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has one matrix
-// for the first choices of all states, one for the second choices, and so on.
-func (printer *printer) declareMatrices(name string) {
+// declareMatrices writes MATLAB code that declares empty sparse matrices. A Markov chain has one matrix. An MDP has one matrix for the
+// first choices of all states, one for the second choices, and so on.
+func (printer *printer) declareMatrices(matrixName string) {
 	maxChoices := 0
 	for state := range printer.model.NumStates() {
 		first, end := printer.model.Choices(state)
 		maxChoices = max(maxChoices, end-first)
 	}
 	for choice := range maxChoices {
-		printer.writeMatrixName(name, choice)
+		printer.writeMatrixName(matrixName, choice)
 		printer.write(" = sparse(")
 		printer.writeInt(printer.model.NumStates())
 		printer.write(",")
@@ -110,15 +112,15 @@ func (printer *printer) declareMatrices(name string) {
 }
 
 // writeMatrixName writes the name of the MATLAB matrix for the choices with the given index.
-func (printer *printer) writeMatrixName(name string, choice int) {
-	printer.write(name)
+func (printer *printer) writeMatrixName(matrixName string, choice int) {
+	printer.write(matrixName)
 	if printer.nondeterministic() {
 		printer.writeInt(choice + 1)
 	}
 }
 
-// writeTransitions writes the weights of all transitions in the format of the options. In MATLAB code the matrix
-// is the variable matrixName.
+// writeTransitions writes all transitions with their weights, in the format of the options. matrixName is the name of the matrix in MATLAB
+// code.
 func (printer *printer) writeTransitions(matrixName string) error {
 	withActions := printer.nondeterministic()
 	return printer.forEachChoice(printer.writtenRow, func(at choicePosition, row []writtenTransition) {
@@ -141,10 +143,10 @@ func (printer *printer) writeTransitions(matrixName string) error {
 	})
 }
 
-// writeTransitionRewards writes the rewards of transitions in the format of the options. rewardRow returns the
-// rewards of a choice. In MATLAB code the matrix is the variable matrixName.
-func (printer *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
-	return printer.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
+// writeTransitionRewards writes the rewards of transitions, in the format of the options. rowOf returns those of a choice. matrixName is
+// the name of the matrix in MATLAB code.
+func (printer *printer) writeTransitionRewards(matrixName string, rowOf rowFunc) error {
+	return printer.forEachChoice(rowOf, func(at choicePosition, row []writtenTransition) {
 		switch printer.opts.Format {
 		case Rows:
 			printer.writeRow(at.state, row)
@@ -167,8 +169,8 @@ type choicePosition struct {
 	modelChoice   int
 }
 
-// forEachChoice calls write with the transitions of each choice, in the order of the file.
-func (printer *printer) forEachChoice(transitions rowFunc, write func(at choicePosition, row []writtenTransition)) error {
+// forEachChoice calls write for each choice of the model, in the order of the file. rowOf returns the transitions of the choice.
+func (printer *printer) forEachChoice(rowOf rowFunc, write func(at choicePosition, row []writtenTransition)) error {
 	var row []writtenTransition
 	var choices []int
 	return printer.forEachState(func(number, state int) error {
@@ -178,7 +180,7 @@ func (printer *printer) forEachChoice(transitions rowFunc, write func(at choiceP
 			return err
 		}
 		for choice, modelChoice := range choices {
-			row = transitions(row, modelChoice)
+			row = rowOf(row, modelChoice)
 			write(choicePosition{state: number, choice: choice, modelChoice: modelChoice}, row)
 		}
 		return nil
@@ -203,7 +205,7 @@ func (printer *printer) writeChoiceLines(at choicePosition, row []writtenTransit
 	}
 }
 
-// writeRow writes the transitions of a state on one line: "0 0.5:1 0.5:2".
+// writeRow writes the transitions of a state or a choice without ending the line: "0 0.5:1 0.5:2" for two transitions of state 0.
 func (printer *printer) writeRow(state int, row []writtenTransition) {
 	printer.writeInt(state)
 	for _, transition := range row {
@@ -214,9 +216,10 @@ func (printer *printer) writeRow(state int, row []writtenTransition) {
 	}
 }
 
-// writeAssignment writes a transition in MATLAB code: "P(1,2)=0.5;".
-func (printer *printer) writeAssignment(name string, state, choice int, transition writtenTransition) {
-	printer.writeMatrixName(name, choice)
+// writeAssignment writes MATLAB code that assigns the weight of a transition to an entry of the matrix: "P(1,2)=0.5;". MATLAB counts from
+// 1.
+func (printer *printer) writeAssignment(matrixName string, state, choice int, transition writtenTransition) {
+	printer.writeMatrixName(matrixName, choice)
 	printer.write("(")
 	printer.writeInt(state + 1)
 	printer.write(",")
@@ -227,10 +230,11 @@ func (printer *printer) writeAssignment(name string, state, choice int, transiti
 	printer.endLine()
 }
 
-// writeTransition writes a line of a .tra or .trew file. withWeight says whether it has the weight.
+// writeTransition writes a line of a .tra or .trew file. state and choice are the numbers of the state and the choice in the file.
+// withWeight says whether the line has the weight.
 func (printer *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
 	printer.writeInt(state)
-	if printer.players {
+	if printer.showsPlayers {
 		printer.write(":")
 		printer.writeInt(int(printer.model.Player[printer.stateOrder[state]]))
 	}
@@ -251,7 +255,7 @@ func (printer *printer) writeTransition(state, choice int, transition writtenTra
 	printer.endLine()
 }
 
-// writeWeight writes the weight of a transition, or its interval.
+// writeWeight writes the weight of a transition: a number, or an interval such as [0.1,0.3].
 func (printer *printer) writeWeight(transition writtenTransition) {
 	if transition.high.rat == nil {
 		printer.writeNumber(transition.value)
@@ -264,7 +268,8 @@ func (printer *printer) writeWeight(transition writtenTransition) {
 	printer.write("]")
 }
 
-// States writes PRISM's .sta file. It has the variables and their values in every state.
+// States writes PRISM's .sta file. It has a line with the names of the variables and, for each state, a line such as "0:(0,true)" with
+// their values.
 func (writer *Writer) States(ctx context.Context, out io.Writer) error {
 	return writer.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Matlab {
@@ -283,7 +288,7 @@ func (writer *Writer) States(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeMatlabStates writes the matrix "states" in MATLAB code. It has a row of values for each state.
+// writeMatlabStates writes the states as MATLAB code: a matrix with a row for each state, which has the values of the variables.
 func (printer *printer) writeMatlabStates() error {
 	if printer.opts.Symbolic {
 		printer.writeComment("States")
@@ -303,11 +308,11 @@ func (printer *printer) writeMatlabStates() error {
 	return err
 }
 
-// writeVariables writes a line with the names of the variables: "(x,y)".
+// writeVariables writes a line with the names of the variables in parentheses: "(x,y)".
 func (printer *printer) writeVariables() {
 	printer.write("(")
-	for i, variable := range printer.program.Vars {
-		if i > 0 {
+	for slot, variable := range printer.program.Vars {
+		if slot > 0 {
 			printer.write(",")
 		}
 		printer.write(variable.Name)
@@ -317,23 +322,23 @@ func (printer *printer) writeVariables() {
 }
 
 // writeValuation writes the values of the variables in parentheses: "(0,true)".
-func (printer *printer) writeValuation(state []int32) {
+func (printer *printer) writeValuation(values []int32) {
 	printer.write("(")
-	printer.writeValues(state)
+	printer.writeValues(values)
 	printer.write(")")
 }
 
-// writeValues writes the values of the variables: "0,true".
-func (printer *printer) writeValues(state []int32) {
-	for i, variable := range printer.program.Vars {
-		if i > 0 {
+// writeValues writes the given values of the variables, separated by commas: "0,true".
+func (printer *printer) writeValues(values []int32) {
+	for slot, variable := range printer.program.Vars {
+		if slot > 0 {
 			printer.write(",")
 		}
 		if variable.Type == sema.Bool {
-			printer.line = strconv.AppendBool(printer.line, state[i] != 0)
+			printer.line = strconv.AppendBool(printer.line, values[slot] != 0)
 			continue
 		}
-		printer.writeInt(int(state[i]))
+		printer.writeInt(int(values[slot]))
 	}
 }
 
@@ -347,14 +352,14 @@ func (writer *Writer) Labels(ctx context.Context, out io.Writer) error {
 	return writer.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with only the labels that Options.Program adds to the program of the space.
+// PropertyLabels writes a .lab file with only those labels that the program of the space does not have. Options.Program added them.
 //
 // Source: prism -exportproplabels.
 func (writer *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
 	var added []sema.LabelDef
 	for _, label := range writer.program.Labels {
-		isKnown := func(known sema.LabelDef) bool { return known.Name == label.Name }
-		if !slices.ContainsFunc(writer.space.Program().Labels, isKnown) {
+		hasSameName := func(known sema.LabelDef) bool { return known.Name == label.Name }
+		if !slices.ContainsFunc(writer.space.Program().Labels, hasSameName) {
 			added = append(added, label)
 		}
 	}
@@ -365,7 +370,8 @@ func (writer *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
 	return writer.writeLabels(ctx, out, labels)
 }
 
-// writeLabels writes a .lab file with the given labels.
+// writeLabels writes a .lab file with the given labels. The first line has their numbers and names, and each other line the labels of a
+// state.
 func (writer *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	if writer.opts.Format == Matlab {
 		return writer.matlabLabels(ctx, out, labels)
@@ -387,8 +393,8 @@ func (writer *Writer) writeLabels(ctx context.Context, out io.Writer, labels []s
 	})
 }
 
-// writeStateLabels writes a line with the numbers of a state's labels, such as "3: 0 2". It writes nothing for a
-// state without labels.
+// writeStateLabels writes a line with the numbers of the labels that hold in a state, such as "3: 0 2". It writes nothing if none holds.
+// number is the number of the state in the file.
 func (printer *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 	hasLabels := false
 	for index, label := range labels {
@@ -407,7 +413,7 @@ func (printer *printer) writeStateLabels(number, state int, labels []sparse.Labe
 	}
 }
 
-// matlabLabels writes a sparse vector of ones for each label, in MATLAB code.
+// matlabLabels writes the labels as MATLAB code. Each label is a vector with a 1 for each of its states.
 func (writer *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	for _, label := range labels {
 		if !isWord(label.Name) {
@@ -429,7 +435,8 @@ func (writer *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []
 	})
 }
 
-// writeLabelAssignments writes MATLAB code that sets the entry of a state in the vector of each of its labels.
+// writeLabelAssignments writes MATLAB code that sets the entry of a state to 1 in the vectors of the labels that hold in it. number is the
+// number of the state in the file.
 func (printer *printer) writeLabelAssignments(number, state int, labels []sparse.Label) {
 	for _, label := range labels {
 		if label.States.Has(state) {
@@ -450,23 +457,23 @@ func (writer *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, er
 	return writer.evaluateLabels(ctx, append(definitions, writer.program.Labels...))
 }
 
-// evaluateLabels returns labels with their states.
+// evaluateLabels returns the given labels with the sets of states in which they hold.
 func (writer *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef) ([]sparse.Label, error) {
 	var labels []sparse.Label
 	for _, definition := range definitions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := writer.space.States(definition.X)
+		states, err := writer.space.States(definition.X)
 		if err != nil {
 			return nil, err
 		}
-		labels = append(labels, sparse.Label{Name: definition.Name, States: set})
+		labels = append(labels, sparse.Label{Name: definition.Name, States: states})
 	}
 	return labels, nil
 }
 
-// StateRewards writes PRISM's .srew file. It has the state rewards of Program.Rewards[index] that are not zero.
+// StateRewards writes PRISM's .srew file for the reward structure with the given index. It has a line for each state with a nonzero reward.
 func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
 	reward, _, err := writer.space.WrittenReward(index)
 	if err != nil {
@@ -477,14 +484,14 @@ func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int
 			return p.writeMatlabStateRewards("c"+strconv.Itoa(index+1), reward)
 		}
 		p.writeRewardHeader(index, "State")
-		numNonzero := 0
+		numRewards := 0
 		for state := range p.stateOrder {
 			if !rewardAt(reward.State, reward.StateRat, state).isZero() {
-				numNonzero++
+				numRewards++
 			}
 		}
 		p.writeInt(p.model.NumStates())
-		p.writeSpaceInt(numNonzero)
+		p.writeSpaceInt(numRewards)
 		p.endLine()
 		return p.forEachStateReward(reward, func(state int, value number) {
 			p.writeInt(state)
@@ -494,7 +501,7 @@ func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int
 	})
 }
 
-// writeMatlabStateRewards writes the vector of state rewards in MATLAB code, as the variable vectorName.
+// writeMatlabStateRewards writes the state rewards of a structure as MATLAB code. They are the entries of a vector with the given name.
 func (printer *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
 	printer.write(vectorName + " = sparse(")
 	printer.writeInt(printer.model.NumStates())
@@ -509,8 +516,8 @@ func (printer *printer) writeMatlabStateRewards(vectorName string, reward *spars
 	})
 }
 
-// forEachStateReward calls writeLine for each state with a nonzero reward, and then ends the line. state is the
-// number in the file.
+// forEachStateReward calls writeLine for each state with a nonzero reward, and ends the line. It calls it with the reward and with the
+// number of the state in the file.
 func (printer *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
 	return printer.forEachState(func(number, state int) error {
 		value := rewardAt(reward.State, reward.StateRat, state)
@@ -533,15 +540,17 @@ func (printer *printer) writeRewardHeader(index int, kind string) {
 	printer.writeComment(kind + " rewards")
 }
 
-// TransitionRewards writes PRISM's .trew file. It has the transition rewards of Program.Rewards[index] that are
-// not zero. In an MDP each transition has the reward of its choice.
+// TransitionRewards writes PRISM's .trew file for the reward structure with the given index. It has a line for each transition with a
+// nonzero reward. In an MDP each transition has the reward of its choice.
 func (writer *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
 	reward, err := writer.transitionReward(index)
 	if err != nil {
 		return err
 	}
 	return writer.printTo(ctx, out, func(p *printer) error {
-		rewardRow := func(dst []writtenTransition, choice int) []writtenTransition { return p.rewardRow(dst, choice, reward) }
+		rewardRow := func(buffer []writtenTransition, choice int) []writtenTransition {
+			return p.rewardRow(buffer, choice, reward)
+		}
 		matrixName := "C" + strconv.Itoa(index+1)
 		if p.opts.Format == Matlab {
 			p.declareMatrices(matrixName)
@@ -550,16 +559,17 @@ func (writer *Writer) TransitionRewards(ctx context.Context, out io.Writer, inde
 		if p.opts.Format == Plain {
 			p.writeRewardHeader(index, "Transition")
 		}
-		total, err := p.countTransitions(rewardRow)
+		numRewards, err := p.countTransitions(rewardRow)
 		if err != nil {
 			return err
 		}
-		p.writeTotals(total)
+		p.writeTotals(numRewards)
 		return p.writeTransitionRewards(matrixName, rewardRow)
 	})
 }
 
-// transitionReward returns a function that returns the reward of a choice's transition.
+// transitionReward returns a function that returns the reward of a transition in the reward structure with the given index. In a
+// nondeterministic model this is the reward of the transition's choice.
 func (writer *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
 	reward, transitions, err := writer.space.WrittenReward(index)
 	if err != nil {

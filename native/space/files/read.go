@@ -71,7 +71,8 @@ type spaceReader struct {
 	transitionRewards []explicit.TransitionReward
 }
 
-// readAll reads all files after the transitions, and returns the space.
+// readAll reads all files except the transitions, which were read before, and returns the space. It reads all files even if some have
+// errors.
 func (reader *spaceReader) readAll() (*explicit.Space, error) {
 	for _, step := range []func() error{reader.readStates, reader.readObservations, reader.readLabelSets, reader.readRewardStructures} {
 		if err := step(); err != nil {
@@ -88,7 +89,8 @@ func (reader *spaceReader) readAll() (*explicit.Space, error) {
 	return reader.importSpace()
 }
 
-// readStates reads the .sta file, if there is one.
+// readStates reads the .sta file with the values of the variables, if there is one. It records the errors of the file. The returned error
+// is that of the context.
 func (reader *spaceReader) readStates() error {
 	if reader.src.States == nil {
 		return nil
@@ -99,7 +101,8 @@ func (reader *spaceReader) readStates() error {
 	return err
 }
 
-// readObservations reads the .obs file, if there is one. Only a POMDP may have it.
+// readObservations reads the .obs file, if there is one. It records the errors of the file. If the model is not a POMDP, the file is an
+// error.
 func (reader *spaceReader) readObservations() error {
 	if reader.src.Observations == nil {
 		return nil
@@ -112,12 +115,13 @@ func (reader *spaceReader) readObservations() error {
 		return nil
 	}
 	var err error
-	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.totals.observations)
+	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.declared.observations)
 	reader.errs = append(reader.errs, reader.obsFile.errs...)
 	return err
 }
 
-// readLabelSets reads the .lab file, if there is one. A state with the label deadlock may have only self-loops.
+// readLabelSets reads the .lab file with the labels of the states, if there is one. It is an error if a state with the label deadlock has a
+// transition to another state.
 func (reader *spaceReader) readLabelSets() error {
 	if reader.src.Labels == nil {
 		return nil
@@ -137,21 +141,22 @@ func (reader *spaceReader) readLabelSets() error {
 	return nil
 }
 
-// readRewardStructures reads the files of rewards. It does nothing if the transitions were wrong.
+// readRewardStructures reads the files of all reward structures. It does nothing if the .tra file had errors, because then there is no
+// model.
 func (reader *spaceReader) readRewardStructures() error {
 	if reader.model == nil {
 		return nil
 	}
-	for i := range max(len(reader.src.StateRewards), len(reader.src.TransitionRewards)) {
-		if err := reader.readRewardStructure(i); err != nil {
+	for index := range max(len(reader.src.StateRewards), len(reader.src.TransitionRewards)) {
+		if err := reader.readRewardStructure(index); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readRewardStructure reads the .srew and .trew files of a reward structure. index is its position in the lists of
-// files.
+// readRewardStructure reads the files of a reward structure, .srew with the state rewards and .trew with the transition rewards. One of
+// them may be missing. Then it adds the structure to the model. index is the position of the structure in the lists of files.
 func (reader *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
@@ -190,8 +195,8 @@ func sourceAt(sources []Source, index int) Source {
 	return Source{}
 }
 
-// structureName returns the name of a reward structure from the headers of its files. A file may be nil. Two
-// different names are an error.
+// structureName returns the name of a reward structure from the comments in its files. A file may be nil. It is an error if the two files
+// have different names.
 func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
 	hasStateName := stateFile != nil && stateFile.hasHeader
 	hasTransitionName := transitionFile != nil && transitionFile.hasHeader
@@ -207,7 +212,7 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 	return ""
 }
 
-// checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
+// checkDeadlocks returns a *explicit.DeadlockError if the file has states without transitions, and ReadOptions.NoFixDeadlocks forbids them.
 func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 	if !opts.NoFixDeadlocks {
 		return nil
@@ -218,7 +223,8 @@ func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 	return nil
 }
 
-// importSpace makes a space from the contents of the files.
+// importSpace makes a space from the model and the contents of the other files: the values of the variables, the players and the
+// observations.
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
@@ -264,7 +270,7 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings returns a warning if the sums of some rows differ from 1.
+// warnings returns a warning if the sums of some rows differ from 1. It says how many rows, and by how much.
 func (assembly *assembly) warnings() []string {
 	if assembly.numDeviatingRows == 0 {
 		return nil

@@ -26,8 +26,8 @@ type rewTotal struct {
 	value int // in the model
 }
 
-// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which must have the given totals and the number
-// of rewards. kind describes the file in messages. If ok is false, the reader has recorded an error.
+// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which must have the given totals and then
+// the number of rewards. kind describes the file in messages. If ok is false, the reader has recorded an error.
 func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
@@ -40,8 +40,8 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 		file.errorAt(0, "found %d totals, wanted %d", len(file.fields), len(totals)+1)
 		return file, 0, false
 	}
-	for i, total := range totals {
-		if !file.checkTotal(file.fields[i], total) {
+	for position, total := range totals {
+		if !file.checkTotal(file.fields[position], total) {
 			return file, 0, false
 		}
 	}
@@ -49,22 +49,22 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 	return file, numRewards, ok
 }
 
-// checkTotal reports whether a field of the first line is the number in the model. Another number is an error.
-func (file *rewFile) checkTotal(text field, total rewTotal) bool {
-	number, ok := file.parseCount(text, "total")
+// checkTotal reports whether an entry of the first line has the wanted value. Any other value is an error.
+func (file *rewFile) checkTotal(entry field, total rewTotal) bool {
+	number, ok := file.parseCount(entry, "total")
 	if !ok {
 		return false
 	}
 	if number != total.value {
-		file.errorAt(text.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
+		file.errorAt(entry.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
 		return false
 	}
 	return true
 }
 
-// readComment reads the name of the structure from the comment # Reward structure "name".
-func (file *rewFile) readComment(text string) {
-	title, isHeader := strings.CutPrefix(text, "# Reward structure")
+// readComment reads the name of the reward structure from a comment such as # Reward structure "name". It ignores other comments.
+func (file *rewFile) readComment(comment string) {
+	title, isHeader := strings.CutPrefix(comment, "# Reward structure")
 	if !isHeader {
 		return
 	}
@@ -83,9 +83,8 @@ func (file *rewFile) readComment(text string) {
 	file.name = name
 }
 
-// forEachLine calls visit with the reward of each line after the first. A line must have numFields fields, and the
-// last one is the reward. A number of lines other than numRewards is an error of the file. The result is the error
-// of the context.
+// forEachLine calls visit for each line after the first one, with its reward. A line must have numFields fields, and the last one is the
+// reward. The file must have numRewards such lines. Other errors are recorded. The result is the error of the context.
 func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, numRewards int, visit func(reward number)) error {
 	const linesBetweenChecks = 4096 // of ctx
 	numLines := 0
@@ -118,33 +117,34 @@ type rewardColumn struct {
 }
 
 // newColumn returns a column of n zeros. If exact is set, it also has fractions.
-func newColumn(n int, exact bool) *rewardColumn {
-	column := &rewardColumn{values: make([]float64, n), present: sparse.NewSet(n)}
+func newColumn(length int, exact bool) *rewardColumn {
+	column := &rewardColumn{values: make([]float64, length), present: sparse.NewSet(length)}
 	if exact {
-		column.rats = make([]*big.Rat, n)
+		column.rats = make([]*big.Rat, length)
 	}
 	return column
 }
 
 // set sets entry i and marks it as present.
-func (column *rewardColumn) set(i int, value number) {
-	column.present.Add(i)
-	column.values[i] = value.float
+func (column *rewardColumn) set(index int, value number) {
+	column.present.Add(index)
+	column.values[index] = value.float
 	if column.rats != nil && value.rat.Sign() != 0 {
-		column.rats[i] = value.rat
+		column.rats[index] = value.rat
 	}
 }
 
 // get returns an entry.
-func (column *rewardColumn) get(i int) number {
-	value := number{float: column.values[i]}
+func (column *rewardColumn) get(index int) number {
+	value := number{float: column.values[index]}
 	if column.rats != nil {
-		value.rat = cmp.Or(column.rats[i], new(big.Rat))
+		value.rat = cmp.Or(column.rats[index], new(big.Rat))
 	}
 	return value
 }
 
-// readStateRewards reads a .srew file. A line has a state and its reward.
+// readStateRewards reads a .srew file. Each line has a state and its reward, in the order of states. The result also has the reader of the
+// file, with its name and errors. The returned error is that of the context.
 func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
 	const kind = "state rewards"
 	column := newColumn(model.NumStates(), exact)
@@ -166,8 +166,8 @@ func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exac
 	})
 }
 
-// readTransitionRewards reads a .trew file. choices is the number of choices in the .tra file, without the choices
-// of deadlocks.
+// readTransitionRewards reads a .trew file. Each line has a state, a target and the reward of the transition and, in an MDP, the choice.
+// numChoices is the number of choices in the .tra file, without those that were added to deadlocks.
 func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, numChoices int) (*rewFile, *rewardColumn, error) {
 	const kind = "transition rewards"
 	column := newColumn(model.NumTransitions(), exact)
@@ -179,7 +179,7 @@ func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model,
 	if !ok {
 		return file, column, nil
 	}
-	reader := &trewFile{rewFile: file, column: column, numRead: -1}
+	reader := &trewFile{rewFile: file, column: column, numParallelRead: -1}
 	err := file.forEachLine(ctx, kind, numFields, numRewards, reader.readLine)
 	if err == nil && len(file.errs) == 0 {
 		reader.endParallel()
@@ -192,14 +192,15 @@ func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model,
 type trewFile struct {
 	*rewFile
 	column *rewardColumn
-	// parallel has the transitions from state to target. The first numRead of them have a line. The next line with the same state
-	// and target belongs to the next one; numRead is -1 before the first line.
-	parallel      []int
-	numRead       int
-	state, target int
+	// parallel has the transitions from state to target. The first numParallelRead of them have a line. The next line with the same state
+	// and target belongs to the next one; numParallelRead is -1 before the first line.
+	parallel        []int
+	numParallelRead int
+	state, target   int
 }
 
-// readLine sets the reward of the transition in the current line.
+// readLine reads the current line, which has the given reward, and sets the reward of its transition. All transitions of an MDP's choice
+// must have the same reward.
 func (file *trewFile) readLine(reward number) {
 	fields := file.fields
 	state, ok := file.parseIndex(fields[0], "state", file.model.NumStates())
@@ -231,14 +232,14 @@ func (file *trewFile) readLine(reward number) {
 	}
 }
 
-// findTransition returns the transition from state to target that the current line describes, or -1. A Markov
-// chain may have several transitions to a target, with different actions. Each of them has a line, in the order of
-// the actions.
+// findTransition returns the transition from state to target to which the current line belongs, or -1 if there is none. A Markov chain may
+// have parallel transitions, which have the same state and target but different actions. Each of them has a line, in the order of the
+// actions.
 func (file *trewFile) findTransition(choice, state, target int) int {
-	isSamePair := file.numRead >= 0 && file.state == state && file.target == target
-	if isSamePair && file.numRead < len(file.parallel) {
-		file.numRead++
-		return file.parallel[file.numRead-1]
+	isSamePair := file.numParallelRead >= 0 && file.state == state && file.target == target
+	if isSamePair && file.numParallelRead < len(file.parallel) {
+		file.numParallelRead++
+		return file.parallel[file.numParallelRead-1]
 	}
 	file.endParallel()
 	file.parallel = file.parallel[:0]
@@ -251,22 +252,22 @@ func (file *trewFile) findTransition(choice, state, target int) int {
 	if len(file.parallel) == 0 {
 		return -1
 	}
-	file.state, file.target, file.numRead = state, target, 1
+	file.state, file.target, file.numParallelRead = state, target, 1
 	return file.parallel[0]
 }
 
 // endParallel ends the lines about parallel transitions, which have the same state and target. It is an error if
 // only some of them have a line and their weights differ. Then it is unknown which transitions have the rewards.
 func (file *trewFile) endParallel() {
-	isIncomplete := file.numRead > 0 && file.numRead < len(file.parallel)
+	isIncomplete := file.numParallelRead > 0 && file.numParallelRead < len(file.parallel)
 	if isIncomplete && !haveEqualWeights(file.model, file.parallel) {
 		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities",
-			file.numRead, file.state, file.target, len(file.parallel))
+			file.numParallelRead, file.state, file.target, len(file.parallel))
 	}
-	file.numRead = -1
+	file.numParallelRead = -1
 }
 
-// hasDifferentReward reports whether a transition of the choice already has another reward in the file.
+// hasDifferentReward reports whether the file already has another reward for some transition of the choice.
 func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
@@ -282,8 +283,8 @@ func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 	return false
 }
 
-// checkCompleteChoices records an error if the file has rewards for some transitions of an MDP's choice, but not
-// for all.
+// checkCompleteChoices records an error for each choice of an MDP for which the file has rewards of some transitions only. It must have the
+// rewards of all transitions or of none.
 func (file *trewFile) checkCompleteChoices() {
 	if file.model.Kind != sparse.MDP {
 		return
@@ -299,7 +300,8 @@ func (file *trewFile) checkCompleteChoices() {
 	}
 }
 
-// countRewards returns the number of a choice's transitions with a reward, and the number of its transitions.
+// countRewards returns for how many transitions of a choice the file has a reward. It also returns the number of all transitions of the
+// choice.
 func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) {
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
@@ -310,8 +312,8 @@ func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) 
 	return numRewards, end - first
 }
 
-// rewardStructure makes a reward structure of state rewards and transition rewards. Each of them may be nil. It
-// also returns the rewards of single transitions of a Markov chain.
+// rewardStructure makes a reward structure of the rewards of states and of transitions. Each of the two columns may be nil. The structure
+// has the mean reward of each choice. For a Markov chain, the rewards of single transitions are a second result.
 func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (reward sparse.Reward, perTransition explicit.TransitionReward) {
 	if model.Exact() && state == nil { // a structure of an exact model has fractions
 		state = newColumn(model.NumStates(), true)
@@ -341,7 +343,7 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	return reward, explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
 }
 
-// differWithinChoice reports whether two transitions of the same choice have different rewards.
+// differWithinChoice reports whether some choice has transitions with different rewards. The rewards must have fractions.
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for choice := range model.NumChoices() {
 		first, end := model.Row(choice)
@@ -354,8 +356,8 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	return false
 }
 
-// choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward. In a Markov
-// chain it is the sum of their rewards, weighted with probabilities or rates.
+// choiceReward returns the reward of a choice, given those of its transitions. In an MDP or an interval model they are all the same. In a
+// Markov chain it is their sum, weighted with the probabilities or rates.
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
 	first, end := model.Row(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {

@@ -18,30 +18,30 @@ type writtenTransition struct {
 	action string
 }
 
-// writtenRow returns the transitions of a choice in the order of the file. If parallel transitions are merged, it
-// adds the weights of transitions with the same target.
-func (writer *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
+// writtenRow returns the transitions of a choice as the file shows them, in the order of the file. If the file has no actions, transitions
+// with the same target become one, with the sum of their weights. The result uses the memory of row.
+func (writer *Writer) writtenRow(row []writtenTransition, choice int) []writtenTransition {
 	isMerging := writer.mergesParallel()
-	dst = dst[:0]
+	row = row[:0]
 	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
-	for _, i := range writer.rowBuffer {
-		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[i]]), value: writer.weight(i)}
+	for _, index := range writer.rowBuffer {
+		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[index]]), value: writer.weight(index)}
 		if writer.model.Intervals() {
-			transition.high.rat = writer.model.HighRat(i)
+			transition.high.rat = writer.model.HighRat(index)
 		}
 		if !isMerging && !writer.nondeterministic() {
-			transition.action = writer.actionName(i)
+			transition.action = writer.actionName(index)
 		}
-		last := len(dst) - 1
-		hasTargetOfLast := last >= 0 && dst[last].target == transition.target
+		last := len(row) - 1
+		hasTargetOfLast := last >= 0 && row[last].target == transition.target
 		if isMerging && hasTargetOfLast {
-			dst[last].value = addNumbers(dst[last].value, transition.value)
-			dst[last].high = addNumbers(dst[last].high, transition.high)
+			row[last].value = addNumbers(row[last].value, transition.value)
+			row[last].high = addNumbers(row[last].high, transition.high)
 			continue
 		}
-		dst = append(dst, transition)
+		row = append(row, transition)
 	}
-	return dst
+	return row
 }
 
 // mergesParallel reports whether a Markov chain's transitions with the same target become one line. They do if the
@@ -50,12 +50,13 @@ func (writer *Writer) mergesParallel() bool {
 	return !writer.nondeterministic() && (writer.opts.NoActions || writer.opts.Format != Plain && !writer.opts.Symbolic)
 }
 
-// rewardRow returns the nonzero transition rewards of a choice in the order of the file. With Options.Zeros it
-// also returns the zeros that a reader needs. reward returns the reward of a transition.
-func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
+// rewardRow returns the transitions of a choice that have a nonzero reward, in the order of the file. With Options.Zeros, they include the
+// zeros that a reader needs. reward returns the reward of a transition. Transitions with the same target may become one, with their mean
+// reward. The result uses the memory of row.
+func (writer *Writer) rewardRow(row []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
 	// PRISM's symbolic engines write one reward per target.
 	isMerging := writer.mergesParallel() || writer.opts.Symbolic && !writer.nondeterministic()
-	dst = dst[:0]
+	row = row[:0]
 	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
 	transitions := writer.rowBuffer
 	if isMerging {
@@ -67,19 +68,20 @@ func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func
 			numMerged++
 		}
 		mean := writer.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
-		isNeededZero := mean.isZero() && !isMerging && writer.isAmbiguous(transitions[0], choice, reward)
+		isNeededZero := mean.isZero() && !isMerging && writer.needsZeros(transitions[0], choice, reward)
 		if !mean.isZero() || isNeededZero {
 			target := writer.stateNumbers[writer.model.Target[transitions[0]]]
-			dst = append(dst, writtenTransition{target: int(target), value: mean})
+			row = append(row, writtenTransition{target: int(target), value: mean})
 		}
 		transitions = transitions[numMerged:]
 	}
-	return dst
+	return row
 }
 
-// isAmbiguous reports whether a reader needs the zero rewards of the transitions with the same source and target as a
-// given transition. The .trew file has no actions, so a reader cannot distinguish such transitions.
-func (writer *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
+// needsZeros reports whether the zero rewards of a transition, and of the others with the same source and target, must be written. The
+// .trew file has no actions, so a reader cannot distinguish these transitions. If some have a reward, and their weights differ, it needs a
+// line for each.
+func (writer *Writer) needsZeros(transition, choice int, reward func(choice, transition int) number) bool {
 	if !writer.opts.Zeros || writer.nondeterministic() || writer.opts.Format != Plain {
 		return false
 	}
@@ -101,12 +103,12 @@ func (writer *Writer) isAmbiguous(transition, choice int, reward func(choice, tr
 // haveEqualWeights reports whether some transitions have the same weight. Then their rewards can be exchanged.
 func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
-	return !slices.ContainsFunc(transitions, func(target int) bool {
-		return model.Prob(target) != model.Prob(first) || model.Exact() && model.Rat(target).Cmp(model.Rat(first)) != 0
+	return !slices.ContainsFunc(transitions, func(transition int) bool {
+		return model.Prob(transition) != model.Prob(first) || model.Exact() && model.Rat(transition).Cmp(model.Rat(first)) != 0
 	})
 }
 
-// mean returns the mean of the values of some transitions, weighted with their probabilities or rates.
+// mean returns the mean of a value over some transitions, weighted with their probabilities or rates.
 func (writer *Writer) mean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
@@ -150,80 +152,79 @@ func (writer *Writer) compareTargets(left, right int) int {
 
 // plainWriter returns a writer for a format that ignores Options.Symbolic and Options.Format.
 func (writer *Writer) plainWriter() *Writer {
-	out := *writer
-	out.opts.Symbolic, out.opts.Format, out.rowBuffer = false, Plain, nil
-	return &out
+	plain := *writer
+	plain.opts.Symbolic, plain.opts.Format, plain.rowBuffer = false, Plain, nil
+	return &plain
 }
 
-// sortedTransitions returns the transitions of a choice, sorted by target. In a Markov chain it sorts transitions
-// with the same target by the name of the action. A missing action sorts as "null".
-//
-// PRISM's symbolic engines sort a Markov chain's transitions by action first, in the model's order of actions.
+// sortedTransitions returns the transitions of a choice in the order of the file. They are sorted by target. In a Markov chain, transitions
+// with the same target are sorted by the name of the action, and a missing action sorts as "null". PRISM's symbolic engines sort the
+// transitions of a Markov chain by action first, in the order of actions in the model. The result uses the memory of transitions.
 //
 // Source: reference, section 6.
-func (writer *Writer) sortedTransitions(dst []int, choice int) []int {
-	dst = dst[:0]
+func (writer *Writer) sortedTransitions(transitions []int, choice int) []int {
+	transitions = transitions[:0]
 	first, end := writer.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		dst = append(dst, transition)
+		transitions = append(transitions, transition)
 	}
 	if writer.nondeterministic() {
-		writer.sortByTarget(dst)
-		return dst
+		writer.sortByTarget(transitions)
+		return transitions
 	}
 	sortsByAction := writer.opts.Symbolic && !writer.opts.NoActions && writer.model.Actions != nil
-	slices.SortStableFunc(dst, func(left, right int) int {
+	slices.SortStableFunc(transitions, func(left, right int) int {
 		byTarget := writer.compareTargets(left, right)
 		if sortsByAction {
 			return cmp.Or(cmp.Compare(writer.model.Actions[left], writer.model.Actions[right]), byTarget)
 		}
 		return cmp.Or(byTarget, cmp.Compare(cmp.Or(writer.actionName(left), "null"), cmp.Or(writer.actionName(right), "null")))
 	})
-	return dst
+	return transitions
 }
 
-// sortByTarget sorts transitions by target. It uses insertion sort for short rows, because most rows are short.
+// sortByTarget sorts transitions by the number of their target in the file. Transitions with the same target keep their order. Most rows
+// are short, and for them insertion sort is faster.
 func (writer *Writer) sortByTarget(transitions []int) {
 	if len(transitions) >= shortRow {
 		slices.SortStableFunc(transitions, writer.compareTargets)
 		return
 	}
-	for i := 1; i < len(transitions); i++ {
-		for j := i; j > 0 && writer.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
-			transitions[j], transitions[j-1] = transitions[j-1], transitions[j]
+	for end := 1; end < len(transitions); end++ {
+		for position := end; position > 0 && writer.compareTargets(transitions[position], transitions[position-1]) < 0; position-- {
+			transitions[position], transitions[position-1] = transitions[position-1], transitions[position]
 		}
 	}
 }
 
-// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines write choices
-// without an action first, and then the actions in reverse order. In a model with a system block this order is
-// unknown, and the error is a *compile.UnsupportedError.
+// sortedChoices returns the choices of a state in the order of the file. This is the order of the model. PRISM's symbolic engines write
+// choices without an action first, and then the others in reverse order of their actions. For a model with a system block their order is
+// unknown, and the error is a *compile.UnsupportedError. The result uses the memory of choices.
 //
 // Source: class Modules2MTBDD of PRISM. Its decision diagram has a variable for each action, and PRISM writes the
 // branch for 0 before the branch for 1.
-func (writer *Writer) sortedChoices(dst []int, state int) ([]int, error) {
-	dst = dst[:0]
+func (writer *Writer) sortedChoices(choices []int, state int) ([]int, error) {
+	choices = choices[:0]
 	first, end := writer.model.Choices(state)
 	for choice := first; choice < end; choice++ {
-		dst = append(dst, choice)
+		choices = append(choices, choice)
 	}
-	if len(dst) < 2 || !writer.opts.Symbolic || writer.space.Imported() { // imported choices keep their order
-		return dst, nil
+	if len(choices) < 2 || !writer.opts.Symbolic || writer.space.Imported() { // imported choices keep their order
+		return choices, nil
 	}
 	if writer.space.Program().System != nil {
 		return nil, &compile.UnsupportedError{File: writer.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
 	}
 	if writer.model.Actions == nil {
-		return dst, nil
+		return choices, nil
 	}
-	slices.SortStableFunc(dst, func(left, right int) int {
+	slices.SortStableFunc(choices, func(left, right int) int {
 		return compareActionsReversed(writer.model.Actions[left], writer.model.Actions[right])
 	})
-	return dst, nil
+	return choices, nil
 }
 
-// compareActionsReversed compares two actions by their numbers, with greater numbers first. NoAction is before all
-// of them.
+// compareActionsReversed compares two actions for sorting: NoAction is the first, and others are in decreasing order of their numbers.
 func compareActionsReversed(left, right sparse.Action) int {
 	switch {
 	case left == right:

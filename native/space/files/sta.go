@@ -21,8 +21,8 @@ type staFile struct {
 	tupleFields []field
 }
 
-// readValues reads the valuations of states or observations. noun is "state" or "observation", and count is their
-// number in the .tra file.
+// readValues reads a .sta or .obs file, which has the values of variables in each state or observation. noun is "state" or "observation",
+// and count is their number in the .tra file. The result has the errors of the file. The returned error is that of the context.
 func readValues(ctx context.Context, src Source, noun string, count int) (*staFile, error) {
 	file := &staFile{lines: newLines(src), noun: noun}
 	if !file.nextData(noun+"s", nil) {
@@ -47,8 +47,8 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	return file, nil
 }
 
-// splitTuple splits a list in parentheses, such as (a,b), at a column of the current line. The next call
-// overwrites the result.
+// splitTuple splits a list in parentheses, such as (a,b), that starts at a column of the current line. It returns the elements with their
+// columns. The next call overwrites them.
 func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
 	text := bytes.TrimRight(file.text[column:], " \t")
 	isTuple := len(text) >= 2 && text[0] == '(' && text[len(text)-1] == ')'
@@ -62,14 +62,14 @@ func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
 	}
 	file.tupleFields = file.tupleFields[:0]
 	column++
-	for part := range bytes.SplitSeq(list, []byte(",")) {
-		file.tupleFields = append(file.tupleFields, field{part, column})
-		column += len(part) + 1
+	for element := range bytes.SplitSeq(list, []byte(",")) {
+		file.tupleFields = append(file.tupleFields, field{element, column})
+		column += len(element) + 1
 	}
 	return file.tupleFields, true
 }
 
-// readNames reads the names of the variables from the current line. It returns false after an error.
+// readNames reads the names of the variables from the current line, such as (x,y). It returns false after an error.
 func (file *staFile) readNames() bool {
 	names, ok := file.splitTuple(file.fields[0].column)
 	if !ok {
@@ -93,7 +93,8 @@ func (file *staFile) readNames() bool {
 	return len(file.errs) == 0
 }
 
-// readState reads the valuation of a state, such as 0:(1,false). expected is the number that the state must have.
+// readState reads a line such as 0:(1,false), which has the number of a state and the values of the variables in it. States must be in
+// order, so the number must be expected. The same holds for observations in an .obs file.
 func (file *staFile) readState(expected, numStates int) {
 	column := file.fields[0].column
 	colon := bytes.IndexByte(file.text, ':')
@@ -121,12 +122,12 @@ func (file *staFile) readState(expected, numStates int) {
 		file.setTypes(values)
 	}
 	for slot, value := range values {
-		file.addValue(slot, value)
+		file.appendValue(slot, value)
 	}
 }
 
-// setTypes sets the types of the variables by their values in the first state. Variables with the value true or
-// false are Boolean. All others are integers.
+// setTypes sets the types of the variables. values are those in the first state. A variable with the value true or false is Boolean, and
+// any other is an integer.
 func (file *staFile) setTypes(values []field) {
 	file.hasTypes = true
 	for slot, field := range values {
@@ -138,8 +139,9 @@ func (file *staFile) setTypes(values []field) {
 	}
 }
 
-// addValue parses and stores a value of a variable. It extends the range of the variable if necessary.
-func (file *staFile) addValue(slot int, field field) {
+// appendValue parses the value of a variable and appends it to the values of the file. slot is the index of the variable. If the variable
+// is an integer, it extends the range of the variable by the value.
+func (file *staFile) appendValue(slot int, field field) {
 	variable := &file.vars[slot]
 	text := field.String()
 	if variable.Type == sema.Bool {

@@ -33,7 +33,7 @@ func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*Stat
 	return stateFiles, err
 }
 
-// read reads the files with the given options.
+// read reads the files with the given options. The format depends on the extension of the first file.
 func (files *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
 	switch files.extension {
 	case "drn":
@@ -49,8 +49,8 @@ func (files *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.
 // Declares implements runner.StateSpace.
 func (files *StateFiles) Declares() *sema.Model { return files.space.Declares() }
 
-// Space implements explicit.SpaceSource. It reads a space with fractions separately, so computations without
-// fractions need less memory.
+// Space returns the state space, and implements explicit.SpaceSource. If fractions are wanted, and the first space has none, it reads the
+// files again and keeps the result. So computations without fractions need less memory.
 func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*explicit.Space, error) {
 	if fractions == explicit.NoFractions || files.opts.Exact {
 		return files.space, nil
@@ -69,7 +69,8 @@ func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions
 	return space, err
 }
 
-// Files implements runner.StateSpace. The first file has the transitions.
+// Files returns the files under the names model.sta, model.lab and so on, and implements runner.StateSpace. The first file has the
+// transitions.
 func (stateFiles *StateFiles) Files() []runner.File {
 	files := []runner.File{{Name: "model." + stateFiles.extension, Data: stateFiles.sources.Transitions.Text}}
 	optional := []struct {
@@ -89,13 +90,13 @@ func (stateFiles *StateFiles) Files() []runner.File {
 	return append(files, rewardFiles("trew", stateFiles.sources.TransitionRewards)...)
 }
 
-// rewardFiles returns a file for each source of rewards. The files are numbered if there are several.
+// rewardFiles returns a file for each of the sources, which have rewards of one kind. If there are several, their names have numbers.
 func rewardFiles(extension string, sources []Source) []runner.File {
 	var files []runner.File
-	for i, src := range sources {
+	for index, src := range sources {
 		number := ""
 		if len(sources) > 1 {
-			number = strconv.Itoa(i + 1)
+			number = strconv.Itoa(index + 1)
 		}
 		files = append(files, runner.File{Name: "model" + number + "." + extension, Data: src.Text})
 	}

@@ -11,11 +11,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// partHeader is the first comment of a file, or of a part of a .pexp file, and the kind of contents
-// that follows it.
+// fileHeader is the first comment of a file, or of a section of a .pexp file, and the kind of contents that follows it.
 type fileHeader struct{ text, kind string }
 
-// partHeaders returns the comments that PRISM writes at the start of a file or part.
+// fileHeaders returns the comments that PRISM writes at the start of a file or section, with the kind of contents that each announces.
 func fileHeaders() []fileHeader {
 	return []fileHeader{
 		{"# Transitions", "transitions"},
@@ -27,10 +26,10 @@ func fileHeaders() []fileHeader {
 	}
 }
 
-// nextData reads the next line with data and splits it into fields. It calls visit, unless it is nil, for each
-// comment before the line. It returns false at the end of the file, or after an error. The header of a file of
-// another kind is an error.
-func (lines *lines) nextData(kind string, visit func(comment string)) bool {
+// nextData reads lines up to the next one with data, and splits this line into fields. It skips empty lines and comments, and calls
+// visitComment for each comment unless it is nil. It returns false at the end of the file, or after an error. It is an error if a comment
+// is the header of a file of another kind.
+func (lines *lines) nextData(kind string, visitComment func(comment string)) bool {
 	for lines.next() {
 		trimmed := bytes.TrimSpace(lines.text)
 		if len(trimmed) == 0 {
@@ -45,8 +44,8 @@ func (lines *lines) nextData(kind string, visit func(comment string)) bool {
 			lines.errorAt(0, "found the header of a file of %s, wanted %s", other, kind)
 			return false
 		}
-		if visit != nil {
-			visit(comment)
+		if visitComment != nil {
+			visitComment(comment)
 		}
 	}
 	return false
@@ -67,10 +66,10 @@ func otherKind(comment, wanted string) string {
 type traFile struct {
 	*assembly
 	modelType         syntax.ModelType
-	totals            traTotals
-	current           int           // the state of the last line, -1 before the first line
+	declared          traTotals
+	currentState      int           // the state of the last line, -1 before the first line
 	numStateChoices   int           // the number of choices of the current state so far
-	rowAction         sparse.Action // the action of the current choice
+	currentAction     sparse.Action // the action of the current choice
 	columns           traColumns
 	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
 	numPlayers        int
@@ -81,9 +80,9 @@ type traFile struct {
 // observations unless the model is a POMDP.
 type traTotals struct{ states, choices, transitions, observations int }
 
-// readTransitions reads a .tra file. After an error in the file, the model is nil. If the error is in the totals,
-// the traFile is also nil. The lines have the errors of the file. The error is a *explicit.LimitError or the error
-// of the context.
+// readTransitions reads a .tra file. It returns the reader of the file, the model, and the lines with the errors of the file. After an
+// error in the file, the model is nil, and if the error is in the first line, so is the reader. The returned error is a
+// *explicit.LimitError or that of the context.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	lines := newLines(src)
 	file, err := startTraFile(lines, opts)
@@ -91,7 +90,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 		return nil, nil, lines, err
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
-	file.builder.Grow(min(file.totals.states, maxRows), min(file.totals.choices, maxRows), min(file.totals.transitions, maxRows))
+	file.builder.Grow(min(file.declared.states, maxRows), min(file.declared.choices, maxRows), min(file.declared.transitions, maxRows))
 	for line := 0; lines.nextData("transitions", nil); line++ {
 		if line&0xfff == 0 && ctx.Err() != nil {
 			return nil, nil, lines, ctx.Err()
@@ -101,10 +100,10 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	return file, file.finishModel(), lines, nil
 }
 
-// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It
-// returns nil if lines has recorded an error.
+// startTraFile reads the comments and the first line of a .tra file, and returns a reader that is ready for the transitions. It returns nil
+// if there was an error, which lines has recorded.
 func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
-	file := &traFile{modelType: opts.Type, current: -1}
+	file := &traFile{modelType: opts.Type, currentState: -1}
 	headerType := syntax.TypeNone
 	if !lines.nextData("transitions", func(comment string) { headerType = typeOfComment(lines, comment) }) {
 		if len(lines.errs) == 0 {
@@ -118,23 +117,23 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	if !file.readTotals(lines) {
 		return nil, nil
 	}
-	if err := opts.checkNumStates(file.totals.states); err != nil {
+	if err := opts.checkNumStates(file.declared.states); err != nil {
 		return nil, err
 	}
 	hasIntervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	opts.Exact = opts.Exact || hasIntervals
-	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals.states, opts)
+	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.declared.states, opts)
 	file.intervals, file.columns = hasIntervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
-		file.stateObservations = slices.Repeat([]int{-1}, file.totals.states)
+		file.stateObservations = slices.Repeat([]int{-1}, file.declared.states)
 	}
 	if file.modelType == syntax.SMG {
-		file.owners = make([]uint16, file.totals.states)
+		file.owners = make([]uint16, file.declared.states)
 	}
 	return file, nil
 }
 
-// sparseKind returns the kind of graph of a model type.
+// sparseKind returns the kind of sparse.Model that represents models of a type. Types with choices have the kind MDP.
 func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
@@ -145,8 +144,8 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other
-// comments. An unknown type is an error.
+// typeOfComment returns the type of model that a header such as # Transitions (MDP) names. For other comments it returns TypeNone. A type
+// that cannot be read is an error.
 func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	name, isHeader := strings.CutPrefix(comment, "# Transitions (")
 	if !isHeader {
@@ -174,8 +173,8 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// readTotals reads the totals from the current line, such as the numbers of states and transitions. If the type of
-// the model is unknown, the totals determine it. It returns false after an error.
+// readTotals reads the first line of a .tra file, which has the numbers of states, transitions and so on. If the type of the model is not
+// yet known, it is guessed from this line. It returns false after an error.
 func (file *traFile) readTotals(lines *lines) bool {
 	if len(lines.errs) > 0 {
 		return false
@@ -191,9 +190,9 @@ func (file *traFile) readTotals(lines *lines) bool {
 	if file.modelType == syntax.SMG && !file.readNumPlayers(lines) {
 		return false
 	}
-	for i, entry := range entries {
+	for position, entry := range entries {
 		var ok bool
-		if *entry.total, ok = lines.parseCount(lines.fields[i], entry.name); !ok {
+		if *entry.value, ok = lines.parseCount(lines.fields[position], entry.name); !ok {
 			return false
 		}
 	}
@@ -209,14 +208,14 @@ func (file *traFile) errorNumTotals(lines *lines, entries []totalEntry) {
 	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(file.modelType))
 }
 
-// checkTotals checks that there are states, and no more observations than states. It returns false after an error.
+// checkTotals checks that a .tra file declares at least one state, and no more observations than states. It returns false after an error.
 func (file *traFile) checkTotals(lines *lines) bool {
-	if file.totals.states == 0 {
+	if file.declared.states == 0 {
 		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
 		return false
 	}
-	if file.totals.observations > file.totals.states {
-		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.totals.observations, file.totals.states)
+	if file.declared.observations > file.declared.states {
+		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.declared.observations, file.declared.states)
 		return false
 	}
 	return true
@@ -225,26 +224,25 @@ func (file *traFile) checkTotals(lines *lines) bool {
 // totalEntry is a number in the first line of a .tra file. name describes it in messages.
 type totalEntry struct {
 	name  string
-	total *int
+	value *int
 }
 
-// totalEntries returns the totals in the first line for the type of the model, in their order.
+// totalEntries returns the numbers that the first line of a .tra file must have, in their order. They depend on the type of the model.
 func (file *traFile) totalEntries() []totalEntry {
-	states := totalEntry{"number of states", &file.totals.states}
-	choices := totalEntry{"number of choices", &file.totals.choices}
-	transitions := totalEntry{"number of transitions", &file.totals.transitions}
+	states := totalEntry{"number of states", &file.declared.states}
+	choices := totalEntry{"number of choices", &file.declared.choices}
+	transitions := totalEntry{"number of transitions", &file.declared.transitions}
 	switch {
 	case file.modelType == syntax.POMDP:
-		return []totalEntry{states, choices, transitions, {"number of observations", &file.totals.observations}}
+		return []totalEntry{states, choices, transitions, {"number of observations", &file.declared.observations}}
 	case sparseKind(file.modelType) == sparse.MDP:
 		return []totalEntry{states, choices, transitions}
 	}
 	return []totalEntry{states, transitions}
 }
 
-// typeOfTotals guesses the type of a model by the totals in the current line. In a game, a colon and the number of
-// players follow the number of states. Other types differ in the number of totals. It returns TypeNone if no type
-// fits.
+// typeOfTotals guesses the type of a model from the first line of a .tra file, which has two to four totals. In a game, the first one is
+// followed by a colon and the number of players. An interval in the next line shows an interval model. It returns TypeNone if no type fits.
 func typeOfTotals(lines *lines) syntax.ModelType {
 	isGame := bytes.Contains(lines.fields[0].text, []byte(":"))
 	switch numTotals := len(lines.fields); {
@@ -280,7 +278,8 @@ func typeName(modelType syntax.ModelType) string {
 	return modelType.String()
 }
 
-// guessType distinguishes a CTMC from a DTMC by the first rows. A number above 1 must be a rate.
+// guessType looks at the next rows of a file without choices, to distinguish a CTMC from a DTMC. A weight above 1 must be a rate. The
+// current line stays the same.
 //
 // Source: PRISM's -importmodel, which reads six rows (reference, section 6).
 func guessType(lines *lines) syntax.ModelType {
@@ -305,7 +304,7 @@ type traColumns struct {
 	description                                 string // of the entries, for messages
 }
 
-// columnsOf returns the columns of the lines of a .tra file for a type of model.
+// columnsOf returns the positions of the entries in a transition's line of a .tra file. They depend on the type of the model.
 func columnsOf(modelType syntax.ModelType) traColumns {
 	switch {
 	case modelType == syntax.LTS:
@@ -318,8 +317,8 @@ func columnsOf(modelType syntax.ModelType) traColumns {
 	return traColumns{target: 1, weight: 2, action: 3, description: "state, target, probability and perhaps an action"}
 }
 
-// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial
-// state instead.
+// readLine reads the current line of a .tra file, which has a transition. In a game, it first reads the player. In a POMDP, the line may
+// instead have the observation of an initial state.
 func (file *traFile) readLine() {
 	if file.owners != nil && !file.readOwner() {
 		return
@@ -336,7 +335,8 @@ func (file *traFile) readLine() {
 	file.readTransition()
 }
 
-// readTransition reads the transition in the current line. The line has a valid number of fields.
+// readTransition reads the transition in the current line, and adds it to the model. The line has a valid number of fields. If the
+// transition is the first one of its state or choice, it also starts these.
 func (file *traFile) readTransition() {
 	fields, columns := file.fields, &file.columns
 	state, ok := file.parseIndex(fields[0], "state", file.numStates)
@@ -372,7 +372,8 @@ func (file *traFile) readTransition() {
 	file.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
-// readWeight reads the probability, rate or interval of the current line's transition. In an LTS it returns 1.
+// readWeight reads the weight of the transition in the current line. This is a probability, a rate, or an interval, whose upper bound is
+// high. In an LTS the line has no weight, and the result is 1.
 func (file *traFile) readWeight() (weight, high number, ok bool) {
 	if file.columns.weight == 0 {
 		return file.one, number{}, true
@@ -385,8 +386,8 @@ func (file *traFile) readWeight() (weight, high number, ok bool) {
 	return weight, number{}, ok
 }
 
-// readActionName returns the number of the action of the current line's transition, or sparse.NoAction. An invalid
-// name is an error.
+// readActionName reads the name of the action in the current line, and returns the number of the action. Without a name it returns
+// sparse.NoAction. An invalid name is an error.
 func (file *traFile) readActionName() (action sparse.Action, ok bool) {
 	if len(file.fields) <= file.columns.action {
 		return sparse.NoAction, true
@@ -402,8 +403,8 @@ func (file *traFile) readActionName() (action sparse.Action, ok bool) {
 	return file.actionNumber(entry.String()), true
 }
 
-// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states get their
-// observations from the lines of incoming transitions.
+// readInitialObservation reads a line with the observation of an initial state of a POMDP, such as: - - 0 - 3. Other states have their
+// observations in the lines of transitions to them.
 func (file *traFile) readInitialObservation() {
 	if len(file.fields) != 5 {
 		file.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(file.fields))
@@ -415,10 +416,10 @@ func (file *traFile) readInitialObservation() {
 	}
 }
 
-// setObservation sets the observation of a state. It returns false after an error. A second, different observation
-// of the state is an error.
+// setObservation records the observation of a state, which is in a field of the current line. It is an error if an earlier line has another
+// observation of the state. It returns false after an error.
 func (file *traFile) setObservation(state int, field field) bool {
-	observation, ok := file.parseIndex(field, "observation", file.totals.observations)
+	observation, ok := file.parseIndex(field, "observation", file.declared.observations)
 	if !ok {
 		return false
 	}
@@ -430,17 +431,17 @@ func (file *traFile) setObservation(state int, field field) bool {
 	return true
 }
 
-// startRow starts a state and a choice, unless they are the current ones. It returns false after an error. Rows
-// must be in the order of states and choices.
+// startRow starts a state and a choice, unless the current line still belongs to the current ones. States must be in order. It returns
+// false after an error.
 func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
-	if state < file.current {
-		file.errorAt(file.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, file.current)
+	if state < file.currentState {
+		file.errorAt(file.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, file.currentState)
 		return false
 	}
-	isNewState := state > file.current
+	isNewState := state > file.currentState
 	if isNewState {
 		file.startState(state)
-		file.current, file.numStateChoices = state, 0
+		file.currentState, file.numStateChoices = state, 0
 	}
 	if file.kind == sparse.MDP {
 		return file.startChoiceRow(state, choice, action)
@@ -452,38 +453,39 @@ func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// startChoiceRow starts a choice of an MDP's state, unless it is the current choice. It returns false after an
-// error. Choices must be in order, and all lines of a choice must have the same action.
+// startChoiceRow starts a choice of an MDP's state, unless the current line still belongs to the current choice. Choices must be in order,
+// and all lines of a choice must have the same action. It returns false after an error.
 func (file *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	next := file.numStateChoices
 	last := next - 1
 	switch {
 	case choice == next:
 		file.numStateChoices++
-		file.rowAction = action
+		file.currentAction = action
 		file.startChoice(action, file.position(0))
 		return true
 	case choice != last:
 		file.errorAt(file.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
 		return false
-	case action != file.rowAction:
+	case action != file.currentAction:
 		file.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
 		return false
 	}
 	return true
 }
 
-// finishModel checks the totals and returns the model. It returns nil after an error.
+// finishModel checks that the file has as many transitions and choices as its first line says, and all observations. Then it returns the
+// model. It returns nil after an error.
 func (file *traFile) finishModel() *sparse.Model {
 	if len(file.errs) > 0 {
 		return nil
 	}
 	withoutObservation := slices.Index(file.stateObservations, -1)
 	switch {
-	case file.numTransitions != file.totals.transitions:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.totals.transitions)
-	case file.kind == sparse.MDP && file.assembly.numChoices != file.totals.choices:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.totals.choices)
+	case file.numTransitions != file.declared.transitions:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.declared.transitions)
+	case file.kind == sparse.MDP && file.assembly.numChoices != file.declared.choices:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.declared.choices)
 	case withoutObservation >= 0:
 		file.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}

@@ -18,8 +18,8 @@ type umbBranch struct {
 	high   number // the upper bound of an interval
 }
 
-// addChoice adds the transitions of a choice. It merges branches with the same target. In a Markov chain, merged
-// branches also have the same action.
+// addChoice adds a choice of a state with its transitions. Branches with the same target become one transition. In a Markov chain, they
+// must also have the same action.
 func (builder *umbBuilder) addChoice(state, choice int) error {
 	if err := builder.readBranches(state, choice); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 		action = builder.actionOf(choice)
 	}
 	builder.assembly.startChoice(action, syntax.Pos{})
-	for k := range builder.branches {
-		branch := &builder.branches[k]
+	for position := range builder.branches {
+		branch := &builder.branches[position]
 		builder.recordFirstBranch(branch.branch)
 		numErrors := len(builder.errs)
 		builder.nextUpperBound = branch.high
@@ -44,8 +44,8 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 	return nil
 }
 
-// readBranches sets builder.branches to the branches of a choice with a positive weight. Except in an interval
-// model, it merges branches that become one transition.
+// readBranches sets builder.branches to the branches of a choice with a positive weight. It merges branches that become one transition. In
+// an interval model it does not merge them, and they are an error later.
 func (builder *umbBuilder) readBranches(state, choice int) error {
 	first, end := builder.branchesOf(choice)
 	if first == end {
@@ -79,20 +79,21 @@ func (builder *umbBuilder) readBranches(state, choice int) error {
 	return nil
 }
 
-// mergeBranch adds the weight of a branch to an earlier branch with the same target. It records that the two were
-// merged.
-func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
-	if into.weight.rat != nil {
-		into.weight.rat = new(big.Rat).Add(into.weight.rat, weight.rat)
+// mergeBranch adds the weight of a branch to that of an earlier branch with the same target. It records the numbers of the two, because
+// their rewards may differ.
+func (builder *umbBuilder) mergeBranch(earlier *umbBranch, branch int, weight number) {
+	if earlier.weight.rat != nil {
+		earlier.weight.rat = new(big.Rat).Add(earlier.weight.rat, weight.rat)
 	}
-	into.weight.float += weight.float
+	earlier.weight.float += weight.float
 	if builder.mergedBranches == nil {
 		builder.mergedBranches = make(map[uint32][]uint32)
 	}
-	builder.mergedBranches[uint32(into.branch)] = append(builder.mergedBranches[uint32(into.branch)], uint32(branch))
+	builder.mergedBranches[uint32(earlier.branch)] = append(builder.mergedBranches[uint32(earlier.branch)], uint32(branch))
 }
 
-// addLocation adds the state and the choice to the error messages without a location. A binary file has no lines.
+// addLocation adds the state and the choice to the error messages that do not have them yet. A binary file has no lines, so it also removes
+// positions.
 func (builder *umbBuilder) addLocation(state, choice int) {
 	for _, diagnostic := range builder.errs {
 		hasLocation := !diagnostic.Pos.IsValid() && strings.HasPrefix(diagnostic.Msg, "state ")
@@ -103,8 +104,8 @@ func (builder *umbBuilder) addLocation(state, choice int) {
 	}
 }
 
-// branchWeight returns the probability or rate of a branch of a state. In an interval model it returns the bounds.
-// In other models high is zero.
+// branchWeight returns the weight of a branch, which is a transition from the given state. It is a probability, or in a CTMC the
+// probability times the exit rate. In an interval model, weight and high are the bounds. In other models high is zero.
 func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
 	switch {
 	case builder.modelType == syntax.LTS:
@@ -124,7 +125,7 @@ func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number,
 	return weight, number{}, err
 }
 
-// branchInterval returns the bounds of a branch's probability. The two bounds may be zero.
+// branchInterval returns the bounds of a branch's probability. If both are zero, the branch does not exist.
 func (builder *umbBuilder) branchInterval(branch int) (low, high number, err error) {
 	if low, err = builder.probability.get(2*branch, true); err != nil {
 		return low, high, err
@@ -139,8 +140,8 @@ func (builder *umbBuilder) branchInterval(branch int) (low, high number, err err
 	return low, high, err
 }
 
-// recordFirstBranch records the first branch of the next transition. firstBranchOf stays nil until a transition
-// and its first branch have different indices.
+// recordFirstBranch records that branch is the first branch of the next transition. As long as all transitions have the index of their
+// first branch, firstBranchOf is nil, to save memory.
 func (builder *umbBuilder) recordFirstBranch(branch int) {
 	nextTransition := builder.numTransitions
 	if builder.firstBranchOf == nil {

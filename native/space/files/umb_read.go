@@ -17,12 +17,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in the format UMB, plain or compressed with gzip or xz. It reads DTMCs and MDPs, also with
-// intervals, CTMCs, Markov automata, SMGs and LTSs. Other types and unsupported features are errors. The errors
-// are the same as for Read, without lines.
+// ReadUMB reads a model in the binary format UMB, which may be compressed with gzip or xz. It reads DTMCs and MDPs, also with intervals,
+// CTMCs, Markov automata, SMGs and LTSs. Other types and unsupported features are errors. The errors are the same as for Read, but have no
+// lines.
 //
-// Memory depends on the size of the model, and not on numbers in the file. If the file has no usable valuations,
-// the states have one variable x, their number. Valuations that cannot be used give a warning.
+// The memory depends on the size of the contents, and not on numbers in the file. If the file has no valuations that can be used, the
+// states have one variable x, their number. If it has others, there is a warning.
 func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	return nil, umbError(src.Name, err)
 }
 
-// umbError converts an error to an error of ReadUMB. A *LimitError, a *DeadlockError and an ErrorList stay the
-// same. Any other error becomes an ErrorList with the name of the file.
+// umbError converts an error of the reader to an error of ReadUMB. A *LimitError, a *DeadlockError and an ErrorList stay the same. Any
+// other error becomes an ErrorList with the name of the file.
 func umbError(name string, err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return err
@@ -59,16 +59,16 @@ type umbFile struct {
 	opts ReadOptions
 	src  Source
 
-	index       *umb.Index
-	modelType   syntax.ModelType
-	markov      bool // a Markov automaton, read as its embedded MDP
-	numStates   int
-	numChoices  int
-	numBranches int
+	index             *umb.Index
+	modelType         syntax.ModelType
+	isMarkovAutomaton bool // a Markov automaton, read as its embedded MDP
+	numStates         int
+	numChoices        int
+	numBranches       int
 
-	stateChoices  []uint32 // offsets of the choices of each state; nil if each has one
+	choiceOffsets []uint32 // offsets of the choices of each state; nil if each has one
 	owners        []uint16 // the player of each state of a game
-	choiceRows    []uint32
+	branchOffsets []uint32
 	targets       []uint32
 	probability   umbColumn
 	exitRate      umbColumn
@@ -86,12 +86,13 @@ type umbFile struct {
 // umbColumn is a column of numbers in a UMB file.
 type umbColumn struct{ umb.Numbers }
 
-// get returns number i of the column. If exact is set, it also has a fraction.
-func (column *umbColumn) get(i int, exact bool) (number, error) {
+// get returns the number with an index in the column. If exact is set, the result also has it as a fraction. A number that is not finite is
+// an error.
+func (column *umbColumn) get(index int, exact bool) (number, error) {
 	if column.Fractions() {
-		return column.getFraction(i, exact)
+		return column.getFraction(index, exact)
 	}
-	value := number{float: column.Double(i)}
+	value := number{float: column.Double(index)}
 	if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
 		return value, fmt.Errorf("found the number %v", value.float)
 	}
@@ -101,9 +102,10 @@ func (column *umbColumn) get(i int, exact bool) (number, error) {
 	return value, nil
 }
 
-// getFraction returns number i of a column of fractions. If exact is set, it also has a fraction.
-func (column *umbColumn) getFraction(i int, exact bool) (number, error) {
-	fraction, err := umb.DecodeRat(column.Fraction(i))
+// getFraction returns the number with an index in a column of fractions. If exact is set, the result has the fraction, and otherwise only a
+// float64. A fraction that does not fit a float64 is an error.
+func (column *umbColumn) getFraction(index int, exact bool) (number, error) {
+	fraction, err := umb.DecodeRat(column.Fraction(index))
 	if err != nil {
 		return number{}, err
 	}
@@ -118,13 +120,13 @@ func (column *umbColumn) getFraction(i int, exact bool) (number, error) {
 	return value, nil
 }
 
-// readStateSet reads a set of n states from a bit vector.
-func readStateSet(member *umb.Member, n int) (*sparse.Set, error) {
-	words, err := member.Bits(n)
-	set := sparse.NewSet(n)
-	for i, word := range words {
+// readStateSet reads a set of states from a member of the archive, which has a bit for each of numStates states.
+func readStateSet(member *umb.Member, numStates int) (*sparse.Set, error) {
+	words, err := member.Bits(numStates)
+	set := sparse.NewSet(numStates)
+	for wordIndex, word := range words {
 		for ; word != 0; word &= word - 1 { // removes the lowest bit
-			set.Add(64*i + bits.TrailingZeros64(word))
+			set.Add(64*wordIndex + bits.TrailingZeros64(word))
 		}
 	}
 	return set, err
@@ -135,7 +137,8 @@ func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) e
 	return umb.Members(file.ctx, bytes.NewReader(file.src.Text), visit)
 }
 
-// read reads the index and then the other members of the archive. It returns the space.
+// read reads the archive and returns the space. It goes through the members twice: The index has the sizes of the others, so it is read
+// first.
 func (file *umbFile) read() (*explicit.Space, error) {
 	if err := file.forEachMember(file.readIndexMember); err != nil {
 		return nil, err
@@ -150,8 +153,8 @@ func (file *umbFile) read() (*explicit.Space, error) {
 	return file.buildSpace()
 }
 
-// readIndexMember reads the index, and ignores other members of the archive. After the index it returns
-// umb.ErrStop.
+// readIndexMember reads a member of the archive if it is the index. Then it returns umb.ErrStop, because the other members are read later.
+// It ignores any other member.
 func (file *umbFile) readIndexMember(name string, member *umb.Member) error {
 	if name != umb.IndexFile {
 		return nil
@@ -175,7 +178,8 @@ func (file *umbFile) readMember(name string, member *umb.Member) error {
 	return err
 }
 
-// readColumn reads the numbers, actions, valuations or annotation of a member of the archive.
+// readColumn reads a member of the archive after the index. It is a column of numbers with an entry for each state, choice or branch, or it
+// belongs to the actions, valuations or annotations.
 func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 	if rest, ok := strings.CutPrefix(name, "actions/"); ok {
 		return file.readActions(rest, member)
@@ -183,9 +187,9 @@ func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 	system := &file.index.System
 	switch name {
 	case umb.StateChoices:
-		file.stateChoices, err = member.Offsets(file.numStates, file.numChoices)
+		file.choiceOffsets, err = member.Offsets(file.numStates, file.numChoices)
 	case umb.ChoiceRows:
-		file.choiceRows, err = member.Offsets(file.numChoices, file.numBranches)
+		file.branchOffsets, err = member.Offsets(file.numChoices, file.numBranches)
 	case umb.Targets:
 		file.targets, err = umb.Indices[uint32](member, file.numBranches, 8, uint64(file.numStates))
 	case umb.Probabilities:
@@ -200,7 +204,7 @@ func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 			file.owners, err = umb.Indices[uint16](member, file.numStates, 4, system.Players)
 		}
 	case umb.ExitRates:
-		if file.timed() {
+		if file.hasExitRates() {
 			file.exitRate.Numbers, err = member.Numbers(file.numStates, system.ExitRate)
 		}
 	case umb.Initial:
@@ -213,25 +217,25 @@ func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 	return err
 }
 
-// readActions reads the numbers or names of actions from the member actions/NAME. Actions belong to choices or to
-// branches, and it ignores the other kind.
+// readActions reads a member of the archive about actions: their numbers for all choices or branches, or their names. name is the name of
+// the member without "actions/". Actions of branches are used only in models without choices, and it ignores the other kind.
 func (file *umbFile) readActions(name string, member *umb.Member) (err error) {
-	kind, numEntries, numActions := "branches/", file.numBranches, file.index.System.BranchActions
+	dir, numEntries, numActions := "branches/", file.numBranches, file.index.System.BranchActions
 	if file.hasChoices() {
-		kind, numEntries, numActions = "choices/", file.numChoices, file.index.System.ChoiceActions
+		dir, numEntries, numActions = "choices/", file.numChoices, file.index.System.ChoiceActions
 	}
 	switch name {
-	case kind + "values.bin":
+	case dir + "values.bin":
 		file.actionNumbers, err = umb.Indices[uint16](member, numEntries, 4, numActions)
-	case kind + "string-mapping.bin":
+	case dir + "string-mapping.bin":
 		file.actionOffsets, err = member.Mapping(int(numActions))
-	case kind + "strings.bin":
+	case dir + "strings.bin":
 		file.actionStrings, err = member.ReadAll(umb.MaxNames)
 	}
 	return err
 }
 
-// readValuations reads the packed valuations of the states, if they can be used.
+// readValuations reads the packed values of the variables in all states. It ignores them if their layout is not supported.
 func (file *umbFile) readValuations(member *umb.Member) error {
 	if file.variables == nil {
 		return nil
@@ -244,14 +248,14 @@ func (file *umbFile) readValuations(member *umb.Member) error {
 	return err
 }
 
-// readAnnotation reads a label or rewards from the member annotations/GROUP/ID/KIND/values.bin. It ignores other
-// members, and annotations that are not in the index.
+// readAnnotation reads a member with the states of a label or with rewards. Its name is annotations/GROUP/ID/KIND/values.bin, where KIND is
+// states, choices or branches. It ignores other members, and annotations that are not in the index.
 func (file *umbFile) readAnnotation(name string, member *umb.Member) (err error) {
-	words := strings.Split(name, "/")
-	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
+	parts := strings.Split(name, "/")
+	if len(parts) != 5 || parts[0] != "annotations" || parts[4] != "values.bin" {
 		return nil
 	}
-	group, id, kind := words[1], words[2], words[3]
+	group, id, kind := parts[1], parts[2], parts[3]
 	annotation := file.index.Annotations.Get(group).Get(id)
 	if !slices.Contains(annotation.AppliesTo, kind) {
 		return nil

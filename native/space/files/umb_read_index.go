@@ -13,7 +13,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// readIndex parses and checks the index of the file. The index has the type and the size of the model.
+// readIndex parses the index of the file, which has the type and the size of the model, and the types of the numbers. It returns an error
+// if the model cannot be read.
 func (file *umbFile) readIndex(text []byte) error {
 	index := new(umb.Index)
 	if err := json.Unmarshal(text, index); err != nil {
@@ -48,11 +49,12 @@ type umbVariable struct {
 	bounded            bool
 }
 
-// readModelType determines the type of the model. It is an error if the type cannot be read, or was not requested.
+// readModelType determines the type of the model from the index. It returns an error if this type cannot be read, or is not the one that
+// the caller requested.
 func (file *umbFile) readModelType(system *umb.System) error {
 	_, hasIntervals := system.Probability.Bound()
 	file.modelType = umbModelType(system, hasIntervals)
-	file.markov = system.Time == umbMarkovTime
+	file.isMarkovAutomaton = system.Time == umbMarkovTime
 	if file.modelType == syntax.TypeNone {
 		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
 			quote([]byte(system.Time)), system.Players, system.Observations)
@@ -66,8 +68,8 @@ func (file *umbFile) readModelType(system *umb.System) error {
 // umbMarkovTime is the time of a Markov automaton.
 const umbMarkovTime = "urgent-stochastic"
 
-// umbModelType returns the type of a model, or TypeNone if it cannot be read. A Markov automaton has the type of
-// its embedded MDP. hasIntervals says that the probabilities are intervals.
+// umbModelType returns the type of a model, given the index. hasIntervals says that the probabilities are intervals. A Markov automaton has
+// the type of the MDP of its jumps. It returns TypeNone if the model cannot be read.
 func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
 	isChain := system.Players == 0
 	isMDP := system.Players == 1 && system.Observations == 0
@@ -97,7 +99,8 @@ func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// checkTotals returns an error if a number of states, choices, branches, players or actions is too large.
+// checkTotals returns an error if the numbers of states, choices, branches, players or actions in the index are too large, or if there are
+// no states. Observations are not supported.
 func (file *umbFile) checkTotals(system *umb.System) error {
 	hasValidStates := system.States >= 1 && system.States <= math.MaxInt32
 	hasTooManyRows := system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1
@@ -118,31 +121,33 @@ func (file *umbFile) checkTotals(system *umb.System) error {
 	return nil
 }
 
-// checkWeightTypes returns an error if the type of the probabilities or of the exit rates cannot be read. It asks
-// for fractions if there are intervals.
+// checkWeightTypes returns an error if the type of the probabilities or of the exit rates cannot be read. If the probabilities are
+// intervals, it sets the option for fractions, because interval models need them.
 func (file *umbFile) checkWeightTypes(system *umb.System) error {
 	boundType, hasIntervals := system.Probability.Bound()
 	if file.modelType != syntax.LTS {
-		if err := file.checkNumber(boundType); err != nil {
+		if err := file.checkNumberType(boundType); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
 	file.opts.Exact = file.opts.Exact || hasIntervals
-	if file.timed() {
-		if err := file.checkNumber(system.ExitRate); err != nil {
+	if file.hasExitRates() {
+		if err := file.checkNumberType(system.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
 	return nil
 }
 
-// timed reports whether states have exit rates.
-func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file.markov }
+// hasExitRates reports whether states have exit rates.
+func (file *umbFile) hasExitRates() bool {
+	return file.modelType == syntax.CTMC || file.isMarkovAutomaton
+}
 
 // checkNumber checks that the type of a column of numbers can be read.
-func (file *umbFile) checkNumber(t *umb.Type) error {
-	err := t.CheckNumber()
-	if err == nil && file.opts.Fractions && t.Type == "double" {
+func (file *umbFile) checkNumberType(numberType *umb.Type) error {
+	err := numberType.CheckNumber()
+	if err == nil && file.opts.Fractions && numberType.Type == "double" {
 		err = errors.New("found float64 numbers, wanted fractions")
 	}
 	return err
@@ -154,12 +159,12 @@ func (file *umbFile) hasChoices() bool {
 	return sparseKind(file.modelType) == sparse.MDP
 }
 
-// checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations, and unusable
-// valuations, give a warning.
+// checkAnnotations returns an error if labels or rewards in the index cannot be read. Other annotations are not used, and give a warning.
+// So do valuations with an unsupported layout.
 func (file *umbFile) checkAnnotations() error {
 	for _, group := range file.index.Annotations {
-		for i := range group.Value {
-			member := &group.Value[i]
+		for position := range group.Value {
+			member := &group.Value[position]
 			if err := file.checkAnnotation(group.Name, &member.Value); err != nil {
 				return fmt.Errorf("%s/%s: %w", group.Name, member.Name, err)
 			}
@@ -176,8 +181,8 @@ func (file *umbFile) checkAnnotations() error {
 	return nil
 }
 
-// checkAnnotation returns an error for a label or rewards that cannot be read. Labels are in the group "aps". Any
-// other group gives a warning.
+// checkAnnotation returns an error if an annotation, which has a label or rewards, cannot be read. Labels are in the group "aps". An
+// annotation of another group gives a warning.
 func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) error {
 	switch group {
 	case "aps":
@@ -198,10 +203,10 @@ func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) e
 	return nil
 }
 
-// checkRewards returns an error unless the rewards are numbers of states, choices or branches. Only models without
-// choices may have rewards of branches.
+// checkRewards returns an error unless an annotation has numbers for states, choices or branches. Only models without choices may have
+// rewards of branches.
 func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
-	if err := file.checkNumber(&annotation.Type); err != nil {
+	if err := file.checkNumberType(&annotation.Type); err != nil {
 		return err
 	}
 	for _, kind := range annotation.AppliesTo {
@@ -213,15 +218,16 @@ func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
 	return nil
 }
 
-// readVariables reads the layout of the packed valuations. If they cannot be used, problem is the reason.
+// readVariables reads from the index how the values of the variables are packed in a valuation. If they cannot be used, problem is the
+// reason.
 func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	const maxPadding, maxBits = 1 << 16, 1 << 20
 	if len(valuation.Classes) != 1 {
 		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
 	}
 	bitOffset := 0
-	for i := range valuation.Classes[0].Variables {
-		declared := &valuation.Classes[0].Variables[i]
+	for position := range valuation.Classes[0].Variables {
+		declared := &valuation.Classes[0].Variables[position]
 		if declared.Padding > maxPadding {
 			return fmt.Sprintf("there are %d bits of padding", declared.Padding)
 		}
@@ -240,7 +246,8 @@ func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
 	return ""
 }
 
-// addVariable adds a variable at an offset in bits. If the variable cannot be read, problem is the reason.
+// addVariable adds a variable, whose value starts at bitOffset in a packed valuation. If the variable cannot be read, problem is the
+// reason.
 func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
 	if declared.Type == nil || declared.Optional {
 		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
@@ -255,8 +262,8 @@ func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem
 	default:
 		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
 	}
-	isKnown := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
-	if !syntax.IsIdent(declared.Name) || isKnown {
+	isRepeated := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
+	if !syntax.IsIdent(declared.Name) || isRepeated {
 		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
 	}
 	if declared.Lower != nil && declared.Upper != nil {
@@ -267,7 +274,7 @@ func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem
 	return ""
 }
 
-// valuationSize returns the size of a packed valuation in bytes.
+// valuationSize returns the number of bytes of a packed valuation. This is the size of all variables and the padding between them.
 func (file *umbFile) valuationSize() int {
 	numBits := 0
 	for _, variable := range file.index.Valuations["states"].Classes[0].Variables {

@@ -12,10 +12,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// addRewards adds the reward structures to the import.
+// addRewards adds the reward structures of the file to the imported model.
 func (builder *umbBuilder) addRewards(imported *explicit.Imported) error {
-	for i, annotation := range builder.index.Annotations.Get("rewards") {
-		reward, transitionRewards, err := builder.readReward(imported.Model, i, annotation)
+	for index, annotation := range builder.index.Annotations.Get("rewards") {
+		reward, transitionRewards, err := builder.readReward(imported.Model, index, annotation)
 		if err != nil {
 			return fmt.Errorf("rewards/%s: %w", annotation.Name, err)
 		}
@@ -25,13 +25,13 @@ func (builder *umbBuilder) addRewards(imported *explicit.Imported) error {
 	return nil
 }
 
-// readReward reads the reward structure with index i. Its name is the alias or the identifier of the annotation.
-// Without an alias, the identifiers i+1 and Storm's "default" stand for no name.
-func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb.Named[umb.Annotation]) (reward sparse.Reward, perTransition explicit.TransitionReward, err error) {
+// readReward reads the reward structure with the given index. Its name is the alias of the annotation, or else the identifier. The
+// identifiers index+1 and Storm's "default", without an alias, stand for no name.
+func (builder *umbBuilder) readReward(model *sparse.Model, index int, annotation umb.Named[umb.Annotation]) (reward sparse.Reward, perTransition explicit.TransitionReward, err error) {
 	name := annotation.Name
 	if annotation.Value.Alias != nil {
 		name = *annotation.Value.Alias
-	} else if name == strconv.Itoa(i+1) || name == "default" {
+	} else if name == strconv.Itoa(index+1) || name == "default" {
 		name = ""
 	}
 	if name != "" && !syntax.IsIdent(name) {
@@ -53,8 +53,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 	return reward, perTransition, nil
 }
 
-// readStateRewards returns the state rewards in a column of the file. It returns nil if the file does not have the
-// column.
+// readStateRewards returns the rewards of states that a column of the file has. It returns nil if the file does not have the column.
 func (builder *umbBuilder) readStateRewards(column umbColumn) (*rewardColumn, error) {
 	if !column.Present() {
 		return nil, nil
@@ -77,8 +76,8 @@ type umbTransitionRewards struct {
 	choices, branches umbColumn
 }
 
-// read returns the reward of each transition. It is the reward of the choice plus the reward of the branch. It
-// returns nil if the file has no such rewards.
+// read returns the rewards of the transitions: for each, the reward of its choice plus the reward of its branch. It returns nil if the file
+// has neither.
 func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, error) {
 	if !columns.choices.Present() && !columns.branches.Present() {
 		return nil, nil
@@ -100,8 +99,8 @@ func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, e
 	return rewards, nil
 }
 
-// readChoice stores the rewards of the transitions of a choice. numSelfLoops is the number of earlier transitions that are
-// not in the file.
+// readChoice sets the rewards of the transitions of a choice. numSelfLoops is the number of earlier transitions that are not in the file,
+// because they are self-loops of deadlocks.
 func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sparse.Model, state, choice, numSelfLoops int) error {
 	firstChoice, _ := model.Choices(state)
 	choiceReward, err := columns.choiceReward(state, choice-firstChoice)
@@ -119,10 +118,10 @@ func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sp
 	return nil
 }
 
-// choiceReward returns the reward of choice k of a state. It is 0 if the file has no rewards of choices.
-func (columns *umbTransitionRewards) choiceReward(state, k int) (number, error) {
+// choiceReward returns the reward of the choice at a position among those of a state. It is 0 if the file has no rewards of choices.
+func (columns *umbTransitionRewards) choiceReward(state, position int) (number, error) {
 	if columns.choices.Present() {
-		return columns.choices.get(columns.choiceInFile(state, k), columns.opts.Exact)
+		return columns.choices.get(columns.choiceInFile(state, position), columns.opts.Exact)
 	}
 	if columns.opts.Exact {
 		return number{rat: new(big.Rat)}, nil
@@ -140,8 +139,7 @@ func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transi
 	return addNumbers(choiceReward, branchReward), err
 }
 
-// branchReward returns the reward of a transition. If several branches were merged into the transition, it is
-// their mean reward.
+// branchReward returns the reward of a transition's branch. If several branches were merged into the transition, it is their mean reward.
 func (columns *umbTransitionRewards) branchReward(transition, state int) (number, error) {
 	first := transition
 	if columns.firstBranchOf != nil {
@@ -155,8 +153,8 @@ func (columns *umbTransitionRewards) branchReward(transition, state int) (number
 	return columns.meanReward(append([]uint32{uint32(first)}, merged...), reward, state)
 }
 
-// meanReward returns the mean reward of branches, weighted with their probabilities or rates. firstReward is the reward of
-// the first one. If all rewards are equal, it returns firstReward, because the mean would be rounded.
+// meanReward returns the mean reward of some branches, weighted with their probabilities or rates. firstReward is the reward of the first
+// one. If all rewards are equal, it returns firstReward, because the computed mean would have rounding errors.
 func (columns *umbTransitionRewards) meanReward(branches []uint32, firstReward number, state int) (number, error) {
 	sum, totalWeight := number{}, number{}
 	areEqual := true
@@ -180,10 +178,10 @@ func (columns *umbTransitionRewards) meanReward(branches []uint32, firstReward n
 	return mean, nil
 }
 
-// choiceInFile returns the index in the file of choice k of a state.
-func (builder *umbBuilder) choiceInFile(state, k int) int {
-	if builder.stateChoices == nil {
+// choiceInFile returns the index in the file of the choice at a position among those of a state.
+func (builder *umbBuilder) choiceInFile(state, position int) int {
+	if builder.choiceOffsets == nil {
 		return state
 	}
-	return int(builder.stateChoices[state]) + k
+	return int(builder.choiceOffsets[state]) + position
 }

@@ -14,7 +14,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// buildSpace makes a space from the columns of a UMB file.
+// buildSpace makes a space of the model, after the members of the file were read.
 func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	if err := file.checkComplete(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	if err := builder.addRewards(imported); err != nil {
 		return nil, err
 	}
-	if file.markov {
+	if file.isMarkovAutomaton {
 		if err := file.addExitRates(imported); err != nil {
 			return nil, err
 		}
@@ -48,7 +48,8 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	return builder.importSpace(imported)
 }
 
-// buildModel returns the model with its transitions, actions and labels.
+// buildModel builds the model with its transitions, actions and labels. model.Err, the bound of the relative errors of weights, allows for
+// the rounding of rates.
 func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 	if err := builder.readActionNames(); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (file *umbFile) addExitRates(imported *explicit.Imported) error {
 	return completeAutomaton(imported, rates, file.opts.Exact)
 }
 
-// exitRates returns the exit rates of the states of a Markov automaton.
+// exitRates returns the exit rate of each state of a Markov automaton. A negative rate is an error.
 func (file *umbFile) exitRates() (*rewardColumn, error) {
 	rates := newColumn(file.numStates, file.opts.Exact)
 	for state := range file.numStates {
@@ -99,7 +100,8 @@ func (file *umbFile) exitRates() (*rewardColumn, error) {
 	return rates, nil
 }
 
-// checkComplete returns an error if the file lacks something that every model of its type has.
+// checkComplete returns an error if the archive lacks a member that a model of its type must have. The number of initial states must be the
+// one in the index.
 func (file *umbFile) checkComplete() error {
 	for _, member := range []struct {
 		name      string
@@ -107,7 +109,7 @@ func (file *umbFile) checkComplete() error {
 	}{
 		{umb.Targets, file.targets == nil},
 		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.Present()},
-		{umb.ExitRates, file.timed() && !file.exitRate.Present()},
+		{umb.ExitRates, file.hasExitRates() && !file.exitRate.Present()},
 		{umb.StatePlayers, file.modelType == syntax.SMG && file.owners == nil},
 		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
@@ -119,10 +121,10 @@ func (file *umbFile) checkComplete() error {
 	if uint64(file.initial.Count()) != system.InitialStates {
 		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, file.initial.Count(), system.InitialStates, umb.IndexFile)
 	}
-	if file.stateChoices == nil && file.numChoices != file.numStates {
+	if file.choiceOffsets == nil && file.numChoices != file.numStates {
 		return fmt.Errorf("the file %s is missing, but some state does not have exactly one choice", umb.StateChoices)
 	}
-	if file.choiceRows == nil && file.numBranches != file.numChoices {
+	if file.branchOffsets == nil && file.numBranches != file.numChoices {
 		return fmt.Errorf("the file %s is missing, but some choice does not have exactly one branch", umb.ChoiceRows)
 	}
 	if !file.hasChoices() {
@@ -133,7 +135,7 @@ func (file *umbFile) checkComplete() error {
 
 // checkSingleChoices returns an error if a state does not have exactly one choice.
 func (file *umbFile) checkSingleChoices() error {
-	for state, firstChoice := range file.stateChoices {
+	for state, firstChoice := range file.choiceOffsets {
 		if firstChoice != uint32(state) {
 			return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
 		}
@@ -154,8 +156,8 @@ type umbBuilder struct {
 	edgesOfRow     edgeSet
 }
 
-// readActionNames reads the names of the actions. An action without a name gets "_" and its number from 1, as in
-// PRISM.
+// readActionNames reads the names of the actions in the file, and numbers the actions for the model. If the file has no names, an action is
+// named "_" and its number from 1, as in PRISM.
 func (builder *umbBuilder) readActionNames() error {
 	system := &builder.index.System
 	for number := range int(max(system.ChoiceActions, system.BranchActions)) {
@@ -171,8 +173,7 @@ func (builder *umbBuilder) readActionNames() error {
 	return nil
 }
 
-// readActionName returns the name of the action with the given number, from 0. It is an error if the name is not in
-// the file.
+// readActionName returns the name of the action that has the given number in the file, counted from 0.
 func (builder *umbBuilder) readActionName(number int) (string, error) {
 	if builder.actionOffsets == nil {
 		return "_" + strconv.Itoa(number+1), nil
@@ -185,7 +186,7 @@ func (builder *umbBuilder) readActionName(number int) (string, error) {
 	return string(names[start:end]), nil
 }
 
-// actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain.
+// actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain. index is its index in the file.
 func (builder *umbBuilder) actionOf(index int) sparse.Action {
 	switch {
 	case builder.actionOfNumber == nil:
@@ -198,10 +199,10 @@ func (builder *umbBuilder) actionOf(index int) sparse.Action {
 
 // branchesOf returns the range of branches of a choice.
 func (builder *umbBuilder) branchesOf(choice int) (first, end int) {
-	if builder.choiceRows == nil {
+	if builder.branchOffsets == nil {
 		return choice, choice + 1
 	}
-	return int(builder.choiceRows[choice]), int(builder.choiceRows[choice+1])
+	return int(builder.branchOffsets[choice]), int(builder.branchOffsets[choice+1])
 }
 
 // hasNoBranches reports whether a state is a deadlock. It has no choice, or one choice without branches.
@@ -216,17 +217,16 @@ func (builder *umbBuilder) hasNoBranches(state int) bool {
 
 // choicesOf returns the range of choices of a state.
 func (builder *umbBuilder) choicesOf(state int) (first, end int) {
-	if builder.stateChoices == nil {
+	if builder.choiceOffsets == nil {
 		return state, state + 1
 	}
-	return int(builder.stateChoices[state]), int(builder.stateChoices[state+1])
+	return int(builder.choiceOffsets[state]), int(builder.choiceOffsets[state+1])
 }
 
-// addRows adds the transitions of all states to the model. Then it drops the columns of the file, to free their
-// memory.
+// addRows adds the transitions of all states to the model. In the end it frees the memory of the columns that are no longer needed.
 func (builder *umbBuilder) addRows() error {
 	builder.reserveRows()
-	defer func() { builder.umbFile.targets, builder.choiceRows, builder.umbFile.actionNumbers = nil, nil, nil }()
+	defer func() { builder.umbFile.targets, builder.branchOffsets, builder.umbFile.actionNumbers = nil, nil, nil }()
 	for state := range builder.umbFile.numStates {
 		if state&0xfff == 0 && builder.ctx.Err() != nil {
 			return builder.ctx.Err()
@@ -244,7 +244,7 @@ func (builder *umbBuilder) addRows() error {
 	return nil
 }
 
-// reserveRows allocates memory for all transitions, including the self-loops of deadlocks.
+// reserveRows allocates memory in the model for all transitions, including the self-loops of deadlocks, which are not in the file.
 func (builder *umbBuilder) reserveRows() {
 	numDeadlocks := 0
 	for state := range builder.umbFile.numStates {
@@ -255,7 +255,7 @@ func (builder *umbBuilder) reserveRows() {
 	builder.builder.Grow(builder.umbFile.numStates, builder.umbFile.numChoices+numDeadlocks, builder.numBranches+numDeadlocks)
 }
 
-// addState adds a state with its choices.
+// addState adds a state with its choices to the model.
 func (builder *umbBuilder) addState(state int) error {
 	first, end := builder.choicesOf(state)
 	builder.startState(state)
@@ -267,8 +267,8 @@ func (builder *umbBuilder) addState(state int) error {
 	return nil
 }
 
-// declaredSets returns the labels, the initial states and the deadlocks. It is an error if they contradict the
-// model.
+// declaredSets returns the labels of the file, the initial states and the deadlocks. It is an error if a label occurs twice, or contradicts
+// the transitions or the initial states.
 func (builder *umbBuilder) declaredSets() (declaredSets, error) {
 	declared := declaredSets{init: builder.initial}
 	seen := make(map[string]bool)
@@ -281,36 +281,36 @@ func (builder *umbBuilder) declaredSets() (declaredSets, error) {
 			return declared, fmt.Errorf("found the label %s twice", quote([]byte(name)))
 		}
 		seen[name] = true
-		set := builder.labels[annotation.Name]
-		if set == nil {
-			set = sparse.NewSet(builder.umbFile.numStates)
+		states := builder.labels[annotation.Name]
+		if states == nil {
+			states = sparse.NewSet(builder.umbFile.numStates)
 		}
-		if err := builder.addDeclared(&declared, name, set); err != nil {
+		if err := builder.addLabel(&declared, name, states); err != nil {
 			return declared, err
 		}
 	}
 	return declared, nil
 }
 
-// addDeclared adds a label. The label deadlock must fit the transitions, and the label init must fit the initial
-// states.
-func (builder *umbBuilder) addDeclared(declared *declaredSets, name string, set *sparse.Set) error {
+// addLabel adds a label with its states to the declared sets. States with the label deadlock must have no transitions to other states, and
+// the label init must have exactly the initial states.
+func (builder *umbBuilder) addLabel(declared *declaredSets, name string, states *sparse.Set) error {
 	switch {
 	case name == "deadlock":
-		declared.deadlock = set
-		for state := range set.All() {
+		declared.deadlock = states
+		for state := range states.All() {
 			if !builder.selfLoopStates.Has(state) && !builder.assembly.deadlocks.Has(state) {
 				return fmt.Errorf(`state %d has the label "deadlock" and transitions to other states`, state)
 			}
 		}
 	case name == "init":
-		if !set.Equal(builder.initial) {
+		if !states.Equal(builder.initial) {
 			return errors.New(`the label "init" does not hold in exactly the initial states`)
 		}
 	case !syntax.IsIdent(name):
 		return fmt.Errorf("found the label %s, wanted a word", quote([]byte(name)))
 	default:
-		declared.labels = append(declared.labels, sparse.Label{Name: name, States: set})
+		declared.labels = append(declared.labels, sparse.Label{Name: name, States: states})
 	}
 	return nil
 }

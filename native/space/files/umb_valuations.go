@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// importSpace makes a space of the model with the valuations of the file. If they cannot be used, each state gets
-// its number as valuation, and there is a warning.
+// importSpace makes a space of the model with the valuations of the file. If they cannot be used, there is a warning, and each state has
+// one variable, with its number.
 func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
 	imported.Warnings = slices.Concat(imported.Warnings, builder.umbFile.warnings, builder.assembly.warnings())
 	if builder.valuations != nil {
@@ -30,7 +30,8 @@ func (file *umbFile) valuationWarning(problem string) string {
 	return fmt.Sprintf("the valuations in %s cannot be used: %s; instead, each state has one variable x, the number of the state", file.src.Name, problem)
 }
 
-// importValuations makes a space with the valuations of the file. If they cannot be used, problem is the reason.
+// importValuations makes a space of the model with the valuations of the file. If they cannot be used, problem is the reason. They must be
+// different for all states.
 func (builder *umbBuilder) importValuations(imported *explicit.Imported) (space *explicit.Space, problem string, err error) {
 	vars, values, problem := builder.readValuations()
 	if problem != "" {
@@ -44,14 +45,14 @@ func (builder *umbBuilder) importValuations(imported *explicit.Imported) (space 
 	return space, "", err
 }
 
-// readValuations returns the variables, and a function that unpacks their values in a state. If they cannot be
-// used, problem is the reason.
+// readValuations returns the variables of the states, and a function that returns their values in a state. If they cannot be used, problem
+// is the reason.
 func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation func(state int) []int32, problem string) {
 	if problem := builder.findRanges(); problem != "" {
 		return nil, nil, problem
 	}
-	for i := range builder.variables {
-		declared, problem := builder.variables[i].declare()
+	for slot := range builder.variables {
+		declared, problem := builder.variables[slot].declaration()
 		if problem != "" {
 			return nil, nil, problem
 		}
@@ -60,22 +61,22 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 	padded, values := builder.newPaddedValuation(), make([]int32, len(builder.variables))
 	return vars, func(state int) []int32 {
 		builder.copyValuation(padded, state)
-		for i := range builder.variables {
-			values[i] = int32(builder.variables[i].unpack(padded))
+		for slot := range builder.variables {
+			values[slot] = int32(builder.variables[slot].unpack(padded))
 		}
 		return values
 	}, ""
 }
 
-// findRanges finds the ranges of the variables without a declared range. If a value is not in a declared range, problem says
-// so.
+// findRanges computes the range of each variable for which the file declares none, from the values in all states. If a value is outside a
+// declared range, problem says so.
 func (builder *umbBuilder) findRanges() (problem string) {
 	padded := builder.newPaddedValuation()
 	for state := range builder.umbFile.numStates {
 		builder.copyValuation(padded, state)
-		for i := range builder.variables {
-			variable := &builder.variables[i]
-			if value := variable.unpack(padded); !variable.include(value, state == 0) {
+		for slot := range builder.variables {
+			variable := &builder.variables[slot]
+			if value := variable.unpack(padded); !variable.extendRange(value, state == 0) {
 				return fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
 			}
 		}
@@ -92,9 +93,9 @@ func (file *umbFile) copyValuation(padded []byte, state int) {
 	copy(padded, file.valuations[state*size:(state+1)*size])
 }
 
-// include reports whether a value has 32 bits and is in the declared range. If there is no declared range, it
-// extends the range by the value. isFirst says that the value is the first one.
-func (variable *umbVariable) include(value int64, isFirst bool) bool {
+// extendRange extends the range of a variable by a value, if the file declares no range. isFirst says that the value is the first one. It
+// returns false if the value is outside a declared range, or needs more than 32 bits.
+func (variable *umbVariable) extendRange(value int64, isFirst bool) bool {
 	if int64(int32(value)) != value {
 		return false
 	}
@@ -108,8 +109,8 @@ func (variable *umbVariable) include(value int64, isFirst bool) bool {
 	return true
 }
 
-// declare returns the variable for a program. If its range cannot be used, problem is the reason.
-func (variable *umbVariable) declare() (declared sema.Variable, problem string) {
+// declaration returns the declaration of the variable for a program. If its range does not fit 32 bits, problem says so.
+func (variable *umbVariable) declaration() (declared sema.Variable, problem string) {
 	declared = sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
 	if variable.kind == sema.Bool {
 		declared.Low, declared.High = 0, 1
@@ -121,21 +122,22 @@ func (variable *umbVariable) declare() (declared sema.Variable, problem string) 
 	return declared, ""
 }
 
-// unpack returns the value of a variable in a packed valuation. 9 more bytes must follow the valuation.
+// unpack returns the value of the variable from a packed valuation. It takes the bits of the variable, extends their sign if it is signed,
+// and adds the offset of values. 9 more bytes must follow the valuation.
 func (variable *umbVariable) unpack(packed []byte) int64 {
 	firstByte, shift := variable.bitOffset/8, variable.bitOffset%8
-	bits := binary.LittleEndian.Uint64(packed[firstByte:]) >> shift
+	packedBits := binary.LittleEndian.Uint64(packed[firstByte:]) >> shift
 	if shift > 0 {
-		bits |= uint64(packed[firstByte+8]) << (64 - shift)
+		packedBits |= uint64(packed[firstByte+8]) << (64 - shift)
 	}
 	if variable.numBits < 64 {
-		bits &= 1<<variable.numBits - 1
+		packedBits &= 1<<variable.numBits - 1
 	}
 	switch {
-	case variable.kind == sema.Bool && bits != 0:
+	case variable.kind == sema.Bool && packedBits != 0:
 		return 1
-	case variable.signed && variable.numBits < 64 && bits>>(variable.numBits-1) != 0:
-		bits |= ^uint64(0) << variable.numBits
+	case variable.signed && variable.numBits < 64 && packedBits>>(variable.numBits-1) != 0:
+		packedBits |= ^uint64(0) << variable.numBits
 	}
-	return int64(bits) + variable.valueOffset
+	return int64(packedBits) + variable.valueOffset
 }

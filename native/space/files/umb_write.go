@@ -15,9 +15,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// UMB writes the binary format that PRISM, Storm and Modest read. It is compressed with gzip unless Options.Raw is
-// set. The states are in PRISM's order. Numbers are float64, or fractions in an exact model. The same space always
-// gives the same bytes.
+// UMB writes the model in UMB, the binary format that PRISM, Storm and Modest read. It is compressed with gzip unless Options.Raw is set.
+// The states are in the order of PRISM. Numbers are float64, or fractions in an exact model. The same space always gives the same bytes.
 func (writer *Writer) UMB(ctx context.Context, out io.Writer) error {
 	plain, err := writer.automatonWriter()
 	if err != nil {
@@ -40,8 +39,8 @@ func (writer *Writer) UMB(ctx context.Context, out io.Writer) error {
 	return zip.Close()
 }
 
-// UMBMembers writes the members of the UMB format to an archive. A game is written as an MDP, because certificates
-// have the players as sets of states. A Markov automaton is written as its embedded MDP.
+// UMBMembers writes the members of a UMB file to an archive that may have other members, such as a certificate. A game is written as an
+// MDP, because certificates have the players as sets of states. Of a Markov automaton it writes only the MDP of the jumps.
 func (writer *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 	plain := writer.plainWriter()
 	if plain.program.Type == syntax.SMG {
@@ -59,19 +58,19 @@ func (writer *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 // umbWriter writes a UMB file.
 type umbWriter struct {
 	*Writer
-	ctx           context.Context
-	labels        []sparse.Label
-	rewards       []*drnReward
-	actions       []string       // strings, by number
-	actionNumber  map[string]int // the inverse
-	exact         bool           // numbers are fractions
-	numberSize    int64          // of a number, in bytes
-	index         umb.Index
-	fields        []umbField // the layout of a valuation
-	valuationSize int        // size of a valuation
+	ctx            context.Context
+	labels         []sparse.Label
+	rewards        []*drnReward
+	actions        []string       // strings, by number
+	numberOfAction map[string]int // the inverse
+	exact          bool           // numbers are fractions
+	numberSize     int64          // of a number, in bytes
+	index          umb.Index
+	fields         []umbField // the layout of a valuation
+	valuationSize  int        // size of a valuation
 
-	rateState  int    // the state of cachedRate; -1 for none
-	cachedRate number // the exit rate of rateState
+	cachedState int    // the state of cachedRate; -1 for none
+	cachedRate  number // the exit rate of cachedState
 }
 
 // umbField is the position of a variable in a valuation, in bits.
@@ -80,7 +79,7 @@ type umbField struct {
 	bitOffset, numBits int
 }
 
-// newUMBWriter returns a writer of a UMB file, with the index of the file and the values of labels and rewards. A
+// newUMBWriter returns a writer of a UMB file. It prepares everything that the index of the file needs, such as the labels and rewards. A
 // POMDP is an error.
 func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if writer.program.Type == syntax.POMDP {
@@ -94,7 +93,7 @@ func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	created := &umbWriter{Writer: writer, ctx: ctx, labels: labels, rewards: rewards, numberSize: float64Size, rateState: -1}
+	created := &umbWriter{Writer: writer, ctx: ctx, labels: labels, rewards: rewards, numberSize: float64Size, cachedState: -1}
 	created.exact = writer.model.Exact() && (writer.opts.Fractions || !writer.model.Intervals())
 	if created.exact {
 		created.setRationalSize()
@@ -107,7 +106,7 @@ func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 // float64Size is the size of a float64 in a UMB file, in bytes.
 const float64Size = 8
 
-// setRationalSize sets numberSize to a number of bytes that is enough for every fraction of the file.
+// setRationalSize sets numberSize, the number of bytes of a fraction, so that every fraction of the file fits.
 func (writer *umbWriter) setRationalSize() {
 	writer.numberSize = 16
 	writer.includeSizes(writer.model.Rats)
@@ -124,7 +123,7 @@ func (writer *umbWriter) setRationalSize() {
 	}
 }
 
-// includeEmbeddedChain increases numberSize to the size of the greatest exit rate or probability of a CTMC.
+// includeEmbeddedChain increases numberSize, if necessary, so that the exit rates and probabilities of a CTMC fit.
 func (writer *umbWriter) includeEmbeddedChain() {
 	for state := range writer.model.NumStates() {
 		exitRate := writer.exitRate(state).rat
@@ -149,10 +148,10 @@ func (writer *umbWriter) includeSize(fraction *big.Rat) {
 	writer.numberSize = max(writer.numberSize, int64(umb.RatSize(fraction)))
 }
 
-// numberActions numbers the actions of the model. If some choices or transitions have no action, number 0 is the
-// empty string.
+// numberActions gives numbers to the actions that the model uses. If some choices or transitions have no action, number 0 is the empty
+// string and stands for no action.
 func (writer *umbWriter) numberActions() {
-	writer.actionNumber = make(map[string]int)
+	writer.numberOfAction = make(map[string]int)
 	if writer.opts.NoActions || writer.model.Actions == nil {
 		return
 	}
@@ -163,9 +162,9 @@ func (writer *umbWriter) numberActions() {
 	for _, action := range writer.model.Actions {
 		used[action] = true
 	}
-	for i, name := range writer.program.Actions {
-		if used[sparse.Action(i+1)] {
-			writer.actionNumber[name] = len(writer.actions)
+	for index, name := range writer.program.Actions {
+		if used[sparse.Action(index+1)] {
+			writer.numberOfAction[name] = len(writer.actions)
 			writer.actions = append(writer.actions, name)
 		}
 	}
@@ -180,7 +179,8 @@ func (writer *umbWriter) writeArchive(out io.Writer) error {
 	return archive.Close()
 }
 
-// writeMembers writes the members of the archive. The first one is the index.
+// writeMembers writes the members of the archive: first the index, and then the transitions, the initial states, the actions, the labels
+// and rewards, and the valuations.
 func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 	text, err := json.MarshalIndent(writer.index, "", "  ")
 	if err != nil {
@@ -216,7 +216,8 @@ func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 	return nil
 }
 
-// forEachChoice calls visit for every choice, with its state, in the order of the file.
+// forEachChoice calls visit for every choice of every state, in the order of the file. It stops early if the context ends, which the
+// archive reports.
 func (writer *umbWriter) forEachChoice(visit func(choice, state int)) {
 	for position, state := range writer.stateOrder {
 		if position&0xfff == 0 && writer.ctx.Err() != nil {
@@ -239,29 +240,29 @@ func (writer *umbWriter) forEachBranch(visit func(state, transition int)) {
 	})
 }
 
-// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In a CTMC it is the sum of the rates.
-// A float64 sum is changed slightly, if necessary, to make a reader compute exactly the same rates.
+// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In a CTMC it is the sum of the rates. A float64 sum may be
+// changed slightly, so that a reader computes exactly the same rates from it.
 func (writer *umbWriter) exitRate(state int) number {
 	if writer.exitRates != nil {
 		return writer.automatonRate(state)
 	}
-	if writer.rateState == state {
+	if writer.cachedState == state {
 		return writer.cachedRate
 	}
 	transitions := writer.sortedTransitions(nil, state) // rowBuffer may be in use
-	writer.rateState, writer.cachedRate = state, writer.sumOfWeights(transitions)
+	writer.cachedState, writer.cachedRate = state, writer.sumOfWeights(transitions)
 	if !writer.model.Exact() {
 		writer.cachedRate.float = writer.reproducingRate(transitions, writer.cachedRate.float)
 	}
 	return writer.cachedRate
 }
 
-// reproducingRate returns an exit rate near sum, from which a reader computes exactly the rates of all transitions. It
-// returns sum if it finds no such exit rate.
+// reproducingRate returns an exit rate close to sum, from which a reader computes the rates of all transitions without error. It tries sum
+// and the neighbouring float64 numbers. If none of them works, it returns sum.
 func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
-	const attempts = 8
+	const maxAttempts = 8
 	above, below := sum, sum
-	for range attempts {
+	for range maxAttempts {
 		for _, candidate := range []float64{above, below} {
 			if writer.reproducesRates(transitions, candidate) {
 				return candidate
@@ -282,8 +283,8 @@ func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bo
 	return true
 }
 
-// branchProbability returns a probability whose float64 product with exitRate is exactly rate. If it finds none,
-// isExact is false, and the probability is the rounded quotient.
+// branchProbability returns the probability that is written for a transition with the given rate. A reader multiplies it by exitRate.
+// isExact says that the rounded product is exactly the rate.
 func branchProbability(rate, exitRate float64) (probability float64, isExact bool) {
 	quotient := rate / exitRate
 	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {
@@ -294,8 +295,7 @@ func branchProbability(rate, exitRate float64) (probability float64, isExact boo
 	return quotient, false
 }
 
-// probability returns the probability of a transition of a state. In a CTMC it is the rate divided by the exit
-// rate.
+// probability returns the probability of a transition of a state. In a CTMC it is the rate divided by the exit rate.
 func (writer *umbWriter) probability(state, transition int) number {
 	weight := writer.weight(transition)
 	switch {
@@ -308,7 +308,7 @@ func (writer *umbWriter) probability(state, transition int) number {
 	return weight
 }
 
-// writeNumber writes a number in the type of the file's numbers, a fraction or a float64.
+// writeNumber writes a number in the type that all numbers of the file have: a fraction of fixed size, or a float64.
 func (writer *umbWriter) writeNumber(out *bufio.Writer, value number) {
 	if !writer.exact {
 		if value.rat != nil {

@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fillIndex fills the index of the file. It has the type and size of the model, the labels, the reward structures
-// and the layout of valuations.
+// fillIndex fills the index of the file: the type and the size of the model, its labels and reward structures, and the layout of
+// valuations.
 func (writer *umbWriter) fillIndex() {
 	index := &writer.index
 	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
@@ -36,7 +36,7 @@ func (writer *umbWriter) numberType() *umb.Type {
 	return &umb.Type{Type: "double", Size: 64}
 }
 
-// systemIndex returns the entries of the index with the type and the size of the model.
+// systemIndex returns the part of the index with the type of the model, its size, and the types of its numbers.
 func (writer *umbWriter) systemIndex() umb.System {
 	model := writer.model
 	system := umb.System{
@@ -69,8 +69,8 @@ func (writer *umbWriter) systemIndex() umb.System {
 	return system
 }
 
-// labelIndex returns the entries of the index with the labels. It omits init, because a separate member has it,
-// and a label deadlock without states.
+// labelIndex returns the part of the index with the labels. It omits init, because the initial states are a separate member of the archive.
+// It also omits deadlock if there are no deadlocks.
 func (writer *umbWriter) labelIndex() umb.Group {
 	var labels umb.Group
 	for _, label := range writer.labels {
@@ -86,31 +86,32 @@ func (writer *umbWriter) labelIndex() umb.Group {
 
 // newIdentifier returns an identifier for a name. No member of the group has this identifier.
 func newIdentifier(name string, group umb.Group) string {
-	return umb.Identifier(name, func(id string) bool {
-		return slices.ContainsFunc(group, func(member umb.Named[umb.Annotation]) bool { return member.Name == id })
+	return umb.Identifier(name, func(identifier string) bool {
+		return slices.ContainsFunc(group, func(member umb.Named[umb.Annotation]) bool { return member.Name == identifier })
 	})
 }
 
-// rewardIndex returns the entries of the index with the reward structures.
+// rewardIndex returns the part of the index with the reward structures. Each has a name, and says which of states, choices and branches
+// have rewards.
 func (writer *umbWriter) rewardIndex() umb.Group {
 	var rewards umb.Group
-	for i, reward := range writer.rewards {
+	for index, reward := range writer.rewards {
 		annotation := umb.Annotation{Type: *writer.numberType(), AppliesTo: writer.rewardKinds(reward)}
-		id := strconv.Itoa(i + 1)
+		identifier := strconv.Itoa(index + 1)
 		if reward.Name != "" {
 			annotation.Alias = &reward.Name
-			id = newIdentifier(reward.Name, rewards)
-			if _, err := strconv.Atoi(id); err == nil { // a number means that there is no name
-				id = "_" + id
+			identifier = newIdentifier(reward.Name, rewards)
+			if _, err := strconv.Atoi(identifier); err == nil { // a number means that there is no name
+				identifier = "_" + identifier
 			}
 		}
-		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: annotation})
+		rewards = append(rewards, umb.Named[umb.Annotation]{Name: identifier, Value: annotation})
 	}
 	return rewards
 }
 
-// rewardKinds returns those of "states", "choices" and "branches" with a nonzero reward in a structure. It returns
-// "states" if all rewards are zero.
+// rewardKinds says to what a reward structure gives rewards that are not all zero: "states", "choices" or "branches". It returns "states"
+// if all rewards are zero.
 func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	var kinds []string
 	if !writer.allZero(reward.State, reward.StateRat) {
@@ -130,15 +131,16 @@ func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 
 // allZero reports whether all rewards of a column are zero.
 func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
-	for i := range max(len(values), len(rats)) {
-		if value := rewardAt(values, rats, i); !value.isZero() {
+	for index := range max(len(values), len(rats)) {
+		if value := rewardAt(values, rats, index); !value.isZero() {
 			return false
 		}
 	}
 	return true
 }
 
-// layOutValuations chooses the number of bits of each variable in a packed valuation. A valuation ends at a byte.
+// layOutValuations chooses the position of each variable in a packed valuation. Variables follow each other bit by bit, and the valuation
+// ends with padding to whole bytes.
 func (writer *umbWriter) layOutValuations() {
 	var class umb.Class
 	bitOffset := 0
@@ -155,8 +157,8 @@ func (writer *umbWriter) layOutValuations() {
 	writer.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
 }
 
-// packedVariable describes a variable in a packed valuation. It has the type, as few bits as the range needs, and
-// the declared range.
+// packedVariable describes a variable for the index of the file. It has the name, the type with as few bits as the range needs, and the
+// declared range.
 func packedVariable(declared *sema.Variable) umb.Variable {
 	if declared.Type == sema.Bool {
 		return umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "bool", Size: 1}}

@@ -16,7 +16,7 @@ type umbMembers struct {
 	writer *umbWriter
 }
 
-// writeChoiceRows writes the offset of the first branch of each choice, and finally the number of branches.
+// writeChoiceRows writes a member with the index of the first branch of each choice, and at the end the number of all branches.
 func (members *umbMembers) writeChoiceRows() {
 	writer := members.writer
 	members.File(umb.ChoiceRows, int64(8*(writer.model.NumChoices()+1)), func(out *bufio.Writer) {
@@ -30,8 +30,7 @@ func (members *umbMembers) writeChoiceRows() {
 	})
 }
 
-// writeProbabilities writes the probability of each branch. In an interval model it writes the lower and the upper
-// bound.
+// writeProbabilities writes a member with the probability of each branch. In an interval model it has the lower and the upper bound.
 func (members *umbMembers) writeProbabilities() {
 	writer := members.writer
 	hasIntervals := writer.model.Intervals()
@@ -49,7 +48,8 @@ func (members *umbMembers) writeProbabilities() {
 	})
 }
 
-// writeStateColumns writes the players of a game's states, and the exit rates of a CTMC or a Markov automaton.
+// writeStateColumns writes the members with a number for each state: the players in a game, and the exit rates in a CTMC or a Markov
+// automaton.
 func (members *umbMembers) writeStateColumns() {
 	writer := members.writer
 	numStates := int64(writer.model.NumStates())
@@ -71,17 +71,17 @@ func (members *umbMembers) writeStateColumns() {
 
 // writeOffsets writes a member with the offset of each state's entries in another member. length returns a state's
 // number of entries.
-func (members *umbMembers) writeOffsets(name string, length func(i int) int) {
-	members.Offsets(name, len(members.writer.stateOrder), func(k int) int { return length(int(members.writer.stateOrder[k])) })
+func (members *umbMembers) writeOffsets(name string, length func(state int) int) {
+	members.Offsets(name, len(members.writer.stateOrder), func(position int) int { return length(int(members.writer.stateOrder[position])) })
 }
 
 // writeBits writes a member with a set of states as a bit vector.
-func (members *umbMembers) writeBits(name string, has func(i int) bool) {
-	members.Bits(name, len(members.writer.stateOrder), func(k int) bool { return has(int(members.writer.stateOrder[k])) })
+func (members *umbMembers) writeBits(name string, has func(state int) bool) {
+	members.Bits(name, len(members.writer.stateOrder), func(position int) bool { return has(int(members.writer.stateOrder[position])) })
 }
 
-// writeActions writes the names of the actions, and the number of the action of each choice. In a Markov chain it
-// writes the number for each branch.
+// writeActions writes members with the names of the actions, and with the number of the action of each choice. In a Markov chain each
+// branch has the number.
 func (members *umbMembers) writeActions() {
 	writer := members.writer
 	if len(writer.actions) == 0 {
@@ -104,18 +104,19 @@ func (members *umbMembers) writeActions() {
 func (writer *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
 	number := 0
 	if name := writer.Writer.actionName(index); name != "" {
-		number = writer.actionNumber[name]
+		number = writer.numberOfAction[name]
 	}
 	_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(number)))
 }
 
-// writeStrings writes a list of strings and their offsets. The last offset is the total length.
-func (members *umbMembers) writeStrings(dir string, list []string) {
-	text := strings.Join(list, "")
-	members.File(dir+"string-mapping.bin", int64(8*(len(list)+1)), func(out *bufio.Writer) {
+// writeStrings writes two members with a list of texts: one with all texts together, and one with the offset at which each of them starts.
+// The last offset is the total length.
+func (members *umbMembers) writeStrings(dir string, texts []string) {
+	text := strings.Join(texts, "")
+	members.File(dir+"string-mapping.bin", int64(8*(len(texts)+1)), func(out *bufio.Writer) {
 		offset := uint64(0)
 		umb.PutUint64(out, offset)
-		for _, element := range list {
+		for _, element := range texts {
 			offset += uint64(len(element))
 			umb.PutUint64(out, offset)
 		}
@@ -144,7 +145,7 @@ func (members *umbMembers) writeAnnotations() {
 	}
 }
 
-// writeRewards writes the rewards of all states, choices or branches, as kind says.
+// writeRewards writes a member with the rewards of a structure. kind says whether it has those of all states, choices or branches.
 func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	writer := members.writer
 	switch kind {
@@ -167,8 +168,7 @@ func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	}
 }
 
-// writeValuations writes the packed values of the variables in every state. The first variable has the lowest
-// bits.
+// writeValuations writes a member with the packed values of the variables in each state. The first variable has the lowest bits.
 func (members *umbMembers) writeValuations() {
 	writer := members.writer
 	members.File(umb.Valuations, int64(writer.valuationSize)*int64(len(writer.stateOrder)), func(out *bufio.Writer) {

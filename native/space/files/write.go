@@ -88,8 +88,8 @@ type Writer struct {
 	exitRates *explicit.ExitRates
 }
 
-// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs. Other types
-// are a *compile.UnsupportedError.
+// NewWriter returns a writer for a state space. It can write DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs. Other
+// types are a *compile.UnsupportedError.
 func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 	program := cmp.Or(opts.Program, space.Program())
 	switch program.Type {
@@ -120,10 +120,10 @@ type printer struct {
 	*Writer
 	observations *explicit.Observations // of a POMDP, for the .tra and .obs files
 	// players says that states are written with their player, as in the .tra file of a game.
-	players bool
-	ctx     context.Context
-	out     *bufio.Writer
-	line    []byte
+	showsPlayers bool
+	ctx          context.Context
+	out          *bufio.Writer
+	line         []byte
 }
 
 // printTo calls body with a printer that writes to out, and flushes the output.
@@ -135,7 +135,7 @@ func (writer *Writer) printTo(ctx context.Context, out io.Writer, body func(*pri
 	return p.out.Flush()
 }
 
-// forEachState calls visit for every state, in the order of the file, with its number in the file.
+// forEachState calls visit for every state, in the order of the file, with the number of the state in the file and its number in the model.
 func (printer *printer) forEachState(visit func(number, state int) error) error {
 	for number, state := range printer.stateOrder {
 		if number&0xfff == 0 && printer.ctx.Err() != nil {
@@ -157,18 +157,22 @@ func (printer *printer) writeComment(text string) {
 }
 
 func (printer *printer) write(text string) { printer.line = append(printer.line, text...) }
-func (printer *printer) writeInt(i int)    { printer.line = strconv.AppendInt(printer.line, int64(i), 10) }
+func (printer *printer) writeInt(value int) {
+	printer.line = strconv.AppendInt(printer.line, int64(value), 10)
+}
 
-func (printer *printer) writeNumber(n number) { printer.line = printer.appendNumber(printer.line, n) }
+func (printer *printer) writeNumber(value number) {
+	printer.line = printer.appendNumber(printer.line, value)
+}
 
-func (printer *printer) writeTarget(target int) {
-	printer.writeInt(int(printer.stateNumbers[printer.model.Target[target]]))
+func (printer *printer) writeTarget(transition int) {
+	printer.writeInt(int(printer.stateNumbers[printer.model.Target[transition]]))
 }
 
 // writeSpaceInt writes a space and a number.
-func (printer *printer) writeSpaceInt(i int) {
+func (printer *printer) writeSpaceInt(value int) {
 	printer.write(" ")
-	printer.writeInt(i)
+	printer.writeInt(value)
 }
 
 // endLine writes the current line to the output. If that fails, Flush returns the error later.
@@ -178,19 +182,20 @@ func (printer *printer) endLine() {
 	printer.line = printer.line[:0]
 }
 
-// appendNumber appends a number, as a fraction or with the precision of the options.
-func (writer *Writer) appendNumber(dst []byte, value number) []byte {
+// appendNumber appends a number to a text. A fraction is written as a fraction unless the model was rounded, and a float64 with the
+// precision of the options.
+func (writer *Writer) appendNumber(text []byte, value number) []byte {
 	if value.rat != nil && !writer.space.Rounded() {
-		return append(dst, value.rat.RatString()...)
+		return append(text, value.rat.RatString()...)
 	}
 	float := value.float
 	if value.rat != nil {
 		float, _ = value.rat.Float64()
 	}
 	if writer.opts.Symbolic {
-		return strconv.AppendFloat(dst, float, 'g', writer.opts.Precision, 64)
+		return strconv.AppendFloat(text, float, 'g', writer.opts.Precision, 64)
 	}
-	return appendFloat(dst, writer.opts.Precision, float)
+	return appendFloat(text, writer.opts.Precision, float)
 }
 
 // weight returns the probability or rate of a transition, as a fraction in an exact model.
