@@ -111,8 +111,8 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 }
 
 // exactCycle has the expected rewards and times of a recurrent class until its last state, the reference state, is reached. From
-// state i they are reward[i]/rewardDen and time[i]/timeDen. The gain is the expected reward of one cycle from the reference state
-// to itself, divided by its expected time.
+// state i they are reward[i]/rewardDenominator and time[i]/timeDenominator. The gain is the expected reward of one cycle from the
+// reference state to itself, divided by its expected time.
 type exactCycle struct {
 	gain                               *big.Rat
 	reward, time                       []*big.Int // of all states but the reference state
@@ -146,7 +146,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		return nil, err
 	}
 	cycle.rewardDenominator.Mul(cycle.rewardDenominator, constantDenominator)
-	// With weightDen as constants, every step or unit of time has reward 1.
+	// With weightDenominator as constants, every step or unit of time has reward 1.
 	if cycle.time, cycle.timeDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDenominator }); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ type mecGain struct {
 	schedulerChoices         *sparse.Set  // the choices of the scheduler that solveCycle evaluates
 	gain                     *Values      // of each MEC
 	knownMECs                *sparse.Set  // MECs whose gain is known
-	route                    []uint32     // of each state: scratch of reachClass
+	route                    []uint32     // of each state: scratch of routeToClass
 	stayChoice               []uint32     // of each state: the choice that attains the gain of its MEC
 
 	bias     []float64 // approximate bias

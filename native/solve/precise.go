@@ -256,7 +256,7 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 	return transient.squareMatrix(mean, squarings)
 }
 
-// maxPreciseWork limits the operations of takeSteps, to about ten seconds.
+// maxPreciseWork limits the operations of advanceBySteps, to about ten seconds.
 const maxPreciseWork = 1 << 30
 
 // uniformise computes the uniformised chain: its rate, and the transition probabilities of each state. All states except the maybe states

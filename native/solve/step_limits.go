@@ -166,7 +166,7 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grown returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
+// grownBounds returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
 func (skipper *stepSkipper) grownBounds(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)

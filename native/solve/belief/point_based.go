@@ -304,7 +304,7 @@ func (search *pointBased) dominates(vector, other *alphaVector) bool {
 	return true
 }
 
-// margin returns the least noticeable change of a value. It is negative for a minimum.
+// noticeableChange returns the least noticeable change of a value. It is negative for a minimum.
 func (search *pointBased) noticeableChange(value float64) float64 {
 	const relative = 1e-9
 	if search.Direction == solve.Max {

@@ -84,7 +84,7 @@ func (problem *pomdp) bestIndex(values []float64) int {
 	return best
 }
 
-// add evaluates a strategy and adds it to the pool.
+// addStrategy evaluates a strategy and adds it to the pool.
 func (p *pool) addStrategy(ctx context.Context, strategy memoryless, opts solve.Options) error {
 	values, err := p.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 	return p.pessimistic(values), nil
 }
 
-// solve returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
+// solveModel returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
 func (problem *pomdp) solveModel(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
 	if problem.Reward != nil {
 		return solve.ReachReward(ctx, graph, reward, problem.Target, problem.Direction, opts)
@@ -208,7 +208,7 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 	return true, nil
 }
 
-// stateOfObservation returns the first state with each observation.
+// firstStateByObservation returns the first state with each observation.
 func (problem *pomdp) firstStateByObservation() []uint32 {
 	first := make([]uint32, problem.numObservations())
 	for s := len(problem.Observation) - 1; s >= 0; s-- {

@@ -106,7 +106,7 @@ func (f *Func) Mul(other *Func) *Func {
 	return &Func{f.ring, numerator.mul(otherNumerator), denominator.mul(otherDenominator)}
 }
 
-// cancelCommon divides two polynomials by their common divisor.
+// cancelCommonFactors divides two polynomials by their common divisor.
 func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 	divisor := gcd(p, q)
 	p, _ = p.quo(divisor)

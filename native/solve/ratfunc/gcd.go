@@ -90,12 +90,12 @@ func interpolateDivisor(p, q polynomial, parameter int, point *big.Int) (polynom
 	return divisor, divides(divisor, p) && divides(divisor, q)
 }
 
-// multiplyCoefs multiplies all coefficients by an integer.
+// multiplyCoefficients multiplies all coefficients by an integer.
 func (p polynomial) multiplyCoefficients(factor *big.Int) polynomial {
 	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Mul(coefficient, factor) })
 }
 
-// divideCoefs divides all coefficients by a common divisor.
+// divideCoefficients divides all coefficients by a common divisor.
 func (p polynomial) divideCoefficients(divisor *big.Int) polynomial {
 	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Quo(coefficient, divisor) })
 }

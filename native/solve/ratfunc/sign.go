@@ -55,7 +55,7 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 	return NewSturm(squareFree).Count(low, high) == 0
 }
 
-// maxSubdivisionCoefs limits the Bernstein coefficients of all undecided parts of a box.
+// maxSubdivisionCoefficients limits the Bernstein coefficients of all undecided parts of a box.
 const maxSubdivisionCoefficients = 500_000
 
 // NotNegative reports whether it can prove that a function is at least 0 on the box from low to high. The function must be defined there.

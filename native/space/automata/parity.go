@@ -104,7 +104,7 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	return parity.stateNumberOf(next)
 }
 
-// follows reports whether one of the runs accepts the same words from now on as another run.
+// containsSameFuture reports whether one of the runs accepts the same words from now on as another run.
 func (parity *Parity) containsSameFuture(runs []int, other int) bool {
 	return slices.ContainsFunc(runs, func(run int) bool { return parity.future(run) == parity.future(other) })
 }

@@ -70,7 +70,7 @@ func (chunk *Chunk) appendHeader(data []byte) []byte {
 	return data
 }
 
-// fields returns the integers of the header.
+// integerFields returns the integers of the header.
 func (chunk *Chunk) integerFields() []*int64 {
 	return []*int64{
 		&chunk.First, &chunk.States, &chunk.Choices, &chunk.Transitions, &chunk.Deadlocks, &chunk.Overlaps, &chunk.Operands, &chunk.Weights,
@@ -78,7 +78,7 @@ func (chunk *Chunk) integerFields() []*int64 {
 	}
 }
 
-// numbers returns the other numbers of the header.
+// floatFields returns the other numbers of the header.
 func (chunk *Chunk) floatFields() []*float64 {
 	return []*float64{&chunk.RelErr, &chunk.MinWeight, &chunk.MaxWeight, &chunk.Forward, &chunk.Backward}
 }

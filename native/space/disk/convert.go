@@ -343,7 +343,7 @@ func (maker *chunkMaker) encodeTransition(transition int, state int64) {
 	maker.row = binary.AppendVarint(maker.row, target-state)
 }
 
-// finish assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
+// assembleRecord assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
 func (maker *chunkMaker) assembleRecord() {
 	maker.ranges = joinRanges(maker.ranges[:0], maker.targets.sortedRanks, rangeGap)
 	ranges := appendRanges(nil, maker.ranges)

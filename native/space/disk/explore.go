@@ -251,7 +251,7 @@ func (search *explorer) expandLayer() error {
 	return search.recordProgress(false)
 }
 
-// drop says that a set is not needed any more.
+// markObsolete says that a set is not needed any more.
 func (search *explorer) markObsolete(set *Set) {
 	_ = set.Close() // only read
 	search.Directory.Obsolete(set.Name)
@@ -431,7 +431,7 @@ func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 	}
 }
 
-// take returns the next task. ok is false if there are no more, or one has failed.
+// takeNext returns the next task. ok is false if there are no more, or one has failed.
 func (tasks *tasks) takeNext() (task int, ok bool) {
 	tasks.mu.Lock()
 	defer tasks.mu.Unlock()
@@ -509,7 +509,7 @@ func (collector *runCollector) addKeys(keys []uint64) error {
 	return nil
 }
 
-// sort sorts the keys in the buffer.
+// sortBuffer sorts the keys in the buffer.
 func (collector *runCollector) sortBuffer() {
 	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.words)
 }

@@ -445,7 +445,7 @@ func (writer *setWriter) writeIndex() {
 	}
 }
 
-// abandon removes the file.
+// removeFile removes the file.
 func (writer *setWriter) removeFile() error {
 	return errors.Join(writer.file.Close(), writer.dir.remove(writer.name))
 }

@@ -233,7 +233,7 @@ func (worker *worker) countTransitions(n int) int {
 	return count
 }
 
-// compareWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
+// recomputeWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
 // choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
 // fail.
 func (worker *worker) recomputeWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {

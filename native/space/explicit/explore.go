@@ -106,7 +106,7 @@ func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	return search.buildSpace()
 }
 
-// withCounts adds the numbers of found and explored states to an error of the context.
+// addCounts adds the numbers of found and explored states to an error of the context.
 func (search *exploration) addCounts(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	if ended == nil || !errors.Is(err, ended) {

@@ -112,13 +112,13 @@ func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 	return evaluator, nil
 }
 
-// state returns the reward of a state.
+// stateReward returns the reward of a state.
 func (evaluator *rewardEvaluator) stateReward(state []int32) (float64, error) {
 	value, err := evaluator.rewards.State(state)
 	return evaluator.accurateSum(value, err, state, isStateItem)
 }
 
-// choice returns the reward of a choice, or of a transition, with the given action in a state.
+// choiceReward returns the reward of a choice, or of a transition, with the given action in a state.
 func (evaluator *rewardEvaluator) choiceReward(state []int32, action int) (float64, error) {
 	value, err := evaluator.rewards.Choice(state, action)
 	return evaluator.accurateSum(value, err, state, isTransitionItem(action))
@@ -170,7 +170,7 @@ func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32,
 	return evaluator.nearestFloat(exact, state), nil
 }
 
-// round returns the float64 number nearest to a reward.
+// nearestFloat returns the float64 number nearest to a reward.
 func (evaluator *rewardEvaluator) nearestFloat(exact *big.Rat, state []int32) float64 {
 	evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
 	return evaluator.checkRange(sparse.NonzeroFloat(exact), state)

@@ -48,7 +48,7 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 	return rates, nil
 }
 
-// stateFacts implements compile.StateCompiler by tables with the values of formulas and rewards in all states. A move is a choice
+// stateTables implements compile.StateCompiler by tables with the values of formulas and rewards in all states. A move is a choice
 // of an MDP, or a transition of a Markov chain.
 type stateTables struct{ *Space }
 

@@ -26,7 +26,7 @@ func (space *Space) SignedReward(index int) (earned, lost *sparse.Reward, err er
 	return earned, lost, err
 }
 
-// The structures of signedParts.
+// The structures of splitBySign.
 const (
 	positivePart = 0
 	negativePart = 1

@@ -144,7 +144,7 @@ func (file *umbFile) hasExitRates() bool {
 	return file.modelType == syntax.CTMC || file.isMarkovAutomaton
 }
 
-// checkNumber checks that the type of a column of numbers can be read.
+// checkNumberType checks that the type of a column of numbers can be read.
 func (file *umbFile) checkNumberType(numberType *umb.Type) error {
 	err := numberType.CheckNumber()
 	if err == nil && file.opts.Fractions && numberType.Type == "double" {

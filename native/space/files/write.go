@@ -119,7 +119,7 @@ func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 type printer struct {
 	*Writer
 	observations *explicit.Observations // of a POMDP, for the .tra and .obs files
-	// players says that states are written with their player, as in the .tra file of a game.
+	// showsPlayers says that states are written with their player, as in the .tra file of a game.
 	showsPlayers bool
 	ctx          context.Context
 	out          *bufio.Writer

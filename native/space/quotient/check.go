@@ -111,5 +111,5 @@ func entry(values []*big.Rat, i int) *big.Rat {
 	return values[i]
 }
 
-// equalRats reports whether two fractions are equal.
+// areEqual reports whether two fractions are equal.
 func areEqual(left, right *big.Rat) bool { return left.Cmp(right) == 0 }

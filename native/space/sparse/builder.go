@@ -309,7 +309,7 @@ func (builder *Builder) dropFirst(rows Rows, numStates, numChoices, numTransitio
 	return rows
 }
 
-// keepError keeps the first error, which Finish returns.
+// recordError keeps the first error, which Finish returns.
 func (builder *Builder) recordError(err error) {
 	if builder.err == nil {
 		builder.err = err

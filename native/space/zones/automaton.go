@@ -121,7 +121,7 @@ func (automaton *automaton) locationAt(state []int32) (*location, error) {
 	return location, automaton.addTransitions(location)
 }
 
-// in returns the constraints of a location. They are valid until the next call.
+// constraintsIn returns the constraints of a location. They are valid until the next call.
 func (automaton *automaton) constraintsIn(location *location) *constraints {
 	automaton.constraint.state = location.state
 	return &automaton.constraint

@@ -51,7 +51,7 @@ func (queue *locationQueue) add(location *location) {
 	}
 }
 
-// next removes the first location.
+// takeFirst removes the first location.
 func (queue *locationQueue) takeFirst() *location {
 	first := queue.locations[0]
 	queue.locations = queue.locations[1:]

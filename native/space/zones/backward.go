@@ -92,7 +92,7 @@ func (set branches) with(i int) branches {
 	return result
 }
 
-// within reports whether the set is a subset of other.
+// isSubsetOf reports whether the set is a subset of other.
 func (set branches) isSubsetOf(other branches) bool {
 	for i, word := range set {
 		if word&^other[i] != 0 {
@@ -195,7 +195,7 @@ func (search *backward) nextUnexplored() *entry {
 	return nil
 }
 
-// isWithinSure reports whether an entry is included in another entry that surely reaches the target.
+// isIncludedInSure reports whether an entry is included in another entry that surely reaches the target.
 func (search *backward) isIncludedInSure(e *entry) bool {
 	return slices.ContainsFunc(search.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }

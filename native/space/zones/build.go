@@ -277,7 +277,7 @@ func (mdp *mdp) statesFor(entries []*entry) []int {
 	return numbers
 }
 
-// add adds a node and returns its state.
+// addNode adds a node and returns its state.
 func (mdp *mdp) addNode(n node) int {
 	mdp.nodes = append(mdp.nodes, n)
 	return firstState + len(mdp.nodes) - 1
