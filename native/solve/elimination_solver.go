@@ -456,7 +456,7 @@ func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func
 	return changed
 }
 
-// improveUnknown switches unknown k to its best choice, and reports whether the choice changed.
+// improveUnknown switches an unknown to its best choice, and reports whether the choice changed.
 func (elim *eliminationSolver) improveUnknown(unknown int, values []float64, minimize bool, rhs func(unknown int) float64) (changed bool) {
 	current := elim.choice[unknown]
 	best, bestValue := current, values[unknown]

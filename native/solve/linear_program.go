@@ -138,7 +138,7 @@ func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 	return terms, new(big.Rat).Mul(sign, right)
 }
 
-// addReducedCost increases the reduced cost of variable j by an amount.
+// addReducedCost increases the reduced cost of a variable by an amount.
 func (tab *tableau) addReducedCost(variable int, amount *big.Rat) {
 	tab.reducedCost[variable].Add(tab.reducedCost[variable], amount)
 }

@@ -92,7 +92,7 @@ func (iteration *policyIteration) makeProper() {
 	}
 }
 
-// canReachOrLeave reports whether a transition of the current choice of unknown k leaves the system, or leads to one of the given unknowns.
+// canReachOrLeave reports whether a transition of the current choice of an unknown leaves the system, or leads to one of the given unknowns.
 func (iteration *policyIteration) canReachOrLeave(unknown uint32, unknowns *sparse.Set) bool {
 	choice := iteration.choice[unknown]
 	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
@@ -106,7 +106,7 @@ func (iteration *policyIteration) isExhausted() bool {
 	return iteration.meter.totalWork() > iteration.workLimit
 }
 
-// row returns the columns of the current choice of unknown k.
+// row returns the columns of the current choice of an unknown.
 func (iteration *policyIteration) row(unknown uint32) []uint32 {
 	choice := iteration.choice[unknown]
 	if choice == sparse.None {
@@ -115,7 +115,7 @@ func (iteration *policyIteration) row(unknown uint32) []uint32 {
 	return iteration.equations.columns(choice)
 }
 
-// chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
+// chosenConstant returns the constant of the current choice of an unknown, or 0 without a choice. constants has one entry for each choice.
 func (iteration *policyIteration) chosenConstant(constants []float64, unknown int) float64 {
 	if choice := iteration.choice[unknown]; choice != sparse.None {
 		return constants[choice]
@@ -123,7 +123,7 @@ func (iteration *policyIteration) chosenConstant(constants []float64, unknown in
 	return 0
 }
 
-// constant returns the midpoint of the constant of the current choice of unknown k.
+// constant returns the midpoint of the constant of the current choice of an unknown.
 func (iteration *policyIteration) constant(unknown int) float64 {
 	if choice := iteration.choice[unknown]; choice != sparse.None {
 		return iteration.equations.constantMidpoint(choice)

@@ -122,7 +122,7 @@ func (equations *visitEquations) sweep(values, initial []float64) {
 	}
 }
 
-// inflow returns the expected number of transitions into unknown k.
+// inflow returns the expected number of transitions into an unknown.
 func (equations *visitEquations) inflow(unknown int, visits []float64) float64 {
 	sum := 0.0
 	for i := equations.start[unknown]; i < equations.start[unknown+1]; i++ {

@@ -47,7 +47,7 @@ func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (
 	return bound, nil
 }
 
-// index returns the index of action k of state s in actionValue.
+// index returns the index of an action of state s in actionValue.
 func (bound *informedBound) index(s, action int) int {
 	first, _ := bound.model.Choices(s)
 	return first + action

@@ -104,7 +104,7 @@ func (problem *pomdp) numActions(s uint32) int {
 	return end - first
 }
 
-// choiceOf returns the choice of action k in state s.
+// choiceOf returns the choice of an action in state s.
 func (problem *pomdp) choiceOf(s uint32, action int) int {
 	first, _ := problem.model.Choices(int(s))
 	return int(problem.choice[first+action])

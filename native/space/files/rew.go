@@ -116,7 +116,7 @@ type rewardColumn struct {
 	present *sparse.Set
 }
 
-// newColumn returns a column of n zeros. If exact is set, it also has fractions.
+// newColumn returns a column of zeros with the given length. If exact is set, it also has fractions.
 func newColumn(length int, exact bool) *rewardColumn {
 	column := &rewardColumn{values: make([]float64, length), present: sparse.NewSet(length)}
 	if exact {
@@ -125,7 +125,7 @@ func newColumn(length int, exact bool) *rewardColumn {
 	return column
 }
 
-// set sets entry i and marks it as present.
+// set sets the entry with an index and marks it as present.
 func (column *rewardColumn) set(index int, value number) {
 	column.present.Add(index)
 	column.values[index] = value.float

@@ -95,17 +95,17 @@ func (set *Set) Complement() *Set {
 	return result
 }
 
-// Union returns the numbers in s or in other.
+// Union returns the numbers in set or in other.
 func (set *Set) Union(other *Set) *Set {
 	return set.combine(other, func(a, b uint64) uint64 { return a | b })
 }
 
-// Intersect returns the numbers in s and in other.
+// Intersect returns the numbers in set and in other.
 func (set *Set) Intersect(other *Set) *Set {
 	return set.combine(other, func(a, b uint64) uint64 { return a & b })
 }
 
-// Minus returns the numbers in s that are not in other.
+// Minus returns the numbers in set that are not in other.
 func (set *Set) Minus(other *Set) *Set {
 	return set.combine(other, func(a, b uint64) uint64 { return a &^ b })
 }
