@@ -22,7 +22,7 @@ type abstraction struct {
 	letters *letters      // the letter of each state; nil until all propositions are known
 }
 
-// translate translates a path formula to a formula of package automata. Its maximal state formulas become propositions.
+// translate converts a path formula to an LTL formula of package automata. The state formulas in it become atomic propositions.
 func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
 	formula, err := a.translatePositive(path)
@@ -35,7 +35,8 @@ func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 	return formula, nil
 }
 
-// translatePositive translates a path formula without its outer negation to a formula of package automata.
+// translatePositive converts a path formula to an LTL formula of package automata. It ignores path.Negated, the negation in front of the
+// formula.
 func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := a.satisfyingStates(path.Right)
@@ -53,8 +54,8 @@ func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, er
 	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
 
-// proposition returns a formula that holds exactly in the states of a set. It reuses a proposition for the set or its complement, or adds
-// a new proposition. expr is the state formula, for errors.
+// proposition returns an LTL formula that is true exactly in the states of set: an atomic proposition, its negation, or a constant. It adds an
+// atomic proposition if a.sets contains neither set nor its complement. expr is the state formula that set satisfies; errors have its position.
 func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
@@ -73,7 +74,7 @@ func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Fo
 	return automata.Atom(len(a.sets) - 1), nil
 }
 
-// translateBinary translates a Boolean operator with two operands to a formula of package automata.
+// translateBinary converts `X & Y`, `X | Y`, `X => Y` or `X <=> Y` to an LTL formula of package automata.
 func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
 	left, err := a.translate(binary.X)
 	if err != nil {
@@ -94,7 +95,7 @@ func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, e
 	return automata.Binary(automata.Iff, left, right), nil
 }
 
-// translateTemporal translates a temporal operator with its operands and its bound to a formula of package automata.
+// translateTemporal converts a formula whose outermost operator is temporal, such as `a U<=5 b`, to an LTL formula of package automata.
 func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, error) {
 	formula, err := a.translateUnbounded(path)
 	if err != nil {
@@ -107,14 +108,15 @@ func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, er
 	if err != nil {
 		return nil, err
 	}
-	if path.Op == syntax.WeakUntil {
+	if path.Op == syntax.WeakUntil { // package automata has no weak until with a bound
 		return boundedWeakUntil(formula.X, formula.Y, steps, path.Bound.Low != nil), nil
 	}
 	formula.Bound = steps
 	return formula, nil
 }
 
-// translateUnbounded translates a temporal operator and its operands, without the bound of the operator.
+// translateUnbounded converts a formula whose outermost operator is temporal to an LTL formula of package automata. It ignores the bound of the
+// operator.
 func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
 	right, err := a.translate(path.Right)
 	if err != nil {
@@ -135,8 +137,8 @@ func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, e
 	return automata.Binary(automatonOperator(path.Op), left, right), nil
 }
 
-// boundedWeakUntil returns the bounded weak until formula "left W[l,h] right" with PRISM's meaning. With a lower bound it is
-// (left U[l,h] right) | (G<=h left). With an upper bound only, it is the negation of a bounded until formula.
+// boundedWeakUntil returns the LTL formula for the bounded weak until `left W[l,h] right`, as PRISM defines it. With a lower bound l it is
+// `(left U[l,h] right) | (G<=h left)`. Without a lower bound it is the negation of a bounded until formula.
 func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasLowerBound bool) *automata.Formula {
 	if !hasLowerBound {
 		negation := negatedWeakUntil(left, right)
@@ -152,7 +154,7 @@ func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasL
 	return automata.Binary(automata.Or, until, always)
 }
 
-// automatonOperator returns the operator of package automata for a weak until (W), a release (R) or an until (U).
+// automatonOperator returns the operator of package automata for W (weak until), R (release) or U (until).
 func automatonOperator(op syntax.TemporalOp) automata.Op {
 	switch op {
 	case syntax.WeakUntil:
@@ -171,7 +173,7 @@ func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 	return automata.Binary(automata.Until, onlyLeft, neither)
 }
 
-// stepBound evaluates the bound of an operator in an LTL formula. Time bounds of a CTMC are unsupported.
+// stepBound evaluates the step bound of a temporal operator. It returns an error for a CTMC, where the bound is a time.
 func (a *abstraction) stepBound(path *logic.Path) (*automata.Bound, error) {
 	if a.kind() == sparse.CTMC {
 		if path.Form == logic.LateWeakUntil && path.X == a.root {

@@ -36,7 +36,7 @@ const (
 	multiObjective
 )
 
-// sequence returns the sequence of attempts at a property: which computations follow each other until the answer is accurate enough.
+// sequence selects which computations are tried for a property, and in which order, until an answer is accurate enough.
 func (c *Checker) sequence(property *Property) sequence {
 	switch {
 	case c.bounds.space.Program().Type == syntax.POMDP:
@@ -78,7 +78,7 @@ var (
 	cheapFractions  = precision{exact: true, epsilon: leastEpsilon, maxWork: improvingWork}
 )
 
-// bestOutcome evaluates a property in the attempts of its sequence. It returns the best outcome.
+// bestOutcome evaluates a property by the sequence of attempts that suits the property and the model. It returns the most accurate outcome.
 func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
 	switch c.sequence(property) {
 	case searchBeliefs:
@@ -100,7 +100,7 @@ func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *
 // searchBeliefs evaluates a property of a partially observable model. The probabilities of beliefs are fractions, even if the result is
 // bounds.
 func (c *Checker) searchBeliefs(ctx context.Context, property *Property) (*outcome, error) {
-	model, err := c.fractions(ctx)
+	model, err := c.modelWithFractions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,23 +109,23 @@ func (c *Checker) searchBeliefs(ctx context.Context, property *Property) (*outco
 
 // exactOnly evaluates a property with fractions only.
 func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
-	model, err := c.fractions(ctx)
+	model, err := c.modelWithFractions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
 }
 
-// fractionsOrQuotient evaluates a property with fractions. After maxWork operations it starts again without a limit, on the bisimulation
-// quotient if the quotient is small. The verdict gets a warning if the quotient was used.
+// fractionsOrQuotient evaluates a property in rational arithmetic. If this takes more than maxWork operations, it evaluates the property again
+// without a limit. For the second evaluation it uses the quotient by bisimulation if the quotient is small, and adds a warning to the verdict.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
-	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
+	withoutLimit := precision{exact: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(m) {
-		return c.attempt(ctx, m, unlimited, property)
+		return c.attempt(ctx, m, withoutLimit, property)
 	}
-	limited := unlimited
-	limited.maxWork = maxWork
-	out, limitErr := c.attempt(ctx, m, limited, property)
+	withLimit := withoutLimit
+	withLimit.maxWork = maxWork
+	out, limitErr := c.attempt(ctx, m, withLimit, property)
 	hitLimit := errors.Is(limitErr, solve.ErrWork) || errors.Is(limitErr, solve.ErrFill)
 	if !hitLimit {
 		return out, limitErr
@@ -135,13 +135,13 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case quotient != nil:
-		numStates := noun.Count(quotient.exactModel.space.Model().NumStates(), "state")
-		verdict.Warnings = append(verdict.Warnings, "computed on the quotient by bisimulation, which has "+numStates)
-		return quotient.attempt(ctx, quotient.exactModel, unlimited, property)
+		quotientStates := noun.Count(quotient.exactModel.space.Model().NumStates(), "state")
+		verdict.Warnings = append(verdict.Warnings, "computed on the quotient by bisimulation, which has "+quotientStates)
+		return quotient.attempt(ctx, quotient.exactModel, withoutLimit, property)
 	case errors.Is(limitErr, solve.ErrFill): // an attempt without a limit of work would fail again
 		return nil, limitErr
 	}
-	return c.attempt(ctx, m, unlimited, property)
+	return c.attempt(ctx, m, withoutLimit, property)
 }
 
 // smallQuotient returns a checker for the bisimulation quotient of a model. It returns nil if the quotient has more than half as many
@@ -172,8 +172,8 @@ func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Prop
 	return out, err
 }
 
-// multiObjective evaluates multi(...). It uses fractions for a small model, and bounds for a large model. It tries fractions if the bounds
-// are too wide or do not decide the property.
+// multiObjective evaluates multi(...). For a small model it tries fractions first. Otherwise it computes bounds, and tries fractions if the
+// bounds are too wide or do not decide the property.
 func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, property, cheapFractions)
@@ -194,15 +194,16 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outc
 	return best, err
 }
 
-// multiBounds evaluates multi(...) with bounds. It uses the model with fractions if float64 weights do not suffice.
+// multiBounds evaluates multi(...) with float64 bounds. If the float64 weights of the model do not suffice, it uses the model with fractions as
+// weights.
 func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome, error) {
-	model, wanted := c.bounds, precision{epsilon: c.opts.epsilon()}
-	best, err := c.attempt(ctx, model, wanted, property)
+	model, wantedPrecision := c.bounds, precision{epsilon: c.opts.epsilon()}
+	best, err := c.attempt(ctx, model, wantedPrecision, property)
 	if errors.Is(err, errNeedsFractions) {
-		if model, err = c.fractions(ctx); err != nil {
+		if model, err = c.modelWithFractions(ctx); err != nil {
 			return nil, err
 		}
-		best, err = c.attempt(ctx, model, wanted, property)
+		best, err = c.attempt(ctx, model, wantedPrecision, property)
 	}
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 	return c.narrow(ctx, model, property, best), nil
 }
 
-// enclose evaluates a property with bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds and then
+// enclose evaluates a property with float64 bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds, and then
 // fractions.
 func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
@@ -231,7 +232,8 @@ func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, er
 	return c.improve(ctx, property, best), nil
 }
 
-// decide evaluates a property that bounds of the usual width do not decide. It tries the narrowest bounds, and then fractions.
+// decide evaluates a bounded property, such as P>=0.5, after bounds of the usual width contained the threshold. It tries the narrowest bounds,
+// and then fractions.
 func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, narrowestBounds, property)
 	switch {
@@ -269,13 +271,14 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 	return out, err
 }
 
-// narrow evaluates a property with smaller and smaller epsilons until the bounds are narrow enough or do not become narrower. best is the
-// outcome so far. It returns the outcome with the narrowest bounds.
+// narrow evaluates a property again with smaller and smaller epsilons, until the width of the bounds is at most the required width or no longer
+// decreases. best is the outcome so far. It returns the outcome with the narrowest bounds.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
+	const safetyFactor = 8 // an epsilon smaller than needed avoids further attempts
 	wantedWidth := c.opts.epsilon()
 	wanted := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
 	for best.width > wantedWidth && wanted.epsilon > leastEpsilon && !best.hitSweepLimit {
-		wanted.epsilon = max(wanted.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
+		wanted.epsilon = max(wanted.epsilon*min(wantedWidth/best.width, 1)/safetyFactor, leastEpsilon)
 		narrower, err := c.attempt(ctx, m, wanted, property)
 		isNarrower := err == nil && narrower.width < best.width
 		if !isNarrower {
@@ -293,8 +296,8 @@ func (u *unavailableError) Error() string { return u.why.Error() }
 
 func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions. The error is an *unavailableError if the model with fractions cannot be built or has too
-// many states. The number of states is not limited if the space has fractions and the work is not limited.
+// tryFractions evaluates a property with fractions. It returns an *unavailableError if the model with fractions cannot be built, or if the model
+// has too many states. The number of states is not limited if the space already has fractions and wanted.maxWork is 0.
 func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
 	// The answer does not depend on c.exactModel, which another property may have built.
 	space := c.bounds.space.Model()
@@ -302,15 +305,15 @@ func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted p
 	if !isAlwaysAllowed && space.NumStates() > c.opts.exactStates() {
 		return nil, &unavailableError{fmt.Errorf("; %d states are too many to try fractions", space.NumStates())}
 	}
-	model, err := c.fractions(ctx)
+	model, err := c.modelWithFractions(ctx)
 	if err != nil {
 		return nil, &unavailableError{fmt.Errorf(", and there are no fractions: %w", err)}
 	}
 	return c.attempt(ctx, model, wanted, property)
 }
 
-// fractions returns the model with fractions as weights. The first call builds it.
-func (c *Checker) fractions(ctx context.Context) (*model, error) {
+// modelWithFractions returns the model with fractions as weights. The first call builds it from the state space.
+func (c *Checker) modelWithFractions(ctx context.Context) (*model, error) {
 	if c.exactModel != nil {
 		return c.exactModel, nil
 	}

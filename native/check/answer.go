@@ -11,8 +11,9 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateProperty evaluates the property in the initial states, and returns its value with bounds. A Boolean property must hold in all of
-// them. A numeric property has a range of values if there are several initial states. The interval is nil if the value has no bounds.
+// evaluateProperty returns the value of the property in the initial states, and bounds of the value. A Boolean property is true if it holds in
+// all initial states. A numeric property has a range of values if there are several initial states. The interval is nil if the value has no
+// bounds.
 func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
@@ -28,7 +29,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	case formula.Kind == logic.Filter && formula.Op == "range":
 		return e.filterRange(formula)
 	case sema.NeedsOnlyVariables(expr): // errors in other states do not matter
-		return e.plainProperty(expr)
+		return e.evaluateInInitialStates(expr)
 	case expr.Type() == sema.Bool:
 		return e.booleanAnswer(expr, initial)
 	case expr.Type() != sema.Int && expr.Type() != sema.Double:
@@ -56,8 +57,9 @@ func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interv
 	return resultValue(value, expr.Type()), &result.Interval{Lo: value.Lo, Hi: value.Hi}, nil
 }
 
-// plainProperty evaluates an expression over the variables in the initial states.
-func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interval, error) {
+// evaluateInInitialStates evaluates a property without P, R or other operators, such as `x+1`, in the initial states. It returns its value and
+// bounds.
+func (e *evaluation) evaluateInInitialStates(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var values []sema.Enclosed
 	for _, s := range e.space.Model().Initial {
 		enclosed, err := sema.Enclose(expr, e.space.State(nil, int(s))) // the value, or bounds of it
@@ -69,13 +71,13 @@ func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interv
 		}
 		values = append(values, enclosed)
 	}
-	value, bound := e.plainAnswer(expr.Type(), values)
+	value, bound := e.combineInitialValues(expr.Type(), values)
 	return value, bound, nil
 }
 
-// plainAnswer combines the values of an expression in the initial states. Booleans are combined by "and". Several numbers become a range
-// from the least to the greatest number.
-func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval) {
+// combineInitialValues combines the values of an expression in all initial states to one value with bounds. Booleans are combined by "and".
+// Several numbers become a range from the least to the greatest number.
+func (e *evaluation) combineInitialValues(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval) {
 	if exprType == sema.Bool {
 		allTrue := true
 		for _, enclosed := range values {
@@ -83,10 +85,10 @@ func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (re
 		}
 		return result.Value{Kind: result.Boolean, Bool: allTrue}, nil
 	}
-	least, greatest := plainNumber(values[0]), plainNumber(values[0])
+	least, greatest := enclosedNumber(values[0]), enclosedNumber(values[0])
 	for _, enclosed := range values[1:] {
-		least = minimum(least, plainNumber(enclosed))
-		greatest = maximum(greatest, plainNumber(enclosed))
+		least = minimum(least, enclosedNumber(enclosed))
+		greatest = maximum(greatest, enclosedNumber(enclosed))
 	}
 	answer := resultValue(least, exprType)
 	if len(values) > 1 {
@@ -103,8 +105,8 @@ func rangeValue(least, greatest number, exprType sema.Type) result.Value {
 	return result.Value{Kind: result.Range, Num: resultValue(least, exprType).Num, Hi: resultValue(greatest, exprType).Num}
 }
 
-// plainNumber converts the value of an expression over the variables to a number.
-func plainNumber(enclosed sema.Enclosed) number {
+// enclosedNumber converts the result of sema.Enclose, a value or bounds of it, to a number.
+func enclosedNumber(enclosed sema.Enclosed) number {
 	if enclosed.Rat != nil {
 		return fraction(enclosed.Rat)
 	}
@@ -114,7 +116,8 @@ func plainNumber(enclosed sema.Enclosed) number {
 	return between(enclosed.Lo, enclosed.Hi)
 }
 
-// booleanAnswer evaluates a Boolean property. It is true if it holds in all initial states.
+// booleanAnswer evaluates a Boolean property. The property is true if it holds in all initial states, and false if it fails in one of them.
+// Otherwise the error is an *undecidedError.
 func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
@@ -151,8 +154,8 @@ func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Valu
 	return rangeValue(least, greatest, expr.Type()), &result.Interval{Lo: least.Lo, Hi: greatest.Hi}, nil
 }
 
-// resultValue converts a number to the value of a verdict. A number with bounds becomes a decimal with few digits between the bounds. A
-// fraction is kept, with the nearest float64.
+// resultValue converts a number to the value of a verdict. Bounds become a decimal with few digits that lies between them. A fraction is kept,
+// together with the nearest float64.
 func resultValue(value number, exprType sema.Type) result.Value {
 	converted := result.Value{Kind: result.Number, Num: shortestDecimal(value.Lo, value.Hi), Rat: value.Exact}
 	if exprType == sema.Int {
@@ -167,8 +170,8 @@ func resultValue(value number, exprType sema.Type) result.Value {
 // maxDigits is the number of decimal digits that distinguish all float64 numbers.
 const maxDigits = 17
 
-// shortestDecimal returns the middle of two bounds, rounded to the fewest decimal digits with which it is still between the bounds. If the
-// bounds are equal or NaN, it returns lower.
+// shortestDecimal returns the decimal number with the fewest digits between two bounds, found by rounding their middle. If the bounds are equal
+// or NaN, it returns lower. If one bound is infinite, it returns the finite bound, or 0 if the upper bound is positive.
 func shortestDecimal(lower, upper float64) float64 {
 	if !(lower < upper) {
 		return lower

@@ -34,7 +34,7 @@ func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) 
 		return arithmetic(syntax.OpAdd, left, right.neg())
 	}
 	if left.isInfinite() || right.isInfinite() || left.isNaN() || right.isNaN() {
-		return applyToSpecial(operator, left, right)
+		return applyToInfiniteOrNaN(operator, left, right)
 	}
 	switch operator {
 	case syntax.OpAdd:
@@ -85,10 +85,10 @@ func powerOf(base, exponent number) (value number, ok bool) {
 	return number{}, false
 }
 
-// applyToSpecial applies an arithmetic operator to two numbers if a number is infinite or NaN. ok is false if the result is unknown.
-func applyToSpecial(operator syntax.Op, left, right number) (value number, ok bool) {
+// applyToSpecial applies +, *, / or a power to two numbers, at least one of which is infinite or NaN. ok is false if the result is unknown.
+func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.isPoint() && right.isPoint() {
-		return applyToSpecialPoints(operator, left.Lo, right.Lo)
+		return applyToFloats(operator, left.Lo, right.Lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
@@ -108,9 +108,9 @@ func applyToSpecial(operator syntax.Op, left, right number) (value number, ok bo
 	return number{}, false
 }
 
-// applyToSpecialPoints applies +, *, / or a power to two float64 numbers that may be infinite or NaN. The result follows IEEE 754, and for a
-// power PRISM. ok is false for other operators.
-func applyToSpecialPoints(operator syntax.Op, left, right float64) (value number, ok bool) {
+// applyToSpecialPoints applies +, *, / or a power to two float64 numbers, which may be infinite or NaN. The result follows IEEE 754; a power
+// follows PRISM. ok is false for other operators.
+func applyToFloats(operator syntax.Op, left, right float64) (value number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
 		return point(left + right), true
@@ -150,7 +150,8 @@ func naturalPower(base number, exponent int) number {
 	return power
 }
 
-// withMargin returns bounds around the rounded result of a library function. The relative rounding error of the function must be below 2^-50.
+// withMargin returns bounds around value, the rounded result of a library function. The true result lies between them if the relative rounding
+// error of the function is below 2^-50.
 func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return point(value)
@@ -249,8 +250,8 @@ func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
 	return interval.Below(rounded), interval.Above(rounded) // errorSign is NaN after an overflow
 }
 
-// intervalResult returns bounds of an operation on two finite numbers. The operation returns bounds of its result on two float64 numbers,
-// and must be monotonic in each operand.
+// intervalResult returns bounds of operation(left, right) for two finite numbers with bounds. The operation returns bounds of its result for two
+// float64 numbers. It must be monotonic in each operand.
 func intervalResult(left, right number, operation func(x, y float64) (lower, upper float64)) number {
 	bounds := between(math.Inf(1), math.Inf(-1)) // the extrema are at the ends of the operands' bounds
 	for _, leftEnd := range []float64{left.Lo, left.Hi} {
@@ -310,8 +311,8 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	return false, false
 }
 
-// applyFunction applies a built-in function, such as max or log, to numbers. ok is false if the bounds of the arguments do not determine the
-// result.
+// applyFunction applies the built-in function of a call, such as max or log, to numbers. ok is false if the bounds of the arguments do not
+// determine the result.
 func applyFunction(call *sema.Call, args []number) (out number, ok bool, err error) {
 	out, ok = applyMonotonic(call.Func, args)
 	if ok {
@@ -331,7 +332,8 @@ func applyFunction(call *sema.Call, args []number) (out number, ok bool, err err
 	return point(value.Float), true, nil
 }
 
-// withConstants returns a call with numbers in place of its arguments. ok is false if a number has different bounds and no exact value.
+// withConstants returns a copy of a call in which the numbers args replace the arguments. ok is false if some number has neither an exact value
+// nor equal bounds.
 func withConstants(call *sema.Call, args []number) (constantCall *sema.Call, ok bool) {
 	constantCall = &sema.Call{Base: call.Base, Func: call.Func, Array: call.Array}
 	for i, argument := range args {

@@ -48,7 +48,7 @@ func (a *Automaton) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// Automaton evaluates a property of a partially observable model, and returns a strategy with the verdict of Check. The strategy attains the
+// Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, and the same verdict as Check. The strategy attains the
 // lower bound of a maximum, or the upper bound of a minimum. The error says why there is no strategy.
 func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
@@ -64,8 +64,8 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	return c.automaton(property, search), verdict, nil
 }
 
-// automaton converts the strategy of a belief search to an automaton, with the names of observations and actions. A node with Any has no
-// action, because every action is optimal there.
+// automaton converts the strategy that a belief search has found to an automaton with the names of observations and actions. A node has no
+// action if every action is optimal there.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	space, observations := c.exactModel.space, c.exactModel.observations
 	automaton := &Automaton{Property: property.Text, States: search.chain}

@@ -19,23 +19,24 @@ type UntilProperty struct {
 	Direction solve.Direction
 }
 
-// NewUntilProperty converts a property. If nondeterministic is true, the model has choices, and P=? without min or max is an error. The error
-// names the unsupported part of the property.
+// NewUntilProperty checks that a property is P of F, G, U, W or R of state formulas without a bound on steps or time, and converts it. The error
+// names the unsupported operator. It is also an error if the property is P=? and nondeterministic is true: the model has choices, so the
+// property needs min or max.
 func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
 	formula := logic.Of(property.X)
-	unsupported := func(expr sema.Expr) error {
+	unsupportedError := func(expr sema.Expr) error {
 		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound on steps or time", logic.Describe(expr))
 	}
 	if formula.Kind != logic.Probability {
-		return nil, unsupported(property.X)
+		return nil, unsupportedError(property.X)
 	}
 	path := formula.Path
 	if !path.Unbounded() {
-		return nil, unsupported(path.Whole)
+		return nil, unsupportedError(path.Whole)
 	}
 	for _, operand := range []sema.Expr{path.Left, path.Right} {
 		if !dependsOnStateOnly(property, operand, withoutInit) {
-			return nil, unsupported(operand)
+			return nil, unsupportedError(operand)
 		}
 	}
 	dir, hasDirection := direction(formula.Threshold, false)
@@ -74,12 +75,12 @@ func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
 	return untilLeft, untilRight
 }
 
-// Conclude writes the value of the property to a verdict. lower and upper are bounds of the probability of the until formula. A relative width
-// above epsilon gives a warning. It is an error if the bounds do not decide a bounded property.
+// Conclude computes the value of the property from bounds of the probability of its until formula, and writes it to the verdict. A relative
+// width above epsilon adds a warning. It is an error if the bounds contain the threshold of a bounded property.
 func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
 	bounds := between(lower, upper)
 	if u.negated() {
-		bounds, _ = arithmetic(syntax.OpSub, fraction(big.NewRat(1, 1)), bounds)
+		bounds, _ = arithmetic(syntax.OpSub, fraction(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
 	verdict.Accuracy = result.Bounded
@@ -95,7 +96,7 @@ func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.
 	if err != nil {
 		return err
 	}
-	holds, isDecided := compare(u.formula.Rel, bounds, plainNumber(enclosed))
+	holds, isDecided := compare(u.formula.Rel, bounds, enclosedNumber(enclosed))
 	if !isDecided {
 		return &undecidedError{u.property.X.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}

@@ -113,14 +113,14 @@ func boundsOfShare(satisfied, violated float64) number {
 	return share
 }
 
-// conditionalMaximum returns the maximal probability of a path formula under a condition, in an MDP. It reduces LTL to reachability in the
-// product with two automata. The goal of the first automaton is to satisfy the formula and the condition, and of the second to violate
-// the condition.
+// conditionalMaximum returns the maximal probability of a path formula under a condition, in an MDP. It uses the product of the model with two
+// automata. One accepts the paths that satisfy formula and condition, the other accepts the paths that violate the condition. The result is the
+// probability that the path ends where the first automaton can accept, given that it does not end where the second can.
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
 func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
-	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
+	if bounded := boundedOperator(expr); bounded != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(bounded, "found a time bound in a formula with a condition")
 	}
 	a := &abstraction{evaluation: e, root: expr}
 	bothHold, conditionFails := conjunction(formula, condition), logic.Not(condition)
@@ -168,7 +168,8 @@ func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal,
 	return conditional, nil
 }
 
-// pairProduct returns the product of the model with the automata of two winning regions. It has a start for each state of the domain.
+// pairProduct returns the product of the model with the automata of two winning regions. The product has a start state for each state of the
+// domain.
 func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pairState], error) {
 	var starts []pairState
 	for s := range e.domain().All() {
@@ -181,8 +182,8 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
 }
 
-// checkConditionPossible returns an error if no scheduler gives the condition a positive probability in some state of the domain. values has
-// the conditional probabilities, which are 0 in such a state.
+// checkConditionPossible returns an error if, in some state of the domain, every scheduler gives the condition probability 0. values has the
+// conditional probabilities; they are 0 in such a state.
 func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
 	var possible *numbers // the maximal probability of the condition; nil until it is needed
 	for s := range e.domain().All() {
@@ -211,7 +212,8 @@ type winningRegion struct {
 	winningStates map[productState]bool
 }
 
-// winningRegions returns the winning region of each path formula. The automata of the formulas share their propositions.
+// winningRegions returns the winning region of each path formula. All formulas are translated before the first region is computed, because they
+// share the atomic propositions.
 func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
@@ -232,7 +234,8 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 	return regions, nil
 }
 
-// winningRegion returns the winning region of a formula. All propositions must be known.
+// winningRegion returns the winning region of an LTL formula: the product with its automaton, and the states of the product from which some
+// scheduler satisfies the formula almost surely. All atomic propositions must be known.
 func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
@@ -266,7 +269,7 @@ type pairMemory struct{ regions []*winningRegion }
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 
-// Step returns the states of the two automata after a transition to a state of the model.
+// Step returns the state of the product after a transition to state target of the model: target, and the next state of each of the two automata.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
 	for i, region := range memory.regions {
@@ -279,7 +282,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 	return next, nil
 }
 
-// Absorbing reports whether later transitions do not matter: an automaton has accepted, or all have rejected.
+// Absorbing reports whether later transitions cannot change the result: one automaton has accepted, or both automata have rejected.
 func (memory pairMemory) Absorbing(pair pairState) bool {
 	allRejected := true
 	for i, region := range memory.regions {
@@ -292,8 +295,8 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 	return allRejected
 }
 
-// conditionalReward returns the expected reward of a Markov chain under a condition on the path. It computes bounds of the expected reward of
-// the paths with the condition, and divides them by the probability of the condition.
+// conditionalReward returns the expected reward of a Markov chain under a condition on the path. The value is E[reward; condition] /
+// P[condition]: the expected reward on the paths that satisfy the condition, divided by the probability of the condition.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
@@ -338,8 +341,8 @@ type conditionedChain struct {
 
 // newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
 func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
-	if at := boundedOperator(objective.Condition); at != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(at, "found a time bound in a condition")
+	if bounded := boundedOperator(objective.Condition); bounded != nil && e.kind() == sparse.CTMC {
+		return nil, e.unsupported(bounded, "found a time bound in a condition")
 	}
 	a := &abstraction{evaluation: e, root: objective.Condition}
 	regions, err := a.winningRegions(objective.Condition)
@@ -371,8 +374,8 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 	return m.auto.Class(pair.auto) == automata.Rejected
 }
 
-// setConditionProbability computes the probability of the condition from each state of the product. region is the winning region of the
-// condition.
+// setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region is the winning
+// region of the condition.
 func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
 	regionState := map[productState]int{} // the state of region.product for each pair
@@ -405,8 +408,8 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 	return nil
 }
 
-// setRewards copies the rewards of a reward structure to the states and transitions of the product. States in which the automaton has rejected
-// have no rewards.
+// setRewards copies the rewards of a reward structure from the states and transitions of the model to those of the product. A state has no
+// rewards if the automaton has rejected there.
 func (c *conditionedChain) setRewards(structIndex int) error {
 	stateRewards, transitionRewards, err := c.space.Costs(structIndex)
 	if err != nil {
@@ -415,7 +418,7 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 	c.rewards.State = make([]*big.Rat, c.product.NumStates())
 	c.rewards.Transition = make([]*big.Rat, c.product.NumTransitions())
 	for i, pair := range c.product.pairs {
-		if c.product.choice[i] == sparse.None {
+		if c.product.choice[i] == sparse.None { // the automaton has rejected
 			continue
 		}
 		c.rewards.State[i] = stateRewards[pair.state]
@@ -456,8 +459,9 @@ const (
 	upperBound = true
 )
 
-// weightedReward returns the expected reward of an objective, where paths without the condition earn nothing. It returns upper bounds if upper is
-// true, else lower bounds. F counts until the target.
+// weightedReward returns bounds of the expected reward of an objective in each state of the product, where only the paths that satisfy the
+// condition earn rewards. It returns upper bounds if upper is true, else lower bounds. For an objective F, rewards count until target is
+// reached.
 func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lo
 	if upper {
@@ -470,6 +474,7 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 	case logic.TotalReward:
 		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
 	}
+	// C<=t and I=t are evaluated as in the model, on a copy of the evaluation with the product as its model.
 	inProduct, productModel := *c.evaluation, *c.model
 	productModel.graph = c.product.Graph
 	inProduct.model, inProduct.within = &productModel, nil
@@ -479,8 +484,9 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 	return inProduct.steppedReward(objective, reward, solve.Max)
 }
 
-// divideByCondition divides bounds of the weighted reward by the probability of the condition, for each state of the domain. In exact
-// computations lower has the fractions. It is an error if the condition has probability 0 in a state. expr is the conditional objective.
+// divideByCondition returns, for each state of the domain, the weighted reward divided by the probability of the condition. lower and upper are
+// bounds of the weighted reward; in exact computations lower has the exact values. It is an error if the condition has probability 0 in a state.
+// expr is the conditional objective, for errors.
 func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
 	quotients := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
 	for s := range c.domain().All() {

@@ -12,8 +12,8 @@ import (
 // maxNodes limits the nodes of a controller, as it will be written to a file.
 const maxNodes = 2_000_000
 
-// automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. Its memory is the state of
-// the automaton.
+// automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. The state of the automaton is the
+// scheduler's memory.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e} // multi(...) with acceptance as the only objective
 	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
@@ -93,7 +93,8 @@ type nodeMemory struct {
 	goal      int    // the index of the goal to visit next
 }
 
-// controller returns a controller that draws one of the schedulers at the start, by their shares, and then follows it.
+// controller returns a controller for a mixture of schedulers: at the start it draws one scheduler, each with the probability in its field
+// share, and then follows it.
 func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
 	builder := &controllerBuilder{
 		multi: m, schedulers: schedulers,
@@ -122,7 +123,8 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 	return &builder.result, nil
 }
 
-// addStartNodes adds a start node for each initial state. All start nodes have the same memory.
+// addStartNodes adds a start node for each initial state. If the memory of the controller would differ between start nodes, it adds start nodes
+// without a memory.
 func (builder *controllerBuilder) addStartNodes() error {
 	hasOneMemory := len(builder.schedulers) == 1
 	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
@@ -136,7 +138,7 @@ func (builder *controllerBuilder) addStartNodes() error {
 			hasOneMemory = hasOneMemory && builder.memoryOf(state) == builder.memoryOf(firstStates[0])
 		}
 	}
-	if !hasOneMemory { // file formats have no initial memory
+	if !hasOneMemory { // file formats require the same memory in all start nodes
 		return builder.addRandomStartNodes(firstStates)
 	}
 	for _, state := range firstStates {
@@ -166,7 +168,7 @@ func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerSt
 	return nil
 }
 
-// memoryOf returns the memory of the controller in one of its states: everything except the state of the model.
+// memoryOf returns the memory of the controller in one of its states: the state of the controller without the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
 	objectives := builder.states[builder.productStateOf(state)].withoutState()
 	switch {
@@ -197,7 +199,7 @@ func (x memory) withoutState() memory {
 	return x
 }
 
-// nodeOf returns the number of the node for a state of the controller. It adds the node if it is new.
+// nodeOf returns the number of the controller's node for a state of the controller. It adds a node for a new state.
 func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	number, isNew := addKey(builder.nodeNumber, state)
 	if !isNew {
@@ -220,8 +222,8 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 	return number, true
 }
 
-// enteredState returns the state of the controller when a path reaches a state of the product under a scheduler, given by its index. If the
-// scheduler ends the path there, the controller continues in an accepting component.
+// enteredState returns the state of the controller after a path under a scheduler has reached a state of the product. scheduler is the index of
+// the scheduler. If the scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
 	endsPath := builder.choice[c] == sparse.None
@@ -243,8 +245,8 @@ func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	return int(choice)
 }
 
-// acceptingEnd returns the accepting component for a set of objectives around a state of the product. startNode is the node of the component
-// for this state.
+// acceptingEnd returns the accepting component that contains a state of the product and satisfies a set of objectives. startNode is the node of
+// the component for this state.
 func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productState uint32) (component *acceptingComponent, startNode uint32, err error) {
 	endComponents, err := builder.endComponentsOf(satisfied)
 	if err != nil {
@@ -262,7 +264,8 @@ func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productSt
 	return component, component.startNode[member], nil
 }
 
-// endComponentsOf returns the end components without minimised rewards that satisfy a set of objectives. The results are cached.
+// endComponentsOf returns the end components of the product that satisfy a set of objectives and earn no minimised reward. The results are
+// cached.
 func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*sparse.EndComponents, error) {
 	if endComponents := builder.endComponents[satisfied]; endComponents != nil {
 		return endComponents, nil
@@ -275,7 +278,7 @@ func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*spar
 	return endComponents, nil
 }
 
-// acceptingComponentOf returns the accepting component for one of some end components. The results are cached.
+// acceptingComponentOf returns the accepting component of the end component that key selects from endComponents. The results are cached.
 func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, endComponents *sparse.EndComponents) (*acceptingComponent, error) {
 	if component := builder.components[key]; component != nil {
 		return component, nil
@@ -289,7 +292,8 @@ func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, 
 	return component, nil
 }
 
-// moveFrom returns the move of the controller in one of its states. It adds the nodes that the move leads to.
+// moveFrom returns the move of the controller in one of its states: the choice, and the next node for each transition. It adds the nodes that
+// are new.
 func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, error) {
 	if state.component != nil {
 		return builder.moveInComponent(state), nil
@@ -307,8 +311,8 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	return move, nil
 }
 
-// moveInComponent returns the move of the controller within an accepting component. The controller first moves to good nodes, from which all
-// goals can be visited. Then it visits one goal after the other, forever.
+// moveInComponent returns the move of the controller within an accepting component. The controller first goes to the good nodes, where it can
+// visit all goals. Then it visits one goal after the other, forever.
 func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
 	component, goal := state.component, state.goal
 	if component.goodNodes.Has(int(state.node)) {
@@ -323,8 +327,8 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 	return move
 }
 
-// nextGoal returns the first goal that does not contain the node, in cyclic order from the given goal on. If all goals contain the node, it
-// returns the given goal.
+// nextGoal returns the index of the first goal that does not contain the node. It searches from goal on, in cyclic order. If all goals contain
+// the node, it returns goal.
 func (component *acceptingComponent) nextGoal(goal, node int) int {
 	for range component.goals {
 		if !component.goals[goal].Has(node) {
@@ -335,7 +339,7 @@ func (component *acceptingComponent) nextGoal(goal, node int) int {
 	return goal
 }
 
-// firstStayingChoice returns the first choice of a node that stays in its end component, or 0 if no choice does.
+// firstStayingChoice returns the first choice of a node that stays in an end component. It returns 0 if the node has no such choice.
 func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
 	first, end := component.Choices(node)
 	for c := first; c < end; c++ {
@@ -346,8 +350,8 @@ func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
 	return 0
 }
 
-// choicesTowards returns, for each node of an accepting component, a choice on the way to a goal: first to the good nodes, and then to the goal
-// within the end components. The results are cached.
+// choicesTowards returns a choice for each node of an accepting component. From other nodes the choices lead to a good node; from a good node
+// they lead to the goal, without leaving the end component. The results are cached.
 func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
 	if choices, isCached := builder.choicesToGoal[key]; isCached {

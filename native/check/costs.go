@@ -26,8 +26,9 @@ type cost struct {
 	limit int
 }
 
-// costBounded returns the extremal probability of F or U with bounds on costs. It reaches a target in the product of the model with the costs
-// so far. Costs are multiples of a unit: the greatest common divisor of the rewards. The reward of the target does not count.
+// costBounded returns the minimal or maximal probability of F or U with bounds on costs. It is a reachability probability in the product of the
+// model with the costs that the path has collected. Costs are multiples of a unit, the greatest common divisor of the rewards. The reward of the
+// target state does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
@@ -99,8 +100,8 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	return e.unsupported(expr, "%v", err)
 }
 
-// costBoundedReward returns the minimal or maximal expected reward that is earned while all bounds on costs hold. It computes a total reward in
-// the product of the model with the costs so far.
+// costBoundedReward returns the minimal or maximal expected reward that a path earns while all bounds on costs hold. It is a total reward in the
+// product of the model with the costs that the path has collected.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
@@ -135,8 +136,8 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
-// rewardWithinCosts returns the rewards of the choices of the product. Transitions that exceed a bound earn nothing. structIndex is the index
-// of the reward structure in the program.
+// rewardWithinCosts returns the rewards of the product's choices. A transition that exceeds a bound on costs earns nothing. structIndex is the
+// index of the reward structure in the program.
 func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, structIndex int) (*sparse.Reward, error) {
 	productReward := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if e.space.Model().Exact() {
@@ -171,8 +172,8 @@ type rewardsWithinCosts struct {
 	mostTerms   int   // the greatest number of transitions in an expected reward
 }
 
-// setReward sets the reward of choice c of the product: the reward of its transitions that exceed no bound on costs. s is the state of the
-// model in which the choice is made.
+// setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the state of
+// the model in which the choice is made.
 func (r *rewardsWithinCosts) setReward(s, c int) error {
 	modelChoice := int(r.rows.Origin[c])
 	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
@@ -191,8 +192,8 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 	return r.setPartialReward(s, c)
 }
 
-// setPartialReward sets the reward of choice c of the product to the expected reward of the transitions in r.transitions. The model is a
-// Markov chain, because all transitions of a choice of an MDP have the same cost.
+// setPartialReward sets the reward of choice c of the product to the expected reward of r.transitions, the transitions that exceed no bound. s
+// is the state of the model. The model is a Markov chain: in an MDP all transitions of a choice have the same cost.
 func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
 	if r.partial == nil {
 		states, transitions, err := r.space.Costs(r.index)
@@ -224,7 +225,7 @@ type transitionRewards struct {
 	states, transitions []*big.Rat
 }
 
-// reward returns the reward of leaving state s by a transition.
+// reward returns the reward of a transition from state s: the reward of s plus the reward of the transition.
 func (r *transitionRewards) reward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
 	for _, reward := range []*big.Rat{r.states[s], r.transitions[transition]} {
@@ -244,7 +245,7 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	return sum
 }
 
-// expectedRat returns the expected reward of some transitions of state s, as a fraction. Other transitions count 0.
+// expectedRat returns the sum of probability times reward over some transitions of state s, as a fraction.
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
@@ -254,7 +255,8 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	return sum
 }
 
-// appendTransitionsWithin appends to within the transitions of a model choice that exceed no bound on costs. c is the choice of the product.
+// appendTransitionsWithin appends to within the transitions of a choice that exceed no bound on costs. c is the choice of the product;
+// modelChoice is the same choice in the model, whose transitions are appended.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
 	firstTransition, endTransition := product.Row(c)
 	first, _ := builder.model.Row(modelChoice)
@@ -266,8 +268,8 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 	return within
 }
 
-// budgetOf converts a single upper bound on costs to a budget. ok is false if there are several bounds or a lower bound, or if the cost of a
-// choice depends on its target.
+// budgetOf converts the bounds on costs to a budget of package solve. ok is false unless there is one bound, without a lower bound, and all
+// transitions of each choice have the same cost.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	isUpperBound := func(cost cost) bool { return cost.low <= 0 && cost.high >= 0 } // high is -1 without an upper bound
 	if len(costs) != 1 || !isUpperBound(costs[0]) {
@@ -286,13 +288,13 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	return budget, true
 }
 
-// choiceCost returns the cost of a choice of state s. ok is false if the transitions of the choice have different costs.
+// choiceCost returns the cost of a choice of state s, in units. ok is false if the transitions of the choice have different costs.
 func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
 	if model.Kind == sparse.MDP {
 		return int(c.after(0, s, choice)), true
 	}
 	first, end := model.Row(choice)
-	common := int(c.after(0, s, first)) // the cost of a path that begins with this transition
+	common := int(c.after(0, s, first)) // the cost after the first transition, from cost 0
 	for transition := first + 1; transition < end; transition++ {
 		if int(c.after(0, s, transition)) != common {
 			return 0, false
@@ -304,7 +306,7 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds on rewards or steps of a formula to bounds on whole numbers of units. expr is the formula.
+// costsOf converts the bounds on rewards or steps in a formula to bounds on whole numbers of units. expr is the formula, for errors.
 func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var costs []cost
 	for _, bound := range bounds {
@@ -345,18 +347,19 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	return converted, nil
 }
 
-// unboundedCost returns a cost without a bound (high is -1), and its unit. The cost counts the rewards of a reward structure, or steps if
-// structIndex is negative. The unit is the greatest common divisor of the rewards.
+// unboundedCost returns a cost without bounds, and its unit. The cost counts the rewards of a reward structure; if structIndex is negative, it
+// counts steps. The unit is the greatest common divisor of the rewards.
 func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat, err error) {
 	if structIndex < 0 {
 		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
 	}
-	states, moves, err := e.space.Costs(structIndex)
+	stateRewards, moveRewards, err := e.space.Costs(structIndex)
 	if err != nil {
 		return cost{}, nil, err
 	}
-	unit = greatestCommonDivisor(states, moves)
-	return cost{state: inUnits(states, unit), move: inUnits(moves, unit), high: -1}, unit, nil
+	unit = greatestCommonDivisor(stateRewards, moveRewards)
+	const noUpperBound = -1
+	return cost{state: inUnits(stateRewards, unit), move: inUnits(moveRewards, unit), high: noUpperBound}, unit, nil
 }
 
 // maxStepCost returns an upper bound on the cost of one step.
@@ -368,7 +371,7 @@ func (c *cost) maxStepCost() int {
 	return most
 }
 
-// leastUnits returns the least number of units that satisfies a lower bound: > if strict is true, else >=.
+// leastUnits returns the least number of units that satisfies a lower bound: >bound if strict is true, else >=bound.
 func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -380,7 +383,7 @@ func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (in
 	return e.checkUnits(bound, floor)
 }
 
-// greatestUnits returns the greatest number of units that satisfies an upper bound: < if strict is true, else <=.
+// greatestUnits returns the greatest number of units that satisfies an upper bound: <bound if strict is true, else <=bound.
 func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -395,7 +398,8 @@ func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) 
 	return e.checkUnits(bound, floor)
 }
 
-// boundInUnits divides a reward bound by the unit. floor is the quotient, rounded down. isWhole says whether the quotient is an integer.
+// boundInUnits returns the quotient of a reward bound and the unit, rounded down. isWhole reports whether the quotient was an integer before it
+// was rounded.
 func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.Int, isWhole bool, err error) {
 	value, exact, err := sema.EvalExact(bound, nil)
 	switch {
@@ -441,7 +445,7 @@ func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
 	return divisor
 }
 
-// inUnits divides multiples of the unit by the unit. nil stands for 0. A quotient greater than maxUnits becomes maxUnits+1.
+// inUnits divides each fraction, a multiple of the unit, by the unit. nil stands for 0. A quotient greater than maxUnits becomes maxUnits+1.
 func inUnits(fractions []*big.Rat, unit *big.Rat) []int {
 	units := make([]int, len(fractions))
 	for i, fraction := range fractions {
@@ -481,8 +485,8 @@ const (
 // maxProductStates is the greatest number of states of a product.
 const maxProductStates = 1 << 26
 
-// build explores the product of the model with the costs so far. It starts in some states of the model, with cost 0. startOf[s] is the product
-// state for such a state s. goal contains the product states that satisfy the formula.
+// build explores the product of the model with the costs that the path has collected. It starts in the states starts of the model, with cost 0.
+// startOf[s] is the product state for such a state s. goal contains the product states that satisfy the formula.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
 	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word packs two numbers; the numbers are the state and all costs
@@ -511,8 +515,8 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 	return startOf, goal, nil
 }
 
-// stateNumber returns the number of the product state for a state of the model and the costs so far. It adds a new product state. If the
-// formula is decided there, the product state has the constant reached or failed in place of each cost.
+// stateNumber returns the number of the product state for state s of the model with the costs that the path has collected. It adds the product
+// state if it is new. If the formula is already decided there, the constant reached or failed replaces each cost.
 func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 {
 	decision := builder.decide(s, costs)
 	clear(builder.packedState)
@@ -554,7 +558,7 @@ func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 	return uint32(builder.states.At(i)[position/2] >> (32 * (position % 2)))
 }
 
-// expand appends the choices of state i of the product, and adds their targets to the product.
+// expand adds the choices of state i of the product, and the product states that they lead to.
 func (builder *costProductBuilder) expand(i int) {
 	model, s := builder.model, builder.modelState(i)
 	builder.rows.State()
@@ -570,7 +574,7 @@ func (builder *costProductBuilder) expand(i int) {
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		builder.rows.Copy(c, func(transition int) uint32 {
-			move := transition
+			move := transition // costs belong to transitions, or to choices in an MDP
 			if model.Kind == sparse.MDP {
 				move = c
 			}

@@ -37,8 +37,8 @@ func (d *Distribution) At(s int) (result.Value, result.Interval) {
 // Zero reports whether the probability of a state is 0.
 func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
 
-// Write writes one probability per line, in PRISM's order of the states. A transient probability follows the number of its state, as in
-// 3=0.5. If matlab is true, Write writes a MATLAB vector, without numbers of states.
+// Write writes the probability of each state on a line of its own, in PRISM's order of the states. In a transient distribution each line begins
+// with the number of the state, as in 3=0.5. If matlab is true, Write writes a MATLAB vector without these numbers.
 //
 // Source: PRISM 4.10, StateValues.print.
 func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
@@ -67,9 +67,9 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 	return w.Flush() // returns the first error of all writes
 }
 
-// Distributions computes the transient probabilities of the states at increasing times, or the steady-state probabilities if there are no
-// times. It calls visit for each distribution. All initial states are equally likely. The error is a *result.Failure if the model is
-// unsupported.
+// Distributions computes the distribution over states at each of the increasing times, or the steady-state distribution if times is empty. The
+// first distribution is uniform over the initial states. Distributions calls visit for each result. The error is a *result.Failure if the model
+// is unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
 	exact := opts.Accuracy == result.Exact
 	if err := checkDistributionSupported(space, exact, len(times) > 0); err != nil {
@@ -99,7 +99,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	return nil
 }
 
-// currentDistribution returns the distribution that forward has computed last. time is nil for the long run.
+// currentDistribution returns the last distribution that forward has computed. time is its time, or nil for the steady state.
 func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	values := forward.Values()
 	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
@@ -109,9 +109,9 @@ func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	return distribution
 }
 
-// checkDistributionSupported returns an error if the probabilities of states cannot be computed. The model must be a Markov chain. The
-// probabilities must be representable: as fractions if exact is true, else as float64. isTransient is true for probabilities at a time,
-// and false for the long run.
+// checkDistributionSupported returns an error if distributions over the states of a model cannot be computed. The model must be a Markov chain.
+// Its numbers must be within the range of float64, unless exact is true. Then transient probabilities of a CTMC are an error, because they are
+// not fractions. isTransient is false for the steady state.
 func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) error {
 	unsupported := func(message string) error {
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
@@ -129,7 +129,7 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	return nil
 }
 
-// advance computes the distribution after an additional time. For a DTMC the time is a number of steps.
+// advance moves the distribution of forward ahead by a time. For a DTMC, time is a number of steps.
 func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
 		err := forward.Time(ctx, solve.At(time))
@@ -149,7 +149,8 @@ func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time
 // maxTimes is the greatest number of times in a range.
 const maxTimes = 100_000
 
-// ParseTimes parses a time, such as 5 or 1/2, or a range of times, from:to or from:step:to, like PRISM's option -transient.
+// ParseTimes parses a time, such as 5 or 1/2, or a range of times in the syntax of PRISM's option -transient: from:to, with the step 1, or
+// from:step:to.
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var numbers []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
@@ -169,7 +170,7 @@ func ParseTimes(text string) ([]*big.Rat, error) {
 	return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
 }
 
-// parseTime parses a number of at least 0 that is neither too long nor too precise.
+// parseTime parses a nonnegative number. It rejects a text of more than 64 characters and a fraction of more than 4096 bits.
 func parseTime(text string) (*big.Rat, error) {
 	const maxLength, maxBits = 64, 4096
 	number, ok := new(big.Rat).SetString(strings.TrimSpace(text))
@@ -180,7 +181,7 @@ func parseTime(text string) (*big.Rat, error) {
 	return number, nil
 }
 
-// timesBetween returns the times of a range. text is the range, for errors.
+// timesBetween returns the times from, from+step, from+2*step, ..., up to and including to. text is the range as the user wrote it, for errors.
 func timesBetween(text string, from, step, to *big.Rat) ([]*big.Rat, error) {
 	if step.Sign() == 0 || to.Cmp(from) < 0 {
 		return nil, fmt.Errorf("%q has no times: want a step above 0, and an end that is not before the start", text)

@@ -85,8 +85,8 @@ func newShared(expr sema.Expr) shared {
 	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
-// attempt evaluates the property once on a model, with the given precision. A value without a fraction gets bounds, or is an error if the
-// options require fractions.
+// attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options
+// require fractions, it is an error.
 func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
 	e := c.newEvaluation(ctx, m, wanted, property)
 	value, bound, err := e.evaluateProperty()
@@ -98,7 +98,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, prope
 
 // newEvaluation returns an evaluation of a property on a model, with the given precision and the options of the checker.
 func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision, property *Property) *evaluation {
-	estimates := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
+	wantsEstimates := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
 	e := &evaluation{
 		model: m,
 		request: request{
@@ -108,7 +108,7 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.X),
 		opts: solve.Options{
-			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: estimates,
+			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: wantsEstimates,
 			Exact: wanted.exact, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
 		},
 	}
@@ -121,8 +121,9 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 	return e
 }
 
-// evaluateShared evaluates an expression. An expression that occurs several times in the property is evaluated once, in all states, and
-// cached. If this fails, it is evaluated at each occurrence, only in the states where its value is needed.
+// evaluateShared evaluates an expression of a property. An expression that occurs several times in the property is evaluated once in all states,
+// and the result is cached. If it cannot be evaluated in all states, it is evaluated at each occurrence, only in the states where its value is
+// needed.
 func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
 	isShared := e.shared.repeatedExprs[expr] && !e.forSomeScheduler && e.schedulerRequest == nil
 	if !isShared {
@@ -139,7 +140,8 @@ func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr
 	return *value, nil
 }
 
-// evaluateInAllStates evaluates an expression in all states. If this fails, it returns nil and restores the results of the evaluation.
+// evaluateInAllStates evaluates an expression in all states. On an error it returns nil, and restores e.results, which the evaluation may have
+// changed.
 func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	previousResults := e.results
 	defer e.restrict(nil)()
@@ -151,8 +153,7 @@ func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sem
 	return &value
 }
 
-// reward returns the reward structure with the given index. In a floating-point evaluation, a reward that float64 cannot represent is an
-// error.
+// reward returns the reward structure with the given index. Unless the evaluation is exact, a reward outside the range of float64 is an error.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	reward, err := e.model.reward(index)
 	if err != nil {

@@ -34,8 +34,8 @@ type stepBoundError struct {
 
 func (x *stepBoundError) Error() string { return x.why.Error() }
 
-// Failure converts an error of a model or a property to a failure with a class. file and defaultPos are the position of an error without a
-// position.
+// Failure converts an error in a model or a property to a failure with a class. If the error has no position, the failure has the position file
+// and defaultPos.
 func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	if classified, isClassified := errors.AsType[*result.Failure](err); isClassified {
 		return classified
@@ -49,7 +49,8 @@ func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// setModelFailure sets the class, the message and the position of a failure if err is an error of the model or its state space.
+// setModelFailure sets the class, the message and the position of a failure if err comes from the model or from its exploration. Other errors
+// leave the failure unchanged.
 func setModelFailure(failure *result.Failure, err error) {
 	if cause, ok := errors.AsType[*explicit.RangeError](err); ok {
 		failure.Class = result.Unsupported
@@ -72,7 +73,8 @@ func setModelFailure(failure *result.Failure, err error) {
 	}
 }
 
-// setPropertyFailure sets the class, the message and the position of a failure if err is an error of the evaluation of a property.
+// setPropertyFailure sets the class, the message and the position of a failure if err comes from the evaluation of a property. Other errors
+// leave the failure unchanged.
 func setPropertyFailure(failure *result.Failure, err error) {
 	if cause, ok := errors.AsType[*undecidedError](err); ok {
 		failure.Class, failure.Pos = result.NonConverge, cause.pos

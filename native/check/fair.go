@@ -29,7 +29,8 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 	return nil
 }
 
-// unsupportedIfFair describes a reward objective that is not supported for fair schedulers. It returns "" for a supported objective.
+// unsupportedIfFair returns a description of a reward objective that is not supported for fair schedulers, for an error message. It returns ""
+// for a supported objective.
 func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 	switch form := objective.Form; {
 	case form == logic.Cumulative, form == logic.Instantaneous:
@@ -40,7 +41,7 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 		return "a long-run reward"
 	case form == logic.TotalReward && dir == solve.Min:
 		return "a minimal total reward"
-	case form != logic.TotalReward && dir == solve.Max: // any other reward is earned until a path formula is satisfied
+	case form != logic.TotalReward && dir == solve.Max: // the reward until a path formula is satisfied
 		return "a maximal reward until a target is reached"
 	}
 	return ""
@@ -52,7 +53,8 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
 func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
-	// Almost every fair path visits all states of a set that no choice leaves. If the path violates the formula, all paths from these states do.
+	// Almost every fair path ends in a set of states that no choice leaves, and visits all of them. If the path violates the formula, so does every
+	// path from these states.
 	impossible := e.graph.Prob0A(left, right)
 	values, err := e.toNumbers(solve.Until(e.ctx, e.graph, left.Minus(right), impossible, solve.Max, e.opts))
 	if err != nil {
@@ -75,7 +77,8 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 // PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
 type someFairScheduler struct{ someScheduler }
 
-// recurrentSets returns the states of each maximal fair end component of the product.
+// recurrentSets returns the states of each maximal fair end component of the product. An end component is fair if it contains all choices of the
+// model's states in it. The loop removes states with missing choices and decomposes the other states again.
 func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var fairSets [][]uint32
 	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
@@ -106,8 +109,8 @@ func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]ui
 	}
 }
 
-// statesWithMissingChoices returns the states of the model that an end component of the product contains without all of their choices. members
-// are the states of the component; choices contains its choices.
+// statesWithMissingChoices returns the states of the model that make an end component of the product unfair: the component contains the state,
+// but not all of its choices. members are the states of the component; choices contains its choices.
 func (quantifier someFairScheduler) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
 	included := map[uint32]bool{} // the choices of the model that the component contains
 	for _, pair := range members {

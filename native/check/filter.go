@@ -13,18 +13,18 @@ import (
 // scheduler for <<*>>, and under all schedulers for <<>>.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.isGame() {
-		end, err := e.beginCoalition(formula)
+		endCoalition, err := e.beginCoalition(formula)
 		if err != nil {
 			return truth{}, err
 		}
-		defer end()
+		defer endCoalition()
 		return e.truth(formula.Operand)
 	}
 	if err := e.checkAllOrNoPlayers(formula); err != nil {
 		return truth{}, err
 	}
-	previous := e.forSomeScheduler
-	defer func() { e.forSomeScheduler = previous }()
+	outerForSomeScheduler := e.forSomeScheduler
+	defer func() { e.forSomeScheduler = outerForSomeScheduler }()
 	e.forSomeScheduler = formula.Some
 	return e.truth(formula.Operand)
 }
@@ -32,11 +32,11 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
 func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 	if e.isGame() {
-		end, err := e.beginCoalition(formula)
+		endCoalition, err := e.beginCoalition(formula)
 		if err != nil {
 			return nil, err
 		}
-		defer end()
+		defer endCoalition()
 		return e.numbers(formula.Operand)
 	}
 	if err := e.checkAllOrNoPlayers(formula); err != nil {
@@ -45,7 +45,7 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.numbers(formula.Operand)
 }
 
-// checkAllOrNoPlayers returns an error if the model is not an MDP, or if the coalition contains some of the players only.
+// checkAllOrNoPlayers returns an error if the model has no choices, or if the coalition contains some but not all of the players.
 func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
@@ -56,7 +56,8 @@ func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	return nil
 }
 
-// filterStates returns the states that a filter selects. It returns an error if there are none.
+// filterStates returns the states that a filter selects: the states that satisfy its last operand, or all states if it has no such operand. It
+// returns an error if no state is selected.
 func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	if formula.States == nil {
 		return e.allStates(), nil
@@ -104,7 +105,7 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	return e.truthEverywhere(operand.yes.Has(state), operand.no.Has(state)), nil
 }
 
-// printedTruth evaluates the operand of a filter that prints, and lists its truth values in a set of states.
+// printedTruth evaluates the Boolean operand of a filter print or printall, and lists its value in each state of set.
 func (e *evaluation) printedTruth(formula *logic.Formula, set *sparse.Set) (truth, error) {
 	operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
 	if err != nil {
@@ -114,7 +115,7 @@ func (e *evaluation) printedTruth(formula *logic.Formula, set *sparse.Set) (trut
 	return operand, nil
 }
 
-// truthEverywhere returns the same truth value in all states: true if holds is true, false if fails is true, and unknown if neither is true.
+// truthEverywhere returns the same truth value in all states: true if holds is set, false if fails is set, otherwise unknown.
 func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	all, none := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
@@ -126,8 +127,8 @@ func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	return truth{yes: none, no: none}
 }
 
-// selectedState returns the state that a filter "first" or "state" selects from a set: the state with the least valuation. For "state" the
-// set must have exactly one state.
+// selectedState returns the one state of set that a filter "first" or "state" selects: the state with the least valuation. For "state", set must
+// have exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
 	if numStates := set.Count(); formula.Op == "state" && numStates != 1 {
 		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", numStates)
@@ -141,7 +142,7 @@ func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int
 	return least, nil
 }
 
-// optimalStates evaluates a filter argmin or argmax. It holds in the states of a set with the least or the greatest value.
+// optimalStates evaluates a filter argmin or argmax. It is true in the states of set whose value is the minimum or the maximum over set.
 func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
 	values, err := e.numbers(formula.Operand)
@@ -154,7 +155,7 @@ func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (tru
 	}
 	optimum := values.fold(set, selectOptimum)
 	isOptimal := e.compareAll(syntax.OpEq, values, func(int) number { return optimum })
-	if candidates := set.Minus(isOptimal.no); candidates.Count() == 1 { // the optimum is attained in some state
+	if candidates := set.Minus(isOptimal.no); candidates.Count() == 1 { // some state attains the optimum, so this one does
 		return decidedTruth(candidates), nil
 	}
 	return truth{isOptimal.yes, isOptimal.no.Union(set.Complement())}, nil
@@ -174,8 +175,8 @@ func (v *numbers) fold(set *sparse.Set, combine func(left, right number) number)
 	return folded
 }
 
-// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. A filter that prints has a value for each state. Other
-// filters have one number for all states.
+// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. The result is the same number in all states, except for
+// print and printall, whose result is the value of each state.
 func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -198,7 +199,7 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.constant(value, values.accuracy), nil
 }
 
-// printedNumbers evaluates the operand of a filter that prints, and lists its values in a set of states.
+// printedNumbers evaluates the numeric operand of a filter print or printall, and lists its value in each state of set.
 func (e *evaluation) printedNumbers(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
 	values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
 	if err != nil {
@@ -208,7 +209,7 @@ func (e *evaluation) printedNumbers(formula *logic.Formula, set *sparse.Set) (*n
 	return values, nil
 }
 
-// filteredNumber returns the result of a filter that combines the values in a set of states, or selects one of them.
+// filteredNumber returns the result of a filter min, max, sum, avg, first or state over the values in a set of states.
 func (e *evaluation) filteredNumber(formula *logic.Formula, set *sparse.Set, values *numbers) (number, error) {
 	switch formula.Op {
 	case "min":
@@ -247,12 +248,12 @@ func add(left, right number) number {
 
 // countSatisfying returns the number of states in a set in which the operand of the filter holds.
 func (e *evaluation) countSatisfying(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
-	truth, err := e.truthIn(set, formula.Operand)
+	operand, err := e.truthIn(set, formula.Operand)
 	if err != nil {
 		return nil, err
 	}
-	if !set.Intersect(truth.unknown()).Empty() {
+	if !set.Intersect(operand.unknown()).Empty() {
 		return nil, &undecidedError{formula.X.Pos(), "the bounds of some values contain the number that they are compared with"}
 	}
-	return e.constant(fraction(big.NewRat(int64(set.Intersect(truth.yes).Count()), 1)), result.Exact), nil
+	return e.constant(fraction(big.NewRat(int64(set.Intersect(operand.yes).Count()), 1)), result.Exact), nil
 }

@@ -24,8 +24,8 @@ func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error
 	return e.numbers(expr)
 }
 
-// states returns the states that satisfy a state formula. The error is an *undecidedError if bounds leave the formula unknown in a state of
-// the domain.
+// states returns the states that satisfy a state formula. The error is an *undecidedError if, in some state of the domain, the bounds of a value
+// do not decide whether the formula holds.
 func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
@@ -40,7 +40,7 @@ func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 // truth evaluates a formula of type Bool.
 func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 	if sema.NeedsOnlyVariables(expr) {
-		t, err := e.plainTruth(expr)
+		t, err := e.truthOfVariables(expr)
 		return t, e.withPosition(err)
 	}
 	return evaluateShared(e, e.shared.truths, expr, e.operatorTruth)
@@ -88,8 +88,8 @@ func (e *evaluation) label(formula *logic.Formula) (truth, error) {
 	return e.truth(e.property.Program.Labels[formula.Index].X)
 }
 
-// withPosition adds a file and a position to an error in the evaluation of an expression. The file is the model's file for a label or formula
-// of the model. Other errors, and nil, are returned unchanged.
+// withPosition adds a file and a position to err if it is an error in the evaluation of an expression. The file is the model's file if the
+// expression is in a label or formula of the model. Other errors, and nil, are returned unchanged.
 func (e *evaluation) withPosition(err error) error {
 	isEvaluationError := errors.As(err, new(*compile.StateError)) || errors.As(err, new(*sema.EvalError))
 	if !isEvaluationError {
@@ -103,9 +103,9 @@ func (e *evaluation) withPosition(err error) error {
 	return failure
 }
 
-// plainTruth evaluates a Boolean expression over the variables in all states. If this fails, it evaluates the expression in the states of the
-// domain only.
-func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
+// truthOfVariables evaluates a Boolean expression over the variables in all states. If this fails in some state, it evaluates the expression
+// only in the states where a value is needed.
+func (e *evaluation) truthOfVariables(expr sema.Expr) (truth, error) {
 	set, err := e.space.States(expr)
 	if err == nil || e.within == nil {
 		return truthOf(set, err)
@@ -132,8 +132,8 @@ func truthOf(set *sparse.Set, err error) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// connective evaluates a binary operator with a Boolean result. It evaluates the second operand only in the states where the first
-// operand does not decide the result.
+// connective evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
+// not decide the result.
 func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparison(binary)
@@ -159,8 +159,8 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	return left.iff(right), nil // <=> and =
 }
 
-// undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. nil stands for all
-// states.
+// undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. For operators other than
+// &, | and => it returns the whole domain, where nil stands for all states.
 func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
 	switch operator {
 	case syntax.OpAnd, syntax.OpImplies:
@@ -185,7 +185,8 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares left with right(s) in each state s of the domain. The result is unknown where bounds do not decide the comparison.
+// compareAll returns the truth of `left operator right(s)` in each state s of the domain. It is unknown in a state where the bounds do not
+// decide the comparison.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
 	e.limitAccuracy(left.accuracy)
 	numStates := len(left.lo)
@@ -202,7 +203,7 @@ func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s 
 	return truth
 }
 
-// condTruth evaluates a conditional expression of type Bool. It evaluates each branch only in the states where the condition may select it.
+// condTruth evaluates `condition ? then : else` of type Bool. It evaluates each branch only in the states where the condition may select it.
 func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 	condition, err := e.truth(cond.Condition)
 	if err != nil {
@@ -263,7 +264,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 // numbers evaluates a formula of type Int or Double.
 func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 	if sema.NeedsOnlyVariables(expr) {
-		values, err := e.plainNumbers(expr)
+		values, err := e.numbersOfVariables(expr)
 		return values, e.withPosition(err)
 	}
 	return evaluateShared(e, e.shared.numbers, expr, e.operatorNumbers)
@@ -299,9 +300,9 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	return nil, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// plainNumbers evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
+// numbersOfVariables evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
 // Integers are exact. Other values have bounds, unless the evaluation computes fractions.
-func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
+func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
 	if constant, isConstant := expr.(*sema.Const); isConstant && constant.Val.Rat != nil {
 		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
 	}
@@ -318,12 +319,12 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 			return nil, err
 		}
 	}
-	return e.plainNumbersInDomain(expr, accuracy)
+	return e.numbersOfVariablesInDomain(expr, accuracy)
 }
 
-// plainNumbersInDomain evaluates a numeric expression over the variables in the states of the domain. The result has the given accuracy if
-// some value is not a fraction.
-func (e *evaluation) plainNumbersInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
+// numbersOfVariablesInDomain evaluates a numeric expression over the variables in the states of the domain. The result is exact if all values
+// are fractions; otherwise it has the given accuracy.
+func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
 	values := e.newValues(result.Exact)
 	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
@@ -341,8 +342,8 @@ func (e *evaluation) plainNumbersInDomain(expr sema.Expr, accuracy result.Accura
 	return values, nil
 }
 
-// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. The error is an
-// *undecidedError if combine returns ok=false: the bounds of the operands are too wide.
+// combineOperands evaluates the operands of an expression, and applies combine to their values in each state of the domain. If combine returns
+// ok=false, because the bounds of the operands are too wide, the error is an *undecidedError.
 func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
 	var operandValues []*numbers
 	accuracy := result.Exact
@@ -372,8 +373,8 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 	return combined, nil
 }
 
-// condNumbers evaluates a conditional expression with a numeric value. It evaluates each branch only in the states where the condition
-// selects it.
+// condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects
+// it.
 func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	condition, err := e.states(cond.Condition)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // isGame reports whether the model is a stochastic game.
 func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition sets the coalition of <<...>> for the evaluation of its operand, until the caller calls end. The coalition optimises in the
-// direction of the operand's operator, and the other players in the opposite direction.
+// beginCoalition makes the coalition of <<...>> the coalition of the evaluation, until the caller calls end. The coalition minimises or
+// maximises as the operand's operator says; the other players do the opposite.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(formula.Operand).Kind; {
 	case formula.Box:
@@ -26,9 +26,9 @@ func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err err
 	case e.onlyFairSchedulers():
 		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
-	previous := e.scope
+	outer := e.scope
 	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
-	return func() { e.forSomeScheduler, e.coalition = previous.forSomeScheduler, previous.coalition }, nil
+	return func() { e.forSomeScheduler, e.coalition = outer.forSomeScheduler, outer.coalition }, nil
 }
 
 // coalitionStates returns the states of the players in the coalition of <<...>>.
@@ -52,8 +52,8 @@ func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
 
-// maximizer returns the states whose owners maximize the value, if the coalition optimises in direction dir. Without a coalition, all players
-// optimise together.
+// maximizer returns the states whose owners maximize the value: the states of the coalition if dir is Max, all other states if dir is Min.
+// Without a coalition, all players belong to it.
 func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
@@ -65,7 +65,8 @@ func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	return coalition
 }
 
-// game returns the game on a product of the model with an automaton. The player who owns a state of the model owns all its pairs.
+// game returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. dir
+// is the direction of the coalition.
 func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
 	maximizer := e.maximizer(dir)
 	productMaximizer := sparse.NewSet(product.NumStates())
@@ -140,8 +141,8 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	return a.fromProduct(product, memory, auto.Initial(), values)
 }
 
-// parityProduct returns the product of the model with a parity automaton. It has a start for each state of the model: the automaton has read
-// the letter of this state.
+// parityProduct returns the product of the model with a parity automaton. Start s of the product is state s of the model with the automaton
+// state after the letter of s.
 func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) {
 	starts := make([]productState, a.graph.NumStates())
 	for s := range starts {
@@ -158,7 +159,7 @@ func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) 
 	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, choice: product.Choice}, nil
 }
 
-// fromProduct converts a solution of a game on the product to values of the model's states. It also records the strategies of the solution.
+// fromProduct converts a solution of a game on the product to the values of the model's states, and records the strategies of the solution.
 // initial is the initial state of the automaton.
 func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
 	values, err := a.toNumbers(solution, nil)

@@ -20,8 +20,8 @@ type gameControllerBuilder struct {
 	result     sparse.Controller
 }
 
-// recordController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the
-// initial state of the automaton. It records nothing if the solution has no strategies.
+// recordController stores the strategies of a solution on a product in e.schedulerRequest, as a controller of the model. It does nothing if the
+// options ask for no scheduler, or if the solution has no strategies. initial is the initial state of the automaton.
 func (e *evaluation) recordController(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
@@ -55,8 +55,8 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 	return nil
 }
 
-// nodeOf returns the number of the node for a pair: a state of the model, and the state of the automaton before it reads that state. It adds
-// a new node.
+// nodeOf returns the number of the controller's node for a state of the model and the automaton state before it reads that state. It adds a node
+// for a new pair.
 func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	number, isNew := addKey(builder.nodeNumber, pair)
 	if !isNew {
@@ -68,7 +68,8 @@ func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	return number
 }
 
-// addMove adds the move of a node: the choice of the strategy after the automaton has read the state of the node.
+// addMove adds the move of a node. The automaton reads the state of the node, and the strategy then selects a choice in this state of the
+// product.
 func (builder *gameControllerBuilder) addMove(node int) error {
 	beforeReading := builder.nodes[node]
 	afterReading := beforeReading
@@ -88,8 +89,8 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 	return nil
 }
 
-// choiceOf returns the choice of the strategy in a state of the product. It returns the first choice of the model's state if every choice is
-// right: the automaton has accepted or rejected, or the strategy has no choice.
+// choiceOf returns the model's choice that the strategy selects in a state of the product. It returns the first choice if every choice is
+// optimal: the automaton has accepted or rejected, or the strategy has no choice.
 func (builder *gameControllerBuilder) choiceOf(pair productState) uint32 {
 	first, _ := builder.graph.Choices(int(pair.state))
 	if builder.automaton.Absorbing(pair) {

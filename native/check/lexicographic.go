@@ -9,8 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateLexicographic evaluates multilex(...). It maximises each objective among the schedulers that are optimal for the objectives before
-// it. The value is a curve with one point: the optima.
+// evaluateLexicographic evaluates multilex(...). It optimises the objectives one after the other, each among the schedulers that are optimal for
+// all objectives before it. The value is a curve with one point, whose coordinates are the optima.
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
 func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
@@ -40,7 +40,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	return curve, nil, nil
 }
 
-// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the given optima of the objectives before
+// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain optima, the optima of the objectives before
 // it. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
 	if err := m.prepare(formula.X); err != nil {

@@ -13,8 +13,8 @@ import (
 // mostListed is the greatest number of values in a listing.
 const mostListed = 1000
 
-// addListing adds a listing of the values in a set of states, for a filter print or printall. The states have PRISM's order. valueOf returns
-// the value of a state, and whether it is 0 or false. The filter print omits such values.
+// addListing adds the values in a set of states to the output of a filter print or printall, in PRISM's order of the states. valueOf returns the
+// value in a state, and whether it is 0 or false. print omits such values; printall does not.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
 func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf func(s int) (value result.Value, isZero bool)) {
@@ -38,8 +38,8 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf
 	e.listings = append(e.listings, listing)
 }
 
-// listTruth lists the truth values of a filter print or printall in a set of states. If the caller wants the values, it stores them instead.
-// The filter store has no effect.
+// listTruth lists the truth values of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
+// states, listTruth stores them instead. For a filter store it lists nothing.
 func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth truth) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():
@@ -55,8 +55,8 @@ func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth tr
 	}
 }
 
-// listNumbers lists the numbers of a filter print or printall in a set of states. If the caller wants the values, it stores them instead.
-// The filter store has no effect.
+// listNumbers lists the numbers of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
+// states, listNumbers stores them instead. For a filter store it lists nothing.
 func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():

@@ -31,8 +31,9 @@ func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbe
 	return e.complement(values), nil
 }
 
-// winningProbability returns the maximal probability of a formula: of reaching a winning state in the product with its limit-deterministic
-// automaton. In a Markov chain the direction does not matter. It records an optimal scheduler if the options ask for a scheduler.
+// winningProbability returns the maximal probability of an LTL formula. It is the maximal probability of reaching a winning state in the product
+// with the limit-deterministic automaton of the formula. In a Markov chain the direction does not matter. It records an optimal scheduler if the
+// options ask for one.
 func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
@@ -73,7 +74,8 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 }
 
 // buildProduct builds the product of the model with the initial component of an automaton. Start s of the product is state s of the model with
-// the state of the automaton after the letter of s. auto and err are the results of a constructor. If err is not nil, it is returned.
+// the automaton state after the letter of s. The parameters auto and err are the two results of a constructor of automata; an err that is not
+// nil is returned.
 func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
@@ -116,10 +118,10 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	reaching := product.ExistsUntil(product.allStates(), goal)
+	canReachGoal := product.ExistsUntil(product.allStates(), goal)
 	satisfying := sparse.NewSet(len(product.startStates))
 	for s, start := range product.startStates {
-		if reaching.Has(int(start)) {
+		if canReachGoal.Has(int(start)) {
 			satisfying.Add(s)
 		}
 	}
@@ -143,7 +145,7 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	return decidedTruth(violating.Complement()), nil
 }
 
-// boundedOperator returns the first temporal operator with a time or step bound in a path formula. It returns nil if there is none.
+// boundedOperator returns the first temporal operator with a time or step bound in a path formula, or nil if no operator has such a bound.
 func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	if expr.Type() != sema.Path {
 		return nil
@@ -163,8 +165,8 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: from then on, all continuations of
-// the path satisfy it. The operator X takes a step even if its operand is always true.
+// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied, that is, until every continuation of
+// the path satisfies it. The operator X always counts a step, even if its operand is true everywhere.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {

@@ -59,9 +59,9 @@ const (
 	rewardForm
 )
 
-// evaluateMulti evaluates multi(...) in the initial state. If all objectives have bounds, the value is true if
-// a scheduler meets all of them. With one query such as Pmax=?, the value is the optimum under the bounds, or NaN if no scheduler meets them. With
-// several queries, the value is their Pareto curve.
+// evaluateMulti evaluates multi(...) in the initial state. If all objectives have bounds, the value is true if some scheduler satisfies all of
+// them. With one query, such as Pmax=?, the value is the optimum under the bounds, or NaN if no scheduler satisfies them. With several queries,
+// the value is their Pareto curve.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS 2008).
 func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *result.Interval, error) {
@@ -119,9 +119,9 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 	return nil
 }
 
-// optimum returns the optimum of the query among the schedulers that meet the bounds of the other objectives. Without a query, any such
-// scheduler is optimal. The Point of the result is nil if no scheduler with finite expected rewards meets the bounds. expr is the property,
-// for errors.
+// optimum returns the optimum of the query among the schedulers that satisfy the bounds of the other objectives. Without a query, any such
+// scheduler is optimal. The field Point of the result is nil if no scheduler with finite expected rewards satisfies the bounds. expr is the
+// property, for errors.
 func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	direction, lowerBounds := m.directionAndLowerBounds()
 	best, err := m.newCurve().Maximize(m.ctx, direction, lowerBounds, m.optimumWidth())
@@ -157,8 +157,8 @@ func (m *multi) optimumWidth() float64 {
 	return m.opts.Epsilon
 }
 
-// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards meets the bounds. The value is infinite if
-// the query minimises a reward, and schedulers with an infinite reward meet the bounds. expr is the property.
+// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards satisfies the bounds. The value is infinite
+// if the query minimises a reward, and schedulers for which this reward is infinite satisfy the bounds. expr is the property.
 func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
 	query := m.queryIndex()
 	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].maximised
@@ -184,8 +184,8 @@ func (m *multi) queryIndex() int {
 	return slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
 }
 
-// satisfiableWithout reports whether some scheduler with finite expected rewards meets the bounds of all objectives except the query. expr
-// is the property.
+// satisfiableWithout reports whether some scheduler with finite expected rewards satisfies the bounds of all objectives, where the objective
+// with index query is ignored. expr is the property.
 func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	others := &multi{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
@@ -209,8 +209,8 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	return best.Point != nil, nil
 }
 
-// recordMixture records a controller that draws one of the schedulers in m.schedulers at the start: scheduler i with probability shares[i]. It
-// does nothing if m.keepSchedulers is false.
+// recordMixture records a controller for a mixture of m.schedulers: at the start it draws scheduler i with probability shares[i]. It does
+// nothing if m.keepSchedulers is false.
 func (m *multi) recordMixture(shares []*big.Rat) error {
 	if !m.keepSchedulers {
 		return nil
@@ -228,8 +228,9 @@ func (m *multi) recordMixture(shares []*big.Rat) error {
 	return err
 }
 
-// directionAndLowerBounds returns the weight of each objective in the sum that is maximised: 1 for a query, and 0 for an objective with a bound.
-// It also returns the lower bound of each objective, or nil for a query. The bound of a minimised objective gets a negative sign.
+// directionAndLowerBounds returns the weight of each objective in the sum to maximise: 1 for a query, 0 for an objective with a bound. It also
+// returns the lower bound of each objective, or nil for a query. Package pareto maximises all objectives, so the bound of a minimised objective
+// gets a negative sign.
 func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 	direction = make([]*big.Rat, len(m.objectives))
 	lowerBounds = make([]*big.Rat, len(m.objectives))
@@ -282,7 +283,7 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	return objective, e.setPathFormula(objective, formula.Path)
 }
 
-// newObjective returns an objective with the threshold of P or R: a query or a bound. It has no path formula and no reward yet.
+// newObjective returns an objective with the threshold of P or R: a query or a bound. The caller sets its path formula or its reward.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	expr, threshold := formula.X, formula.Threshold
 	dir, hasDirection := direction(threshold, false)
@@ -304,7 +305,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
 }
 
-// setPathFormula sets the path formula of an objective to path, or to its negation if objective.isComplement is true.
+// setPathFormula sets the path formula of an objective: path, or the negation of path if objective.isComplement is true.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
 	negated := path.Negated != objective.isComplement // two negations cancel out
 	operand, eventuallyAlways, isRepeated := path.Repeated()
@@ -319,7 +320,7 @@ func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) erro
 	return e.setAutomaton(objective, path.X, negated)
 }
 
-// setStateFormula sets the path formula of an objective to a state formula f, as `false U f`. If negated is true, it sets the negation.
+// setStateFormula sets the path formula of an objective to a state formula f, written as `false U f`, or to its negation if negated is true.
 func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Expr, negated bool) error {
 	states, err := e.satisfyingStates(stateFormula)
 	if err != nil {
@@ -331,8 +332,8 @@ func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Exp
 	return nil
 }
 
-// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to the negation if negated is true. It becomes an
-// until formula, or the negation of an until formula.
+// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if negated is true. It stores an until
+// formula, and whether this until formula is negated.
 func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bool) error {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -343,8 +344,8 @@ func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bo
 	return nil
 }
 
-// setRepeatedFormula sets the path formula of an objective to F G operand if eventuallyAlways is true, else to G F operand. If negated is
-// true, it sets the negation.
+// setRepeatedFormula sets the path formula of an objective to `F G operand` if eventuallyAlways is true, else to `G F operand`, or to its
+// negation if negated is true.
 func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, negated bool) error {
 	states, err := e.satisfyingStates(operand)
 	if err != nil {
@@ -360,7 +361,8 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 	return nil
 }
 
-// setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if negated is true. It builds an automaton.
+// setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if negated is true. The objective stores an automaton
+// of this formula.
 func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.translate(expr)
@@ -378,7 +380,8 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated 
 	return nil
 }
 
-// setReward sets the reward structure and the number of steps of an objective. The number is -1 for a total reward.
+// setReward sets the reward structure of an objective and the number of steps that earn rewards. The number is -1 for a total reward, in which
+// all steps do.
 func (e *evaluation) setReward(objective *objective, formula *logic.Formula) error {
 	reward := formula.Objective
 	if reward.Err != nil {
@@ -387,7 +390,8 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 	if unsupported := unsupportedInMulti(reward); unsupported != "" {
 		return e.unsupported(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
 	}
-	objective.form, objective.steps = rewardForm, -1
+	const allSteps = -1
+	objective.form, objective.steps = rewardForm, allSteps
 	var err error
 	if reward.Form == logic.Cumulative {
 		objective.steps, err = e.rewardSteps(reward)
@@ -399,7 +403,8 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 	return err
 }
 
-// unsupportedInMulti describes a reward objective that multi(...) does not support. It returns "" for C and C<=k.
+// unsupportedInMulti returns a description of a reward objective that multi(...) does not support, for an error message. It returns "" for C and
+// C<=k.
 func unsupportedInMulti(reward *logic.Objective) string {
 	switch {
 	case reward.Ratio:
@@ -416,7 +421,8 @@ func unsupportedInMulti(reward *logic.Objective) string {
 	return ""
 }
 
-// fromParetoValue converts a value of package pareto to the value of the objective. Package pareto maximises all objectives.
+// fromParetoValue converts a value v of package pareto, which maximises all objectives, to the value of the objective: 1-v for a complement, -v
+// for a minimised objective, else v.
 func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	switch {
 	case o.isComplement:
@@ -427,8 +433,8 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	return value
 }
 
-// valueOfBest converts an optimum of package pareto to the value of the property, with bounds. best.Point is nil if no scheduler meets the bounds
-// of the objectives. expr is the property.
+// valueOfBest converts an optimum of package pareto to the value of the property, with bounds. If best.Point is nil, no scheduler satisfies the
+// bounds of the objectives: the value is false or NaN. expr is the property.
 func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.limitAccuracy(result.Bounded)

@@ -29,24 +29,24 @@ type acceptingComponent struct {
 // the number of the tuple of these automaton states.
 type componentNode struct{ productState, tuple uint32 }
 
-// objectivesThatJump returns the indexes of the objectives in satisfied whose automaton must jump to its accepting component: in a state of
-// the product it is in its initial component. The result is the same for all states of an end component.
+// objectivesThatJump returns the indexes of those objectives in satisfied whose automaton is still in its initial component, in a state of the
+// product. To satisfy the objective, the automaton must jump to its accepting component. All states of an end component have the same result.
 func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
-	var indexes []int
+	var jumping []int
 	for i, objective := range m.objectives {
 		if !satisfied.has(i) || objective.form != automatonForm {
 			continue
 		}
 		automatonState := m.automatonState(m.states[productState], i)
 		if objective.reader.auto.Class(automatonState) == automata.Open {
-			indexes = append(indexes, i)
+			jumping = append(jumping, i)
 		}
 	}
-	return indexes
+	return jumping
 }
 
-// newAcceptingComponent builds the accepting component of an end component, for a set of objectives. members are the states of the end
-// component; choices contains its choices.
+// newAcceptingComponent builds the product of an end component with the accepting components of the automata that jump, for the objectives in
+// satisfied. members are the states of the end component; choices contains its choices.
 func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
@@ -72,8 +72,8 @@ func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, 
 	return component, nil
 }
 
-// startNodes returns the nodes where paths can start: a node for each member of the end component and each combination of jumps. memberOf has
-// the index of each node's state in members.
+// startNodes returns the nodes where paths can enter the component: one node for each member of the end component and each combination of jumps.
+// memberOf[i] is the index in members of the state of starts[i].
 func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, memberOf []int, err error) {
 	for member, s := range members {
 		combinations, err := builder.jumpCombinations(s)
@@ -99,7 +99,7 @@ type acceptingComponentBuilder struct {
 // maxCombinations limits the combinations of jumps from one state.
 const maxCombinations = 1 << 16
 
-// jumpCombinations returns all combinations of jumps from a state of the product. A combination has the target of the jump for each jumping
+// jumpCombinations returns all combinations of jumps in a state of the product. A combination has one target of a jump for each jumping
 // objective.
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
@@ -134,8 +134,8 @@ func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// tupleAfter returns the number of the tuple of automaton states after the automata read a state of the model. tuple is the number of the
-// tuple before.
+// tupleAfter returns the number of the tuple of automaton states after the automata read a state of the model. tuple is the number of the tuple
+// before they read it.
 func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
 		return tuple, nil
@@ -152,8 +152,9 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 	return builder.tuples.add(after), nil
 }
 
-// findGoodNodes sets the goals, the good nodes and the sure nodes of a component, for a set of objectives. Good nodes are in end components
-// that visit all goals. From sure nodes some scheduler reaches good nodes with probability one.
+// findGoodNodes computes the goals of a component, its good nodes and its sure nodes, for the objectives in satisfied. A path satisfies them if
+// it visits each goal infinitely often. Good nodes are in an end component with a node of each goal. From sure nodes some scheduler reaches a
+// good node with probability one.
 func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied objectiveSet) error {
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)
@@ -176,8 +177,8 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 	return err
 }
 
-// addAcceptanceGoals adds a goal for each automaton that jumps: the nodes in which it accepts. It returns the nodes in which no automaton has
-// rejected.
+// addAcceptanceGoals adds a goal for each automaton that jumps: the nodes whose automaton state is accepting. It returns the nodes in which no
+// automaton has rejected.
 func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
 	notRejected = sparse.FullSet(len(component.nodes))
 	for position, objective := range builder.jumpingObjectives {
@@ -197,7 +198,7 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 	return notRejected
 }
 
-// addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes that the objective must visit infinitely often.
+// addRecurrenceGoals adds a goal for each objective G F a in satisfied: the nodes whose state of the model satisfies a.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
 	for number, objective := range builder.objectives {
 		if !satisfied.has(number) || objective.form != recurringForm {

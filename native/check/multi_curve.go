@@ -22,8 +22,8 @@ const (
 	maxCurve, maxSurface = 10_000, 500
 )
 
-// curve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that meet
-// the bounds of the other objectives.
+// curve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that satisfy
+// the bounds of the other objectives. The value is NaN if no scheduler satisfies them. expr is the property.
 func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
 	for i, objective := range m.objectives {
@@ -111,8 +111,8 @@ type constrainedQueries struct {
 	curveOfAll *pareto.Curve // the curve of all objectives
 }
 
-// bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that meet the bounds of the
-// other objectives. The error is errUnsatisfiable if no scheduler does.
+// bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that satisfy the bounds of the
+// other objectives. The error is errUnsatisfiable if no scheduler satisfies them.
 func (constrained *constrainedQueries) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	direction, lowerBounds := constrained.directionAndLowerBounds()
 	for i, query := range constrained.queries {

@@ -51,7 +51,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case request.reach == nil:
 		return nil, verdict, noSchedulerError(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
 	}
-	model, err := c.fractions(ctx)
+	model, err := c.modelWithFractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
