@@ -81,8 +81,8 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
 func (m *multi) automatonState(x memory, i int) int { return m.tuples.tuples[x.tuple][m.tupleIndex[i]] }
 
-// nextMemory returns the memory of a path after a transition to state s of the model: the state, whether each until formula holds, fails or is
-// undecided, and the states of the automata. before is the memory before the transition. The caller counts the steps.
+// nextMemory returns the memory of the objectives after a transition to state s of the model: s, the status of each until objective, and the
+// states of the automata after they read s. before is the memory before the transition. The caller counts the steps.
 func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.state = s
@@ -139,7 +139,7 @@ func (m *multi) prepare(expr sema.Expr) error {
 // maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
-// buildProduct builds the product of the model with the memory of the objectives. It has no end state yet.
+// buildProduct builds the product of the model with the memory of the objectives. addEndState later adds the end state.
 func (m *multi) buildProduct() error {
 	m.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
@@ -199,8 +199,8 @@ func (o *objective) countsRewards(x memory) bool {
 	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that earn no total reward: no maximised reward if maximised is true, else no
-// minimised reward.
+// choicesWithoutReward returns the choices of the product that earn no reward of an objective C (total reward). It considers the maximised
+// objectives if maximised is true, else the minimised objectives.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
@@ -231,8 +231,8 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	}
 }
 
-// findEnds finds the states of the product where paths may end, and the sets of objectives that are satisfied if they end. It then adds the end
-// state. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
+// findEnds finds the states of the product where a path may end, and for each of them the sets of objectives that such a path satisfies. It then
+// adds the end state to the product. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
 func (m *multi) findEnds(expr sema.Expr) error {
 	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
@@ -257,8 +257,8 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	}
 }
 
-// addEnds adds a set of objectives to m.ends for some states: some scheduler stays in an end component of the given choices and satisfies the
-// objectives almost surely. It skips states that have a superset, because the largest sets suffice.
+// addEnds adds a set of objectives to m.ends[s] for each state s from which some scheduler stays in an end component of the given choices and
+// satisfies the objectives almost surely. It skips s if m.ends[s] has a superset of the objectives.
 func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
 	states, err := m.surelySatisfied(satisfied, choices)
 	if err != nil {
@@ -299,8 +299,8 @@ func (m *multi) addEndState() {
 	m.choice = builder.Origin
 }
 
-// surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices, and
-// satisfies a set of objectives with probability one.
+// surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices and satisfies a set
+// of objectives with probability one.
 func (m *multi) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*sparse.Set, error) {
 	components, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
@@ -319,8 +319,8 @@ func (m *multi) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*s
 	return satisfying, nil
 }
 
-// addSatisfying adds to satisfying the members of an end component from which some scheduler stays in the component and satisfies a set of
-// objectives with probability one. choices contains the choices of the component.
+// addSatisfying adds members of an end component to the set satisfying: those from which some scheduler stays in the component and satisfies a
+// set of objectives with probability one. choices contains the choices of the component.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, members []uint32, choices *sparse.Set) error {
 	if len(m.objectivesThatJump(satisfied, members[0])) == 0 {
 		for _, s := range members {
@@ -340,8 +340,8 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, me
 	return nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices whose states can satisfy a set of objectives. Recurring
-// objectives are not considered.
+// satisfyingComponents returns the maximal end components of the given choices in whose states a set of objectives can be satisfied. It ignores
+// objectives of the form G F a.
 func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
@@ -353,7 +353,7 @@ func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set
 }
 
 // canSatisfy reports whether a path that visits a state of the product infinitely often can satisfy a set of objectives. node is the memory of
-// the state. Recurring objectives are not considered.
+// the state. It ignores objectives of the form G F a.
 func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
 	for i := range m.objectives {
 		if satisfied.has(i) && !m.canSatisfyOne(node, i) {
@@ -363,8 +363,8 @@ func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
 	return true
 }
 
-// canSatisfyOne reports whether a path that visits a state of the product infinitely often can satisfy the objective with the given index.
-// node is the memory of the state. A recurring objective is not considered.
+// canSatisfyOne reports whether a path that visits a state of the product infinitely often can satisfy the objective with the given index. node
+// is the memory of the state. The result is true for an objective of the form G F a.
 func (m *multi) canSatisfyOne(node memory, index int) bool {
 	objective := m.objectives[index]
 	switch objective.form {
@@ -379,8 +379,8 @@ func (m *multi) canSatisfyOne(node memory, index int) bool {
 	return true
 }
 
-// visitsRecurringSets reports whether some states of the product include a state of each recurring set. A recurring objective in satisfied
-// must visit its set infinitely often.
+// visitsRecurringSets reports whether a path that visits the given states of the product infinitely often satisfies all objectives G F a in
+// satisfied: one of the states satisfies a.
 func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
 	for i, objective := range m.objectives {
 		if !satisfied.has(i) || objective.form != recurringForm {

@@ -20,8 +20,8 @@ var (
 	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum is an oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of all
-// objectives under an optimal scheduler. Minimised objectives have a negative sign.
+// bestWeightedSum is an oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of the
+// objectives under a scheduler that maximises the sum. A minimised objective has a negative sign.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
 	if m.minimisesReward() { // a minimised reward is finite only if almost every path ends
@@ -41,8 +41,8 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	return &pareto.Answer{Point: point, Bound: upper}, nil
 }
 
-// maximiseRewards maximises the weighted sum of the objectives as a total reward. No objective may be a minimised reward. The values have an
-// optimal scheduler. upper is an upper bound of the maximal sum.
+// maximiseRewards maximises the weighted sum of the objectives as an expected total reward. No objective may be a minimised reward. It returns
+// the values with an optimal scheduler, and an upper bound of the maximal sum.
 func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
 	reward, err := m.weightedRewards(weights)
 	if err != nil {
@@ -60,9 +60,9 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values
 	return values, upper, nil
 }
 
-// minimiseLosses maximises the weighted sum of the objectives by minimising the expected losses until the end state. The values have an
-// optimal scheduler. upper is an upper bound of the maximal sum. The error is errInfiniteCost if no scheduler reaches the end state almost
-// surely.
+// minimiseLosses maximises the weighted sum of the objectives as total minus the minimal expected losses until the end state. It returns the
+// minimal losses with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if no scheduler reaches the end
+// state almost surely.
 func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
 	reward, total, err := m.weightedLosses(ctx, weights)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *multi) optionsWithScheduler() solve.Options {
 	return opts
 }
 
-// minimisesReward reports whether an objective is a minimised reward.
+// minimisesReward reports whether some objective is a minimised reward.
 func (m *multi) minimisesReward() bool {
 	for _, objective := range m.objectives {
 		if objective.form == rewardForm && !objective.maximised {
@@ -140,7 +140,8 @@ type rewardSums struct {
 	rangeErr error
 }
 
-// newRewardSums returns a sum of 0 for each choice of the product, and sets a bound on the relative rounding error of the sums.
+// newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
+// add will compute.
 func (m *multi) newRewardSums() *rewardSums {
 	sums := &rewardSums{exact: m.exact}
 	sums.Choice = make([]float64, m.product.NumChoices())
@@ -161,7 +162,7 @@ func (m *multi) newRewardSums() *rewardSums {
 	return sums
 }
 
-// add adds weight * amount to the sum of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
+// add adds weight * amount to the reward of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
 func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
 	if weight.Sign() == 0 || nearest == 0 {
 		return
@@ -190,8 +191,8 @@ func (sums *rewardSums) structure() (*sparse.Reward, error) {
 	return &sums.Reward, sums.rangeErr
 }
 
-// choiceReward returns the reward of choice c in state s of the product for an objective, as a fraction and as a float64 number. The fraction is
-// nil for the reward 0 and in floating-point computations.
+// choiceReward returns the reward of an objective for choice c in state s of the product, as a fraction and as a float64 number. The fraction is
+// nil for the reward 0, and in floating-point computations.
 func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
 	modelChoice := m.choice[c]
 	if modelChoice == sparse.None || !objective.countsRewards(m.states[s]) {
@@ -205,7 +206,8 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	return objective.reward.OfChoiceRat(modelState, int(modelChoice)), nearest
 }
 
-// bestEnd returns the set of objectives with the greatest total weight that can be satisfied if a path ends in state s, and this weight.
+// bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set with the greatest total weight among the sets
+// in m.ends[s]. It also returns this weight.
 func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
 	for i, satisfied := range m.ends[s] {
 		total := m.totalWeight(satisfied, weights)
@@ -228,8 +230,8 @@ func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedRewards returns choice rewards whose expected total is the weighted sum of all objectives. No objective may be a minimised reward. A
-// choice to the end state earns the weights of the path formulas that are satisfied.
+// weightedRewards returns rewards of the product's choices whose expected total is the weighted sum of the objectives. No objective may be a
+// minimised reward. A choice to the end state earns the weights of the path formulas that the path satisfies.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
@@ -249,9 +251,9 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	return sums.structure()
 }
 
-// weightedLosses returns choice losses such that the weighted sum of the objectives is total minus the expected losses. A choice loses
-// its minimised rewards, and the amounts by which it lowers the maxima of maximised rewards. A choice to the end state loses the weights of
-// the path formulas that are not satisfied.
+// weightedLosses returns nonnegative losses of the product's choices, such that the weighted sum of the objectives is total minus the expected
+// losses. A choice loses its minimised rewards, and the amount by which it lowers the maximum of each maximised reward. A choice to the end
+// state loses the weights of the path formulas that the path does not satisfy.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses *sparse.Reward, total *big.Rat, err error) {
 	maxRewards, total, err := m.maximalTotal(ctx, weights)
 	if err != nil {
@@ -276,9 +278,9 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses 
 	return losses, total, err
 }
 
-// maximalTotal returns an upper bound of the weighted sum: all path formulas are satisfied, maximised rewards are maximal, and minimised rewards
-// are 0. maxRewards has the maximum from each state of the product, for each maximised reward with a positive weight. It is nil for other
-// objectives.
+// maximalTotal returns an upper bound of the weighted sum: each path formula has probability 1, maximised rewards are maximal, and minimised
+// rewards are 0. maxRewards[i] has the maximum from each state of the product if objective i is a maximised reward with a positive weight;
+// otherwise it is nil.
 func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
 	total = new(big.Rat)
 	maxRewards = make([][]*big.Rat, len(m.objectives))
@@ -308,7 +310,8 @@ func (m *multi) pathObjectives() objectiveSet {
 	return set
 }
 
-// addLosses adds the weighted losses of choice c in state s of the product. maxRewards[i] has the maxima of objective i.
+// addLosses adds the losses of choice c in state s of the product to sums, for all objectives with their weights. maxRewards[i] has the maxima
+// of objective i.
 func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, c int) error {
 	for i, objective := range m.objectives {
 		exact, nearest, err := m.lossOfChoice(objective, maxRewards[i], s, c)
@@ -320,9 +323,9 @@ func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*
 	return nil
 }
 
-// lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. A minimised
-// reward loses the reward of the choice. A maximised reward loses the amount by which the choice lowers its maximum. The loss of other
-// objectives is 0. maxRewards is nil for a maximised reward without a weight.
+// lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. For a minimised
+// reward the loss is the reward of the choice. For a maximised reward it is the amount by which the choice lowers the maximum. It is 0 for a
+// path formula, and for a maximised reward with weight 0, whose maxRewards is nil.
 func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
 	switch {
 	case objective.form != rewardForm, objective.maximised && maxRewards == nil:
@@ -342,7 +345,8 @@ func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c i
 // gridBits is the number of bits from the greatest bound down to the grid that bounds are rounded to.
 const gridBits = 45
 
-// maxReward returns inductive upper bounds of the maximal total reward of an objective, for each state of the product. It caches the bounds.
+// maxReward returns upper bounds u of the maximal total reward of an objective, one for each state of the product. They are inductive: u(s) >=
+// reward(c) + sum of P(c,t) u(t) for each choice c of s. The bounds are cached.
 func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
 	if objective.maxRewards != nil {
 		return objective.maxRewards, nil
@@ -382,27 +386,25 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 	return sums.structure()
 }
 
-// inductiveTotalReward computes bounds of the maximal total reward with inductive upper bounds. It computes them on a grid that fits the
-// greatest upper bound of a first computation. Fractions need no grid.
+// inductiveTotalReward computes the maximal total reward with inductive upper bounds. Float64 bounds are rounded to a grid so that they stay
+// inductive in rational arithmetic; a first computation without a grid gives the greatest bound, from which the grid follows. Fractions need no
+// grid.
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 	if err != nil || m.exact {
 		return values, err
 	}
-	greatest := 0.0
-	for _, value := range values.Upper {
-		greatest = max(greatest, value)
-	}
-	if greatest == 0 {
+	greatest := slices.Max(values.Upper)
+	if greatest <= 0 {
 		return values, nil
 	}
 	opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits) // 2^(log2(greatest) - gridBits)
 	return solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 }
 
-// loweredMaximum returns the amount by which choice c of state s lowers the maximal reward that can still be collected. maxRewards has
-// inductive upper bounds of this maximum, so the amount is at least 0.
+// loweredMaximum returns maxRewards[s] - reward(c) - sum of P(c,t) maxRewards[t]: the amount by which choice c in state s lowers the maximal
+// reward that can still be earned. It is at least 0, because the bounds maxRewards are inductive.
 func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
 	if modelChoice := m.choice[c]; modelChoice != sparse.None && objective.countsRewards(m.states[s]) {
@@ -419,8 +421,8 @@ func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c
 	return loss, nil
 }
 
-// attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product. choices[s] is the choice in state s.
-// A minimised objective has a negative sign. If a path ends, it satisfies the set of objectives with the greatest weight.
+// attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product; choices[s] is the choice in state s.
+// A minimised objective has a negative sign. A path that ends satisfies the set of objectives with the greatest weight.
 func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
@@ -446,7 +448,8 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 	return attained, nil
 }
 
-// maximisedBound returns a lower bound of the value of state s, or of its negative for a minimised objective. nil stands for an infinite bound.
+// maximisedBound returns a lower bound of the value of state s. For a minimised objective it returns a lower bound of the negated value. nil
+// stands for an infinite bound.
 func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
 	lower, upper := boundsOf(values, s)
 	isMinimised := o.form == rewardForm && !o.maximised
@@ -468,7 +471,8 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
 }
 
-// endsThatSatisfy returns the states of an induced chain where a path ends and satisfies the objective with the given index.
+// endsThatSatisfy returns the states of an induced chain where the path ends and satisfies the objective with the given index. origins has the
+// product state and the choice of each state of the chain.
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for chainState, origin := range origins {
@@ -493,8 +497,8 @@ func (m *multi) lastChoice(s int) int {
 // origin is the state of the product that a state of an induced chain stands for, and the choice of the scheduler in it.
 type origin struct{ state, choice int }
 
-// inducedChain returns the reachable Markov chain that a scheduler induces on the product. Its last state is the end state. origins has the
-// origin of every other state.
+// inducedChain returns the Markov chain that a scheduler induces on the reachable states of the product. Its last state is the end state.
+// origins has the product state and the choice of every other state of the chain.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
 	origins, chainState, err := m.reachedStates(ctx, choices)
 	if err != nil {
@@ -512,8 +516,8 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
-// reachedStates returns the states of the product that a scheduler reaches, in breadth-first order and without the end state. chainState has the
-// number in this order for each state of the product, or sparse.None for a state that is not reached. The end state has the last number.
+// reachedStates returns the states of the product that a scheduler reaches, in breadth-first order and without the end state. chainState[s] is
+// the position of product state s in this order, or sparse.None if the scheduler does not reach s. The end state has the last position.
 func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
 	endState := uint32(len(m.states))
 	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
@@ -543,7 +547,7 @@ func (m *multi) originOf(choices []uint32, s int) origin {
 	return origin{s, int(choices[s])}
 }
 
-// chainReward returns the rewards of an objective in the states of an induced chain. The end state has no reward.
+// chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
 	sums := &rewardSums{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}

@@ -15,7 +15,8 @@ type outcome struct {
 	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler
 }
 
-// writeOutcome writes an outcome to a verdict. It keeps the values, the scheduler and the beliefs of the outcome in the checker.
+// writeOutcome copies an outcome to a verdict, and adds warnings. It stores the values, the scheduler and the beliefs of the outcome in the
+// checker.
 func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.bound, out.accuracy, out.listings
 	if method := out.boundMethod(); method != "" {
@@ -39,7 +40,8 @@ func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	}
 }
 
-// boundMethod describes an unusual method by which bounds were computed. It returns "" for other methods and accuracies.
+// boundMethod describes how the bounds were computed if the method is unusual: a search of beliefs, or elimination with an extended range of
+// numbers. Otherwise it returns "".
 func (out *outcome) boundMethod() string {
 	switch {
 	case out.accuracy != result.Bounded:
@@ -55,7 +57,7 @@ func (out *outcome) boundMethod() string {
 // overflow is slightly below the greatest float64 number. A greater value may have been cut off.
 const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 
-// widthWarning returns the warning that the relative width of the bounds exceeds the wanted width. It tells whether an iteration or a search
+// widthWarning returns the warning that the relative width of the bounds exceeds wantedWidth. The warning says whether an iteration or a search
 // ended at its limit.
 func (out *outcome) widthWarning(wantedWidth float64) string {
 	reason := ""
@@ -71,7 +73,8 @@ func (out *outcome) widthWarning(wantedWidth float64) string {
 	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", out.width, wantedWidth, reason)
 }
 
-// relativeWidth returns the width of the bounds of a number, divided by the greatest absolute value of a bound. It is 0 for an exact number.
+// relativeWidth returns (upper-lower) / max(|lower|, |upper|) for the bounds of a number. It is 0 for an exact number, and infinite for an
+// infinite bound.
 func relativeWidth(value number) float64 {
 	switch {
 	case value.Exact != nil || value.isPoint():

@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart evaluates a property on the explored part of an MDP. It supports Pmax=? of F or U with the value 1: some scheduler satisfies the path
-// formula almost surely within the explored part. ok is false in all other cases.
+// FromPart tries to evaluate a property on the explored part of an MDP. It supports Pmax=? of F or U whose value is 1: some scheduler satisfies
+// the path formula almost surely without leaving the explored part. ok is false in all other cases.
 func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	if !c.isSurelyReached(ctx, property) {
@@ -78,23 +78,23 @@ const (
 	withoutInit = false
 )
 
-// dependsOnStateOnly reports whether the truth of a formula in a state depends only on the variables of that state. If allowInit is true, it
-// may also depend on the label "init". It is true for a missing formula, which is nil.
+// dependsOnStateOnly reports whether a formula is Boolean and its truth in a state depends only on the variables of that state. If allowInit is
+// true, it may also depend on the label "init". The result is true if expr is nil.
 func dependsOnStateOnly(property *Property, expr sema.Expr, allowInit bool) bool {
 	if expr == nil {
 		return true
 	}
-	isPlain := expr.Type() == sema.Bool
+	dependsOnState := expr.Type() == sema.Bool
 	sema.Inspect(expr, func(operand sema.Expr) bool {
-		isPlain = isPlain && isPlainOperator(property, operand, allowInit)
-		return isPlain
+		dependsOnState = dependsOnState && operatorDependsOnStateOnly(property, operand, allowInit)
+		return dependsOnState
 	})
-	return isPlain
+	return dependsOnState
 }
 
-// isPlainOperator reports whether the outermost operator of an expression is an operator on variables, or a label that depends only on the
-// variables of a state. If allowInit is true, the label "init" is allowed.
-func isPlainOperator(property *Property, expr sema.Expr, allowInit bool) bool {
+// operatorDependsOnStateOnly reports whether the outermost operator of an expression is a Boolean or arithmetic operator, or a label that
+// depends only on the variables of a state. If allowInit is true, the label "init" is allowed too.
+func operatorDependsOnStateOnly(property *Property, expr sema.Expr, allowInit bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		return true

@@ -14,8 +14,8 @@ import (
 	"tilecheck/native/space/quotient"
 )
 
-// WritePartition writes the numbers of states and of blocks of a partition, and then the block of each state, such as 17=3. The states have
-// PRISM's order.
+// WritePartition writes a partition of the states to w. The first line after a comment has the numbers of states and of blocks, such as 399 46.
+// Each further line has a state, numbered in PRISM's order, and its block, such as 17=3.
 func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, partition *quotient.Partition) error {
 	writer := bufio.NewWriter(w)
 	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(partition.Block), len(partition.First))
@@ -28,8 +28,8 @@ func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, par
 	return writer.Flush()
 }
 
-// ReadPartition reads a file that WritePartition wrote. It checks that every state has a block and that every block has a state. It does not
-// check that the partition is a bisimulation. An error names the file and the line, or is the context's.
+// ReadPartition parses text, a file that WritePartition wrote. It checks that every state has a block and that every block has a state. It does
+// not check that the partition is a bisimulation. An error names the file and the line, or is ctx.Err().
 func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
 	order := space.Order()
 	reader := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
@@ -81,7 +81,7 @@ func (r *partitionReader) read(line string, order []uint32) error {
 	return r.readBlock(line, order)
 }
 
-// readSizes reads the numbers of states and of blocks, such as 399 46. wantStates is the number of states of the model.
+// readSizes parses the line with the numbers of states and of blocks, such as 399 46. wantStates is the number of states of the model.
 func (r *partitionReader) readSizes(line string, wantStates int) error {
 	states, blocks, ok := twoNumbers(line, " ")
 	switch {
@@ -94,7 +94,8 @@ func (r *partitionReader) readSizes(line string, wantStates int) error {
 	return nil
 }
 
-// readBlock reads a state and its block, such as 17=3. The states of a file must be in PRISM's order, which is given by order.
+// readBlock parses a line with a state and its block, such as 17=3. The lines must have the states in PRISM's order; order[i] is the model's
+// state with the number i in that order.
 func (r *partitionReader) readBlock(line string, order []uint32) error {
 	state, block, ok := twoNumbers(line, "=")
 	switch {

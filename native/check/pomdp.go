@@ -27,7 +27,7 @@ type beliefs struct {
 	chain    int
 }
 
-// String describes the beliefs that a search explored.
+// String describes which beliefs a search has explored, such as "300 beliefs and cut-offs".
 func (search *beliefs) String() string {
 	switch {
 	case search.complete:
@@ -45,13 +45,12 @@ const maxStarts = 64
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observedProbability returns the minimal or maximal probability of a path formula in a partially observable model. Only the states of the
-// domain get a value.
+// observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for the states of the domain.
 func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if path.Negated {
-		positive := *path
-		positive.Negated = false
-		values, err := e.observedProbability(&positive, dir.Opposite())
+		withoutNegation := *path
+		withoutNegation.Negated = false
+		values, err := e.observedProbability(&withoutNegation, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +69,7 @@ func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) 
 	return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
 }
 
-// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a partially observable model.
+// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP.
 func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left := e.allStates()
 	if path.Left != nil {
@@ -106,7 +105,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 }
 
-// observedReward returns the minimal or maximal value of a reward objective in a partially observable model.
+// observedReward returns the minimal or maximal value of a reward objective in a POMDP.
 func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch objective.Form {
@@ -122,8 +121,8 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 }
 
-// observableStates returns the states in which a formula over variables and labels holds. An operator such as P is an error. It is an error
-// too if the formula distinguishes two states with the same observation. description names the formula in this error.
+// observableStates returns the states that satisfy a formula over variables and labels, in a POMDP. It is an error if the formula contains an
+// operator such as P, or if it distinguishes two states with the same observation. description names the formula in the second error.
 //
 // Source: PRISM, which rejects such formulas, too.
 func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
@@ -147,7 +146,7 @@ func (e *evaluation) observableStates(expr sema.Expr, description string) (*spar
 	return set, nil
 }
 
-// computeObservations computes the observations of the model in the first call.
+// computeObservations computes the observation of each state, unless an earlier call has computed them.
 func (e *evaluation) computeObservations() error {
 	if e.observations != nil {
 		return nil
@@ -170,8 +169,8 @@ func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*num
 	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
-// searchFromStates solves a problem by a search of beliefs from each state of the domain. start(s) is the state of the problem's model for state
-// s of the model.
+// searchFromStates solves a problem of package belief from each state of the domain. The model of the problem may be a product: start(s) is its
+// state for state s of the model.
 func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if numStarts := starts.Count(); numStarts > maxStarts {

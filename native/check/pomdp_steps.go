@@ -42,8 +42,8 @@ func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error
 // Absorbing implements sparse.Memory.
 func (c stepCounter) Absorbing(pair steppedState) bool { return c.ends && pair.steps == c.last }
 
-// newStepProduct explores the product of the model with a step counter, from all states of the domain. expr is the formula with the step bound,
-// for errors.
+// newStepProduct builds the product of a POMDP with a step counter, from all states of the domain. expr is the formula with the step bound, for
+// errors.
 func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepProduct, error) {
 	var starts []steppedState
 	for s := range e.domain().All() {
@@ -62,8 +62,8 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	return &stepProduct{Product: product, graph: sparse.NewGraph(product.Model), observations: e.steppedObservations(product.Pairs)}, nil
 }
 
-// steppedObservations returns the observation of each state of a product with a step counter. Two states have the same observation if the
-// observations of the model's states and the numbers of steps are equal.
+// steppedObservations returns the observation of each state of a product with a step counter. Two states have the same observation if and only
+// if their states of the model have the same observation and their step counts are equal.
 func (e *evaluation) steppedObservations(pairs []steppedState) []uint32 {
 	type steppedObservation struct {
 		observation uint32
@@ -88,7 +88,7 @@ func (product *stepProduct) states(satisfies func(state, steps int) bool) *spars
 	return set
 }
 
-// cumulativeReward translates a reward structure of the model to the product. Only the steps before last earn rewards.
+// cumulativeReward copies a reward structure of the model to the product. Only the first `last` steps earn rewards.
 func (product *stepProduct) cumulativeReward(structure *sparse.Reward, last int) *sparse.Reward {
 	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
 	choices := slices.Repeat([]uint32{sparse.None}, product.NumChoices())
@@ -104,8 +104,8 @@ func (product *stepProduct) cumulativeReward(structure *sparse.Reward, last int)
 	return selectRewards(structure, states, choices)
 }
 
-// instantaneousReward translates the state rewards of a reward structure to the product. Only the states after the given number of steps earn
-// rewards.
+// instantaneousReward copies the state rewards of a reward structure of the model to the product. Only the states after exactly the given number
+// of steps earn rewards.
 func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps int) *sparse.Reward {
 	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
 	for i, pair := range product.Pairs {
@@ -117,8 +117,8 @@ func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps 
 	return selectRewards(structure, states, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
 }
 
-// observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a partially observable model. left
-// and right are unions of observations.
+// observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a POMDP. Both sets must be
+// observable.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	steps, err := e.stepInterval(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	})
 }
 
-// observedNext returns the minimal or maximal probability of X right in a partially observable model.
+// observedNext returns the minimal or maximal probability of `X right` in a POMDP.
 func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	product, err := e.newStepProduct(path.X, stepCounter{last: 1, ends: true})
 	if err != nil {
@@ -151,7 +151,7 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 	})
 }
 
-// observedStepReward returns the minimal or maximal expected reward of C<=k or I=k in a partially observable model.
+// observedStepReward returns the minimal or maximal expected reward C<=k or I=k in a POMDP.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.computeObservations(); err != nil {
@@ -177,8 +177,8 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// searchStepProduct solves a problem on a product with a step counter, by a search of beliefs from each state of the domain. expr is the operator,
-// for errors. It discards the strategies, because they count steps.
+// searchStepProduct solves a problem of package belief on a product with a step counter, from each state of the domain. It discards the optimal
+// strategies, because they depend on the step count. expr is the operator, for errors.
 func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain

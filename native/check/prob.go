@@ -12,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// optimisationDirection returns whether P or R asks for the minimum or the maximum over schedulers. It returns an error if a query of a
-// nondeterministic model has neither min nor max.
+// optimisationDirection returns whether P or R asks for the minimum or the maximum over schedulers. It is an error if the model is
+// nondeterministic and a query has neither min nor max.
 func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
 		return e.robustDirection(formula)
@@ -53,7 +53,8 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	return e.rewardOperator(formula)
 }
 
-// probability returns the value of a P operator in every state. It records the values if the scheduler of this operator is wanted.
+// probability returns the value of a P operator in every state. If the caller asked for a scheduler of this operator, it stores the values for
+// it.
 func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
@@ -90,17 +91,18 @@ func asProbability(values *numbers, err error) (*numbers, error) {
 // pathProbability returns the minimal or maximal probability of a path formula.
 func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if !path.Negated {
-		return e.positivePathProbability(path, dir)
+		return e.probabilityWithoutNegation(path, dir)
 	}
-	values, err := e.positivePathProbability(path, dir.Opposite())
+	values, err := e.probabilityWithoutNegation(path, dir.Opposite())
 	if err != nil {
 		return nil, err
 	}
 	return e.complement(values), nil
 }
 
-// positivePathProbability returns the minimal or maximal probability of a path formula without its outer negation.
-func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
+// probabilityWithoutNegation returns the minimal or maximal probability of a path formula. It ignores path.Negated, the negation in front of the
+// formula.
+func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
@@ -132,20 +134,20 @@ func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Directi
 	return e.linearProbability(path.X, dir)
 }
 
-// linearProbability returns the minimal or maximal probability of an LTL formula, or its value in a game.
+// linearProbability returns the minimal or maximal probability of an LTL formula. In a game, the coalition optimises in direction dir.
 func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
 		return e.ltlProbability(expr, dir)
 	}
-	directionOfAll, isOneSided := e.coalitionGame(dir).Direction()
-	if !isOneSided || e.opts.Scheduler {
+	commonDirection, sameForAll := e.coalitionGame(dir).Direction()
+	if !sameForAll || e.opts.Scheduler {
 		return e.gameLTLValue(expr, dir)
 	}
-	// One side makes all choices: the game is an MDP, whose automata are smaller.
+	// All players optimise in the same direction: the game is an MDP, which needs smaller automata.
 	coalition := e.coalition
 	e.coalition = nil
 	defer func() { e.coalition = coalition }()
-	return e.ltlProbability(expr, directionOfAll)
+	return e.ltlProbability(expr, commonDirection)
 }
 
 // indicator returns the value 1 for the states of a set, and 0 for other states.
@@ -179,8 +181,8 @@ func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*num
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// toNumbers converts a solution of package solve to numbers. It records the scheduler of the solution, and how it was computed. If err is not
-// nil, it only returns err.
+// toNumbers converts a solution of package solve to numbers. It stores the scheduler of the solution and how it was computed. An err that is not
+// nil is returned, so that a call of package solve can be the argument.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -216,7 +218,7 @@ var Sets = logic.Algebra[*sparse.Set]{
 }
 
 // temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the
-// formula to an until formula or to the negation of an until formula.
+// formula to an until formula, or to the negation of one.
 func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -238,7 +240,7 @@ func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) 
 }
 
 // untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation
-// of this until formula. It matters only for the recorded formula.
+// of this until formula; only the recorded formula depends on it.
 func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	switch {
 	case e.coalition != nil:
@@ -257,7 +259,7 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepOptions(max(steps.Low, steps.High))))
 }
 
-// unboundedUntil returns the minimal or maximal probability of `left U right`. It tries the solver of the options before package solve.
+// unboundedUntil returns the minimal or maximal probability of `left U right`. It first asks e.solver, if there is one, and then package solve.
 func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.solver != nil {
 		values, err := e.solver.Until(e.ctx, left, right, dir)
@@ -268,8 +270,8 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction
 	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.optionsForScope()))
 }
 
-// stepOptions returns the options of package solve for a step bound. They ask for bounds in place of fractions if bounds are allowed and much
-// faster.
+// stepOptions returns the options of package solve for a formula with a bound of that many steps. An exact evaluation computes float64 bounds if
+// the caller allows them and they are much faster.
 func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
 	mayUseBounds := e.exact && e.boundsAllowed && e.schedulerRequest == nil
@@ -289,7 +291,7 @@ func (e *evaluation) optionsForScope() solve.Options {
 	return opts
 }
 
-// stepInterval evaluates the bound of a temporal operator as an interval of numbers of steps. An empty interval is an error.
+// stepInterval evaluates the bound of a temporal operator to the least and the greatest number of steps. An empty interval is an error.
 func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
 	bound, operator := path.Bound, path.Op.String()
 	first, err := e.firstStep(bound, operator)
@@ -350,7 +352,7 @@ func upperRelation(isStrict bool) string {
 	return "<="
 }
 
-// stepCount evaluates a number of steps, which must be an int. operator is the text of the bounded operator, for errors.
+// stepCount evaluates a bound on steps, which must have type int. operator is the bounded operator, such as "F", for errors.
 func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	if expr.Type() != sema.Int {
 		found, modelType := noun.WithArticle(expr.Type().String()), noun.WithArticle(e.property.Program.Type.String())
@@ -388,7 +390,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
-// quantified evaluates E or A of a path formula.
+// quantified evaluates `E [path]` or `A [path]`.
 func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	if e.onlyFairSchedulers() {
 		return truth{}, e.unsupported(formula.X, "found E or A, which is not supported for fair schedulers")
@@ -409,8 +411,8 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	return decidedTruth(e.statesWithPaths(path, formula.ForAll, left, right)), nil
 }
 
-// statesWithPaths returns the states from which some path, or every path if forAll is true, satisfies a path formula. The formula is X right or
-// `left U right`, as the form of path says.
+// statesWithPaths returns the states from which some path satisfies a path formula; if forAll is true, the states from which every path does.
+// The formula is `X right` if path.Form is Next, else `left U right`.
 func (e *evaluation) statesWithPaths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case path.Form == logic.Next && forAll:

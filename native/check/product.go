@@ -38,7 +38,7 @@ type letters struct {
 	distinct []uint64 // each letter once
 }
 
-// newLetters returns the letter of each state. Bit i of a letter says whether the state is in sets[i].
+// newLetters computes the letter that an automaton reads in each state. Bit i of a letter is 1 if the state is in sets[i].
 func newLetters(numStates int, sets []*sparse.Set) *letters {
 	letters := &letters{index: make([]uint32, numStates)}
 	indexes := map[uint64]uint32{}
@@ -58,7 +58,7 @@ func newLetters(numStates int, sets []*sparse.Set) *letters {
 	return letters
 }
 
-// newProduct builds the product of a model with the initial component of an automaton. It explores the product from the given starts.
+// newProduct builds the product of a model with the initial component of an automaton, from the given start states.
 func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, letters *letters, starts []productState) (*productModel, error) {
 	memory := automatonMemory{&automatonReader{auto: automaton, letters: letters}}
 	product, err := sparse.NewProduct(ctx, model, memory, starts, nil, math.MaxInt32)
@@ -86,7 +86,7 @@ func (m automatonMemory) Absorbing(pair productState) bool {
 	return class == automata.Accepted || class == automata.Rejected
 }
 
-// step returns the successor of a state of the automaton for the letter of a state of the model. It caches the successors.
+// step returns the successor of automaton state autoState for the letter of a state of the model. The successors are cached.
 func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 	for autoState >= len(reader.steps) {
 		row := make([]int32, len(reader.letters.distinct))

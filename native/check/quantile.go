@@ -36,7 +36,8 @@ type quantile struct {
 // unbounded is a coordinate without a bound.
 const unbounded = -1
 
-// evaluateQuantile evaluates quantile(...) in the initial state: the minimal or maximal bounds with which the formula holds.
+// evaluateQuantile evaluates quantile(...) in the initial state: the minimal bounds on rewards with which the formula holds, or the maximal
+// bounds if it holds below them.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded tradeoff analysis in MDP (2020), for the quantiles; Storm 1.14
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
@@ -67,7 +68,7 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 	return q.valueOfPoints(points)
 }
 
-// ignoredExtrema returns a warning for each bound of a quantile with the wrong word min or max. extremum is the right word.
+// ignoredExtrema returns a warning for each bound of a quantile that is written with the wrong word, min or max. extremum is the right word.
 func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	var warnings []string
 	for _, bound := range expr.Bounds {
@@ -78,7 +79,7 @@ func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	return warnings
 }
 
-// newQuantile returns the evaluation of a quantile, with its threshold and the units of its bounds.
+// newQuantile prepares the evaluation of a quantile: its threshold, and the units of its bounds.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	operator, isNegated := expr.Operator()
 	q := &quantile{evaluation: e, operator: logic.Of(operator), above: syntax.OpGt}
@@ -106,8 +107,8 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	return q, nil
 }
 
-// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point has
-// a number of units for each bound of the quantile.
+// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
+// assigns a number of units to each bound of the quantile.
 func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
@@ -151,7 +152,7 @@ func excludePoint(boxes [][]int, point []int) [][]int {
 	return remaining
 }
 
-// largestBoxes returns the boxes that are not within another box or within a finished box. Of several equal boxes it returns the first box.
+// largestBoxes returns the boxes that are not contained in another box or in a finished box. Of several equal boxes it returns the first.
 func largestBoxes(boxes, finished [][]int) [][]int {
 	var largest [][]int
 	for i, box := range boxes {
@@ -176,8 +177,8 @@ func isWithin(point, box []int) bool {
 	return true
 }
 
-// pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold. It returns nil if there
-// is no such point.
+// pointAbove returns a point of a box at which the probability exceeds the threshold. No coordinate of the point is unbounded. It returns nil if
+// the box has no such point.
 func (q *quantile) pointAbove(box []int) ([]int, error) {
 	isAbove, err := q.isAbove(box, q.above)
 	if !isAbove || err != nil {
@@ -210,9 +211,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	}
 }
 
-// lastUnits returns the greatest number of units to try for the unbounded coordinates of a box. It is limited only if the probability without
-// bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the threshold if
-// this number of units is not above it.
+// lastUnits returns the greatest number of units to try for the unbounded coordinates of a box. The number is finite only if the probability
+// without these bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the
+// threshold if this number of units does not give one.
 func (q *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
 	if q.above == syntax.OpGt {
 		return math.MaxInt, true, nil
@@ -235,9 +236,9 @@ func replaceUnbounded(box []int, units int) []int {
 	return point
 }
 
-// sufficientUnits returns a number of units that suffices for the unbounded coordinates of a box: if the probability attains its limit with
-// some bounds, it attains the limit with this number. The number is the number of states of the product with the other costs, times the
-// greatest number of units that one step earns. If provesAbsence is false, the number is not proven sufficient.
+// sufficientUnits returns a number of units for the unbounded coordinates of a box: if the probability attains its limit with some bounds, it
+// attains the limit with this number. It is the number of states of the product with the other costs, times the greatest number of units that
+// one step earns. If provesAbsence is false, it is not proven to suffice.
 func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
 	direction, err := q.optimisationDirection(q.operator)
 	if err != nil {
@@ -268,8 +269,8 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	return int(sufficient.Int64()), provesAbsence, nil
 }
 
-// minimize lowers the coordinates of a point above the threshold until the point is minimal. It lowers one coordinate after the other, by
-// binary search.
+// minimize lowers the coordinates of a point while the probability stays above the threshold. It lowers one coordinate after the other, by
+// binary search, so the result is a minimal point.
 func (q *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold
@@ -297,7 +298,7 @@ func (q *quantile) path(point []int) *logic.Path {
 	path.Costs = nil
 	for costIndex, cost := range q.operator.Path.Costs {
 		coordinate := slices.Index(q.costs, costIndex)
-		isOtherBound := coordinate < 0
+		isOtherBound := coordinate < 0 // a bound that is not a variable of the quantile
 		switch {
 		case isOtherBound:
 			path.Costs = append(path.Costs, cost)
@@ -318,8 +319,8 @@ func (q *quantile) rewardOf(coordinate, units int) *big.Rat {
 	return new(big.Rat).Mul(q.units[coordinate], big.NewRat(int64(units), 1))
 }
 
-// isAbove reports whether the probability with the bounds at a point has a relation, > or >=, to the threshold. The error is an *undecidedError
-// if the bounds of the probability do not decide this.
+// isAbove reports whether the probability, with the coordinates of a point as bounds, is above the threshold; relation is > or >=. The error is
+// an *undecidedError if the bounds of the probability do not decide this.
 func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	if err := q.ctx.Err(); err != nil {
 		return false, err
@@ -348,7 +349,8 @@ func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval
 	return value, bound, nil
 }
 
-// curve converts points to a curve of rewards. Its Num is the greatest error of a coordinate. It has no fractions if a coordinate is infinite.
+// curve converts points in units to a curve in rewards. Its field Num is the greatest error of a coordinate. It has no fractions if a coordinate
+// is infinite.
 func (q *quantile) curve(points [][]int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	for _, point := range points {
@@ -375,8 +377,8 @@ func (q *quantile) curve(points [][]int) result.Value {
 	return curve
 }
 
-// onlyCoordinate returns the coordinate of a curve with one point as a number. If the curve has no point, the property holds for no bound: a
-// minimal bound is infinite, and a maximal bound is NaN.
+// onlyCoordinate returns the coordinate of a curve with one point as a number. If the curve has no point, no bound satisfies the property: the
+// minimal bound is infinite, or the maximal bound is NaN.
 func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Interval) {
 	isEmpty := len(curve.Points) == 0
 	if isEmpty && !q.holdsAbove {

@@ -32,24 +32,24 @@ type Reach struct {
 	Bound *big.Rat
 }
 
-// Reach evaluates a property, and returns the path formula of its operator P with the verdict of Check. The error says why there is no such
-// formula, for example because of a time bound.
+// Reach evaluates a property with an operator P. It returns the path formula of the operator with an optimal scheduler, and the same verdict as
+// Check. The error says why the paths of the property cannot be listed, for example because of a time bound.
 func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
-	op, err := pathOperator(property)
+	operator, err := pathOperator(property)
 	if err != nil {
 		return nil, c.Check(ctx, property), err
 	}
 	if err := c.checkPathsSupported(property); err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	request, verdict := c.checkWithScheduler(ctx, property, op)
+	request, verdict := c.checkWithScheduler(ctx, property, operator)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
 	case request.choices == nil:
-		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
 	case request.reach == nil:
-		return nil, verdict, noSchedulerError(property, op.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(op.Path.Whole))
+		return nil, verdict, noSchedulerError(property, operator.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(operator.Path.Whole))
 	}
 	model, err := c.modelWithFractions(ctx)
 	if err != nil {
@@ -57,14 +57,14 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	}
 	reach := *request.reach
 	reach.Space = model.space
-	if op.Path.Negated {
+	if operator.Path.Negated {
 		reach.Negated = !reach.Negated
 	}
 	if model.space.Model().Kind == sparse.MDP {
 		reach.Choices = request.choices
 	}
-	reach.From = request.extremalInitialState(op, model.space.Model())
-	if err := reach.setBound(op.Threshold); err != nil {
+	reach.From = request.extremalInitialState(operator, model.space.Model())
+	if err := reach.setBound(operator.Threshold); err != nil {
 		return nil, verdict, err
 	}
 	return &reach, verdict, nil
@@ -84,7 +84,7 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	return nil
 }
 
-// setBound sets the relation and the bound of a threshold. A query has no bound. It is an error if the bound is not a fraction.
+// setBound sets the fields Rel and Bound from a threshold. A query such as P=? has no bound. It is an error if the bound is not a fraction.
 func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
 	if threshold.Query() {
@@ -101,7 +101,7 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 	return nil
 }
 
-// pathOperator returns the operator P of a property. The error says why the paths of the property cannot be listed.
+// pathOperator returns the outermost operator of a property, which must be P. The error says why the paths of the property cannot be listed.
 func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
@@ -125,7 +125,7 @@ func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, neg
 	}
 }
 
-// extremalInitialState returns the initial state with the extremal value: the least value if the operator asks for a minimum, else the
+// extremalInitialState returns the initial state with the least value if the operator asks for a minimum, else the initial state with the
 // greatest value.
 func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
 	wantsLeast, _ := operator.Threshold.Least(false)

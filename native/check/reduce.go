@@ -37,8 +37,8 @@ func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space,
 	return builder.build(ctx, given)
 }
 
-// newQuotientBuilder returns a builder for a quotient that preserves the properties. It is an error if the type of the model or an operator of
-// a property is not supported.
+// newQuotientBuilder returns a builder for quotients that preserve the values of the properties. It is an error if the type of the model or an
+// operator in a property is not supported.
 func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*quotientBuilder, error) {
 	program := compiled.Program()
 	switch {
@@ -58,8 +58,8 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 	return builder, nil
 }
 
-// build returns the quotient by a partition, which it checks. If partition is nil, it uses the coarsest bisimulation that preserves the sets of
-// states and the rewards of the builder.
+// build returns the quotient by a partition. It checks that the partition is a bisimulation. If partition is nil, it computes the coarsest
+// bisimulation that preserves the builder's sets of states and rewards.
 func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.Partition) (*Reduced, error) {
 	space := builder.space
 	rewards := builder.rewardList()
@@ -93,8 +93,8 @@ func (builder *quotientBuilder) rewardList() []*sparse.Reward {
 	return rewards
 }
 
-// checkPartition returns an error if a partition is not a bisimulation that preserves the sets of states of the builder and the rewards. The
-// error names two states that are wrongly in one block.
+// checkPartition returns an error unless a partition is a bisimulation that preserves the builder's sets of states and the rewards. The error
+// names two states of a block that must not be in the same block.
 func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *quotient.Partition, rewards []*sparse.Reward) error {
 	err := partition.Check(ctx, builder.space.Model(), builder.block, rewards)
 	mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
@@ -127,8 +127,8 @@ func (builder *quotientBuilder) addProperty(ctx context.Context, property *Prope
 // preservedFilters are the filters that have the same value over the blocks as over the states.
 var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 
-// addFormula adds the sets of states and the reward structures of a formula. It is an error if a quotient does not preserve the value of the
-// formula.
+// addFormula makes the quotient preserve a formula: it adds the sets of states and the reward structures on which the value depends. It is an
+// error if no quotient preserves the value.
 func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error {
 	formula := logic.Of(expr)
 	if err := checkPreserved(e, formula); err != nil {
@@ -160,7 +160,7 @@ func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error 
 	return firstErr
 }
 
-// checkPreserved returns an error if the outermost operator of a formula has another value in a quotient than in the model.
+// checkPreserved returns an error if the outermost operator of a formula can have different values in a quotient and in the model.
 func checkPreserved(e *evaluation, formula *logic.Formula) error {
 	isLongRun := formula.Kind == logic.SteadyState || formula.Kind == logic.Reward && formula.Objective.Form == logic.LongRun
 	if isLongRun && e.property.Program.Model().IsMarkovAutomaton() {
@@ -172,7 +172,8 @@ func checkPreserved(e *evaluation, formula *logic.Formula) error {
 	return nil
 }
 
-// unpreservedOperator describes the outermost operator of a formula if quotients do not preserve its value. It returns "" for other operators.
+// unpreservedOperator returns a description of the outermost operator of a formula, for an error message, if quotients do not preserve its
+// value. It returns "" for all other operators.
 func unpreservedOperator(formula *logic.Formula) string {
 	switch kind := formula.Kind; {
 	case kind == logic.Objectives, kind == logic.Lexicographic, kind == logic.Quantile:
@@ -187,7 +188,7 @@ func unpreservedOperator(formula *logic.Formula) string {
 	return ""
 }
 
-// addReward adds the reward structure of an R operator. It returns an error for a ratio of rewards and for negative rewards.
+// addReward makes the quotient preserve the reward structure of an R operator. A ratio of rewards and negative rewards are errors.
 func (builder *quotientBuilder) addReward(e *evaluation, formula *logic.Formula) error {
 	objective := formula.Objective
 	if objective.Err != nil || objective.Ratio {
@@ -204,7 +205,7 @@ func (builder *quotientBuilder) addReward(e *evaluation, formula *logic.Formula)
 	return err
 }
 
-// hasCosts reports whether a path formula or a reward objective has bounds on rewards.
+// hasCosts reports whether a path formula or a reward objective has bounds on rewards, such as F{"time"}<=5 goal.
 func hasCosts(expr sema.Expr) bool {
 	switch x := expr.(type) {
 	case *sema.CostBounded:
@@ -215,8 +216,8 @@ func hasCosts(expr sema.Expr) bool {
 	return false
 }
 
-// splitByFormula refines the partition: it separates the states that satisfy a Boolean expression from the other states of their block. A
-// numeric expression is an error.
+// splitByFormula splits each block into the states that satisfy a Boolean expression and the states that do not. A numeric expression is an
+// error.
 func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) error {
 	if _, isConstant := expr.(*sema.Const); isConstant {
 		return nil
@@ -232,7 +233,7 @@ func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) er
 	return nil
 }
 
-// splitBySet refines the partition: it separates the states in a set from the other states of their block.
+// splitBySet splits each block into its states in set and its states outside set.
 func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
 	type newBlock struct {
 		oldBlock uint32

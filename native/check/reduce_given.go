@@ -20,9 +20,9 @@ type GivenQuotient struct {
 	Omitted []string
 }
 
-// ReduceBy returns the quotient of an exact space by a given partition. The partition must be a bisimulation. It must preserve the
-// properties, the initial states and the deadlocks. A label or a reward structure that distinguishes states of a block is omitted.
-// program is the program of the space, possibly with the labels of a properties file added.
+// ReduceBy returns the quotient of an exact space by a given partition. The partition must be a bisimulation that preserves the properties, the
+// initial states and the deadlocks. A label or a reward structure that distinguishes two states of a block is omitted. program is the program of
+// the space, possibly with the labels of a properties file added.
 func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program, properties []*Property, partition *quotient.Partition) (*GivenQuotient, error) {
 	builder, err := newQuotientBuilder(ctx, space.Compiled(), space, properties)
 	if err != nil {
@@ -35,31 +35,31 @@ func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program,
 		return nil, err
 	}
 	result := &GivenQuotient{}
-	kept := *program
-	if kept.Labels, err = builder.respectedLabels(ctx, result, program.Labels, partition); err != nil {
+	keptProgram := *program
+	if keptProgram.Labels, err = builder.respectedLabels(ctx, result, program.Labels, partition); err != nil {
 		return nil, err
 	}
-	respected, err := builder.respectedRewards(ctx, result, program, partition)
+	keptStructures, err := builder.respectedRewards(ctx, result, program, partition)
 	if err != nil {
 		return nil, err
 	}
 	if result.Reduced, err = builder.build(ctx, partition); err != nil {
 		return nil, err
 	}
-	kept.Rewards = nil
+	keptProgram.Rewards = nil
 	rewards := map[int]*sparse.Reward{}
-	for newIndex, i := range respected {
-		kept.Rewards = append(kept.Rewards, program.Rewards[i])
+	for newIndex, i := range keptStructures {
+		keptProgram.Rewards = append(keptProgram.Rewards, program.Rewards[i])
 		if rewards[newIndex], err = result.Space.Reward(i); err != nil {
 			return nil, err
 		}
 	}
-	result.Program, result.Space = &kept, space.Quotient(partition.First, result.Space.Model(), rewards)
+	result.Program, result.Space = &keptProgram, space.Quotient(partition.First, result.Space.Model(), rewards)
 	return result, nil
 }
 
-// checkBuiltinSets returns an error if a block has an initial state and another state, or a deadlock and another state. Every file of states
-// has these two sets.
+// checkBuiltinSets returns an error if a block mixes initial states with other states, or deadlocks with other states. Every file of a state
+// space has the labels init and deadlock.
 func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) error {
 	model := builder.space.Model()
 	initial := sparse.NewSet(model.NumStates())
@@ -81,7 +81,7 @@ func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) 
 	return nil
 }
 
-// splitBlock returns two states of one block, of which only one is in the set. ok is false if there is no such block.
+// splitBlock returns two states of the same block, one in the set and one outside. ok is false if there are no such states.
 func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second int, ok bool) {
 	for s, block := range partition.Block {
 		if first := int(partition.First[block]); set.Has(first) != set.Has(s) {
@@ -91,7 +91,8 @@ func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second i
 	return 0, 0, false
 }
 
-// respectedLabels returns the labels that do not distinguish states of a block. It adds the names of the other labels to result.Omitted.
+// respectedLabels returns the labels that have the same value in all states of each block. It adds the names of the other labels to
+// result.Omitted.
 func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *GivenQuotient, labels []sema.LabelDef, partition *quotient.Partition) ([]sema.LabelDef, error) {
 	var respected []sema.LabelDef
 	for _, label := range labels {
@@ -111,9 +112,9 @@ func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *Giv
 	return respected, nil
 }
 
-// respectedRewards returns the indices of the reward structures with which the partition is a bisimulation, and adds these structures to
-// the builder. It adds the names of the other structures to result.Omitted. In a Markov automaton, whose sojourn times are rewards, another
-// structure is an error.
+// respectedRewards returns the indices of the reward structures that the partition preserves, and adds these structures to the builder. It adds
+// the names of the other structures to result.Omitted. In a Markov automaton, whose sojourn times are rewards, a structure that is not preserved
+// is an error.
 func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *GivenQuotient, program *sema.Program, partition *quotient.Partition) ([]int, error) {
 	var respected []int
 	for i, structure := range program.Rewards {
@@ -137,8 +138,8 @@ func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *Gi
 	return respected, nil
 }
 
-// tryReward adds the reward structure with index i to the builder, unless the partition is no bisimulation with this structure. It then returns
-// the two states that the structure distinguishes.
+// tryReward adds the reward structure with index i to the builder if the partition preserves its rewards. If not, it returns two states of a
+// block that the structure distinguishes.
 func (builder *quotientBuilder) tryReward(ctx context.Context, i int, partition *quotient.Partition) (*quotient.MistakeError, error) {
 	reward, err := builder.space.Reward(i)
 	if err != nil {

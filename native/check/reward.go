@@ -7,7 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// rewardOperator returns the value of an R operator in each state.
+// rewardOperator returns the value of an R operator in each state. The rewards may be negative.
 func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	objective := formula.Objective
 	switch {
@@ -78,7 +78,7 @@ func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.
 	return e.steppedReward(objective, reward, dir)
 }
 
-// longRunReward returns the minimal or maximal long-run average reward (S): per step, or per unit of time in continuous time.
+// longRunReward returns the minimal or maximal long-run average reward, R[S]: per step in discrete time, per unit of time in continuous time.
 func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.property.Program.Model().IsMarkovAutomaton() {
 		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {

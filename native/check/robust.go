@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robustDirection returns how P or R of an interval model optimises: the direction of the schedulers, and the direction of nature, which picks
-// probabilities from the intervals. A bound must hold for all schedulers and all probabilities.
+// robustDirection returns the direction in which the schedulers optimise P or R of an interval model, and the direction in which nature does,
+// who picks the probabilities from the intervals. A bound must hold for all schedulers and for all probabilities in the intervals.
 //
 // Source: PRISM, which also requires that lower ends of intervals are above zero.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {

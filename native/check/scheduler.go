@@ -24,33 +24,33 @@ type Scheduler struct {
 	Controller *sparse.Controller
 }
 
-// Scheduler evaluates a property of an MDP, and returns a scheduler with the verdict of Check. The scheduler attains the value of the operator
-// P, R or S of the property, which may be within filters and <<*>>. An operator with a bound has the scheduler of the value that is compared.
-// For multi(…) the scheduler meets the bounds and attains the value of the query.
+// Scheduler evaluates a property of an MDP, and returns an optimal scheduler with the same verdict as Check. The scheduler attains the value of
+// the operator P, R or S of the property, which may be within filters and <<*>>. If the operator has a bound, the scheduler attains the value
+// that is compared with the bound. For multi(…) it satisfies the bounds and attains the value of the query.
 //
 // The error says why there is no scheduler.
 func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
-	op, err := schedulerOperator(property)
+	operator, err := schedulerOperator(property)
 	if err == nil {
-		err = c.checkSchedulerSupported(property, op)
+		err = c.checkSchedulerSupported(property, operator)
 	}
 	if err != nil {
 		return nil, c.Check(ctx, property), err
 	}
-	request, verdict := c.checkWithScheduler(ctx, property, op)
+	request, verdict := c.checkWithScheduler(ctx, property, operator)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
 	case request.controller != nil:
 		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
-	case op.Kind == logic.Objectives || op.Kind == logic.Lexicographic:
-		return nil, verdict, noSchedulerError(property, op.X, "found objectives that no scheduler meets together")
-	case request.choices == nil && op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached:
-		return nil, verdict, noSchedulerError(property, op.X, "found no strategies of both sides for F0; no strategy attains an infinite value")
+	case operator.Kind == logic.Objectives || operator.Kind == logic.Lexicographic:
+		return nil, verdict, noSchedulerError(property, operator.X, "found objectives that no scheduler meets together")
+	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
+		return nil, verdict, noSchedulerError(property, operator.X, "found no strategies of both sides for F0; no strategy attains an infinite value")
 	case request.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
-		return nil, verdict, noSchedulerError(property, op.X, "found no memoryless strategies of both sides")
+		return nil, verdict, noSchedulerError(property, operator.X, "found no memoryless strategies of both sides")
 	case request.choices == nil:
-		return nil, verdict, noSchedulerError(property, op.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
 	}
 	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
@@ -80,8 +80,8 @@ func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula)
 	return nil
 }
 
-// schedulerOperator returns the operator of a property that has a scheduler: the outermost operator within filters and strategy operators. The
-// error says why the property has no scheduler.
+// schedulerOperator returns the operator of a property whose scheduler is exported: the outermost operator within filters and strategy
+// operators. The error says why no scheduler of the property can be exported.
 func schedulerOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
@@ -146,8 +146,8 @@ type schedulerRequest struct {
 	values     *numbers // the values of an operator P
 }
 
-// beginRecording starts to record schedulers if the scheduler of this operator is wanted. The caller must call end after the evaluation of the
-// operator.
+// beginRecording starts to record schedulers if the caller of the evaluation asked for the scheduler of this operator. The caller must call end
+// after it has evaluated the operator.
 func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	request := e.schedulerRequest
 	isWanted := request != nil && request.operator == formula.X
@@ -167,8 +167,8 @@ func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	}
 }
 
-// recordScheduler records the scheduler of a solution if a scheduler is wanted. bySteps is a scheduler that counts steps. It is used if
-// memoryless is nil.
+// recordScheduler records the scheduler of a solution if the options ask for one. It records memoryless if that is not nil, else bySteps, which
+// has the choices for each number of steps.
 func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
 	if !e.opts.Scheduler {
 		return

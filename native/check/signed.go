@@ -11,12 +11,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// signedReward returns the value of an R operator over a structure with negative rewards. It reduces the problem to nonnegative rewards.
+// signedReward returns the value of an R operator over a reward structure with negative rewards. It solves problems with nonnegative rewards
+// instead.
 func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	solver := e.solver
 	defer func() { e.solver = solver }()
-	e.solver = nil // it supports only the rewards of the model
+	e.solver = nil // the solver supports only the rewards of the model
 	switch {
 	case e.partiallyObservable() || e.isGame() || e.space.Model().Intervals():
 		return nil, e.unsupportedNegative(formula, "in a POMDP, a game, or a model with intervals")
@@ -38,8 +39,8 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	return e.shiftedReward(formula, rewards, dir)
 }
 
-// shiftedReward returns the value of an objective over signed rewards in an MDP. It adds a constant to each reward to make it nonnegative, and
-// subtracts the total of the constants from the value. The number of rewards must be the same under every scheduler.
+// shiftedReward returns the value of an objective over signed rewards in an MDP. It adds a constant to each reward, so that all rewards are
+// nonnegative, and subtracts constant * numberOfRewards from the value. The number of rewards must be the same under every scheduler.
 func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	isInstantaneous := formula.Objective.Form == logic.Instantaneous
 	numRewards, err := e.numberOfRewards(formula)
@@ -76,8 +77,8 @@ func (e *evaluation) unsupportedNegative(formula *logic.Formula, where string) e
 	return e.unsupported(formula.X, "found negative rewards %s", where)
 }
 
-// subtract returns values minus subtrahend(s) in each state s of the domain. A difference without finite bounds has the bounds -infinity and
-// infinity.
+// subtract returns values(s) - subtrahend(s) for each state s of the domain. If the difference has no finite bounds, its bounds are -infinity
+// and infinity.
 func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
 	differences := values.like(len(values.lo))
 	for s := range e.domain().All() {
@@ -90,8 +91,8 @@ func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *n
 	return differences
 }
 
-// signedInChain returns the value of an objective over signed rewards in a Markov chain: the expected positive rewards minus the expected
-// absolute values of the negative rewards.
+// signedInChain returns the value of an objective over signed rewards in a Markov chain: E[positive rewards] - E[absolute values of negative
+// rewards].
 func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
 	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
 	if err != nil {
@@ -142,8 +143,9 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the target
-// almost surely. A potential, one number for each state, makes all rewards nonnegative; it is subtracted from the values in the end.
+// signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the
+// target almost surely. A potential, which is one number for each state, makes all rewards nonnegative; signedUntil subtracts the potential from
+// the values.
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
 	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {

@@ -21,8 +21,8 @@ import (
 	"tilecheck/result"
 )
 
-// Stages evaluates the first stage of a property of a DTMC: the states of the checker's space. It supports P=? of F or U, and R=? of F, of
-// formulas over labels and variables. It returns nil for other properties, and if the first stage has a cycle through several states.
+// Stages evaluates the first stage of a property of a DTMC, whose states are the checker's space. It supports P=? of F or U, and R=? of F, over
+// labels and variables. It returns nil for other properties, and if the first stage has a cycle through several states.
 func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	stages := c.newStages(property)
 	if stages == nil {
@@ -38,9 +38,9 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	return stages
 }
 
-// Sum evaluates all further stages, and returns the verdict. ok is false if the bounds are wider than required, or if the chain cannot be split
-// into stages: a stage has a cycle through several states, or later stages find most states again. The error is the context's, or describes
-// a state in which the model is wrong.
+// Sum evaluates all further stages, and returns the verdict. ok is false if the bounds are too wide, or if the chain is unsuitable: a stage has
+// a cycle through several states, or a later stage consists mostly of states of earlier stages. The error is ctx.Err(), or describes a state in
+// which the model is wrong.
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
 		options.Progress = func(stage progress.Progress) {
@@ -61,7 +61,7 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 	return verdict, ok, nil
 }
 
-// verdict returns the verdict with the value after the last stage. isNarrow says whether the bounds of the value are narrow enough.
+// verdict returns the verdict after the last stage. isNarrow reports whether the relative width of the bounds is at most epsilon.
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
@@ -81,7 +81,7 @@ func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	return verdict, answer.width <= stages.checker.opts.epsilon()
 }
 
-// nextStage explores the next stage from the remaining states, and propagates their probabilities through it.
+// nextStage explores the next stage from the remaining states, and propagates the probabilities of these states through it.
 func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) error {
 	var startProbabilities []number
 	for s := range stages.remaining.All() {
@@ -145,7 +145,8 @@ func (c *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// setOperands sets the operands and the reward of a reachability probability or a reachability reward. isSupported is false for other formulas.
+// setOperands stores the operands of a reachability probability or a reachability reward, and its reward. isSupported is false for other
+// formulas.
 func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 	switch formula.Kind {
 	case logic.Probability:
@@ -163,9 +164,9 @@ func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 	return false
 }
 
-// evaluateStage propagates the probabilities of the initial states of the current stage to its unexplored states, and adds the value of the
-// stage to the expected value. The error is errNoStages if the stage has a cycle through several states, or if earlier stages had most of its
-// states.
+// evaluateStage propagates the probabilities of the initial states of the current stage to its unexplored states, and adds the stage's part of
+// the value to the expected value. The error is errNoStages if the stage has a cycle through several states, or if most of its states were in
+// earlier stages.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.overlaps = stages.overlaps || space.Overlaps() > 0
@@ -183,7 +184,7 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	}
 	unexplored := unexploredStates(space)
 	undecided := left.Minus(right)
-	reached := reachedVia(model, undecided.Minus(unexplored))
+	reached := reachableThrough(model, undecided.Minus(unexplored))
 	order, err := stages.propagationOrder(reached.Intersect(undecided).Minus(unexplored))
 	if err != nil {
 		return err
@@ -242,22 +243,22 @@ func (stages *Stages) rewards(e *evaluation) (*sparse.Reward, error) {
 	return e.reward(stages.reward.Struct)
 }
 
-// addSample adds a sample of some states to the sample of all stages. The error is errNoStages if earlier stages had more than half of the
-// sample.
+// addSample stores the fingerprints of a sample of some states. The error is errNoStages if more than half of the sample was stored by earlier
+// stages.
 func (stages *Stages) addSample(states []uint32) error {
 	var sample []uint64
-	numKnown := 0
+	numStored := 0
 	for _, s := range states {
 		fingerprint := stages.space.Fingerprint(int(s))
 		if fingerprint%sampleRate != 0 {
 			continue
 		}
 		sample = append(sample, fingerprint)
-		if _, isKnown := stages.sampledStates[fingerprint]; isKnown {
-			numKnown++
+		if _, isStored := stages.sampledStates[fingerprint]; isStored {
+			numStored++
 		}
 	}
-	if numKnown > len(sample)/2 {
+	if numStored > len(sample)/2 {
 		return errNoStages
 	}
 	for _, fingerprint := range sample {
@@ -266,8 +267,8 @@ func (stages *Stages) addSample(states []uint32) error {
 	return nil
 }
 
-// propagateAll propagates the probabilities of states in reverse topological order to their successors. rewards are added to the expected value,
-// and may be nil.
+// propagateAll propagates the probabilities of states to their successors. The states are in reverse topological order. If rewards is not nil,
+// it adds their expected values to the expected value.
 func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
 	weights := stages.weights(stages.space.Model())
 	for i, s := range slices.Backward(states) { // predecessors first
@@ -281,8 +282,8 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 	return nil
 }
 
-// propagate propagates the probability of state s to its successors, and adds the rewards of its visits to the expected value. Nothing leaves
-// an absorbing state: propagate does nothing if rewards is nil, and else returns errNoStages. weights are the transition weights of the model.
+// propagate adds the expected number of visits of state s to its successors, and the rewards of these visits to the expected value. weights are
+// the transition weights of the model. An absorbing state has no successors; with rewards it gives the error errNoStages.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
 	visits := stages.probability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
@@ -304,7 +305,8 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 	return nil
 }
 
-// addToSuccessors adds the expected number of visits of state s to the probabilities of its other successors, times the transition probabilities.
+// addToSuccessors adds visits * P(s,t) to the probability of each successor t of state s other than s. weights are the transition weights of the
+// model.
 func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 	model := stages.space.Model()
 	first, end := model.Row(s)
@@ -321,7 +323,7 @@ func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 	}
 }
 
-// exitProbability returns the probability that a step from state s leads to another state, and whether s has a self-loop.
+// exitProbability returns 1 - P(s,s), the probability that a step from state s leads to another state, and whether s has a self-loop.
 func (stages *Stages) exitProbability(weights []number, s int) (probability number, hasSelfLoop bool) {
 	model := stages.space.Model()
 	first, end := model.Row(s)
@@ -356,7 +358,7 @@ func (stages *Stages) weights(model *sparse.Model) []number {
 	return numbers
 }
 
-// widen returns bounds of a number from a rounded value with a relative error of at most err.
+// widen returns bounds of a number that was rounded to value with a relative error of at most err.
 func widen(value, err float64) number {
 	if err == 0 {
 		return point(value)
@@ -388,8 +390,8 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	return between(0, math.Inf(1))
 }
 
-// reachedVia returns the states that a path from an initial state can reach. All states of the path except the last must be in via.
-func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
+// reachableThrough returns the states that a path from an initial state can reach if all its states, except the last one, are in via.
+func reachableThrough(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {
 		reached.Add(int(s))

@@ -68,8 +68,8 @@ func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound)
 	return interval, nil
 }
 
-// timeBound evaluates a time to enclosing bounds. The Time is None if the value is negative or not finite. It is an error if the bounds do not
-// decide this.
+// timeBound evaluates a time. The time is a fraction, or has a lower and an upper bound. It is the zero Time if the value is negative or not
+// finite. It is an error if the bounds of the value do not decide that.
 func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {
@@ -94,7 +94,7 @@ func withTimeBound(err error, pos syntax.Pos) error {
 	return err
 }
 
-// timedReward returns the expected reward until a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
+// timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
 	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
@@ -120,8 +120,8 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 	return e.toNumbers(values, withTimeBound(err, objective.At.Pos()))
 }
 
-// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. cost has the time bound. The
-// model of the evaluation is the embedded MDP.
+// markovUntil returns the minimal or maximal probability of an until formula within the time bound cost, in a Markov automaton. The model of the
+// evaluation is the embedded MDP.
 func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
@@ -156,7 +156,8 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	return e.toNumbers(values, withTimeBound(err, cost.Bound.At))
 }
 
-// longRunPerTime returns a long-run average per unit of time in a Markov automaton. compute computes it from the mean sojourn times of the states.
+// longRunPerTime returns a long-run average per unit of time in a Markov automaton. The function compute gets the mean sojourn time of each
+// state as a reward.
 func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
 	time, err := e.space.SojournTimes()
 	if err != nil {

@@ -43,8 +43,8 @@ func (c *Checker) Truncates(property *Property) bool {
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
 }
 
-// Truncated bounds the value of a property in a partially explored model. Truncates must report true. width is the width of the bounds, or 0
-// for a Boolean property. If the bounds do not decide a bounded property, the verdict has an error.
+// Truncated returns bounds of the value of a property in a partially explored model. Truncates must report true for the property. width is the
+// width of the bounds, or 0 for a Boolean property. If the bounds do not decide a bounded property, the verdict has an error.
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.
@@ -71,8 +71,8 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	return verdict, width
 }
 
-// mergeVerdicts merges the values of two verdicts into lower: its value becomes an interval that contains the two values. It returns the width of
-// the interval. If there is no such interval, lower gets an error, and the width is infinite.
+// mergeVerdicts replaces the value of the verdict lower by an interval that contains the values of both verdicts. It returns the width of the
+// interval. If there is no such interval, lower gets an error, and the width is infinite.
 func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
 	merged, err := c.outcomeBetween(lower, upper, property)
 	lower.Warnings = nil
@@ -118,8 +118,8 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	return merged, nil
 }
 
-// withUnexplored returns the states of right, with or without the unexplored states. e.outside says whether paths that reach an unexplored state
-// satisfy `left U right`.
+// withUnexplored changes the target states `right` of `left U right` to what e.outside assumes about unexplored states: it adds them if paths
+// satisfy the formula there, and removes them if paths violate it.
 func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *sparse.Set {
 	hasLowerBound := path.Bound != nil && path.Bound.Low != nil
 	switch {

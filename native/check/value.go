@@ -82,7 +82,7 @@ func newNumbers(count int, accuracy result.Accuracy) *numbers {
 	return &numbers{lo: make([]float64, count), hi: make([]float64, count), accuracy: accuracy}
 }
 
-// at returns the value in state s. A value between different bounds may be known to differ from a bound (aboveLo, belowHi).
+// at returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
 func (v *numbers) at(s int) number {
 	value := between(v.lo[s], v.hi[s])
 	if v.prob && value.Lo < value.Hi {

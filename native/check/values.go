@@ -16,8 +16,8 @@ type StateValues struct {
 	Accuracy result.Accuracy
 }
 
-// Values evaluates a property, and returns its value in every state with the verdict of Check. For a filter it returns the values of the operand.
-// The values are nil if the verdict has an error.
+// Values evaluates a property in every state. It returns the values and the same verdict as Check. For a filter it returns the values of the
+// filter's operand. The values are nil if the verdict has an error.
 func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
 	// The filter printall makes Check compute the values in all states. As c.wantsValues is true, it stores them in c.values.
 	expr := logic.WithoutFilters(property.X).X

@@ -18,7 +18,8 @@ type quantifier interface {
 // someScheduler is the quantifier of a formula that some scheduler must satisfy with probability one.
 type someScheduler struct{ *evaluation }
 
-// recurrentSets returns the maximal end components of the product. In a Markov chain these are the bottom components.
+// recurrentSets returns the maximal end components of the product in which the automaton can stay. In a Markov chain it returns the bottom
+// strongly connected components.
 func (quantifier someScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var sets [][]uint32
 	isMarkovChain := product.First == nil
@@ -58,7 +59,7 @@ func (q someScheduler) reaching(product *productModel, goal *sparse.Set) (*spars
 // somePath is the quantifier of a formula that some path must satisfy.
 type somePath struct{}
 
-// recurrentSets returns the strongly connected components that contain a cycle.
+// recurrentSets returns the strongly connected components of the product that contain a cycle.
 func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	components := product.Components(nil, nil)
 	var sets [][]uint32
@@ -75,8 +76,8 @@ func (somePath) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, 
 	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
-// winning returns the winning states in the recurrent sets of a product. A state wins if its automaton state is accepting, or if the automaton can
-// jump from it to an accepting recurrent set.
+// winning returns states of the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or the
+// automaton can jump from it to an accepting recurrent set.
 func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
@@ -107,7 +108,7 @@ type jump struct {
 	target productState
 }
 
-// addAcceptedJumps adds the origins of jumps to a set of winning states, if an accepting recurrent set can be reached after the jump.
+// addAcceptedJumps adds the origin of a jump to the set winning if an accepting recurrent set can be reached after the jump.
 func (a *abstraction) addAcceptedJumps(winning *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
 	if len(jumps) == 0 {
 		return nil
