@@ -386,9 +386,8 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 	return sums.structure()
 }
 
-// inductiveTotalReward computes the maximal total reward with inductive upper bounds. Float64 bounds are rounded to a grid so that they stay
-// inductive in rational arithmetic; a first computation without a grid gives the greatest bound, from which the grid follows. Fractions need no
-// grid.
+// inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive without rounding. For this, all bounds are
+// multiples of a power of two, opts.Grid, that fits the greatest upper bound of a first computation. Fractions need no grid.
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)

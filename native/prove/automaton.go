@@ -12,7 +12,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// pathAutomaton translates Pmin or Pmax of a path formula to a vector with an automaton.
+// pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate. The vector has an automaton for the formula.
 func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := t.pathFormula(automaton, expr)
@@ -28,7 +28,8 @@ func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vector
 	return vectorValue{t.vectorIndex(vector), isComplement}, nil
 }
 
-// quantifyAutomaton translates E [f] or A [f] to a set of states, by an automaton. A [f] is !E [!f].
+// quantifyAutomaton translates E [f] or A [f] to a set of states of the certificate, and returns the index of the set. The vector of the set has
+// an automaton for f. A [f] is translated as !E [!f].
 func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := t.pathFormula(automaton, expr)
@@ -40,25 +41,26 @@ func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error
 		automaton.Formula = negation(formula)
 	}
 	vector := t.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
-	existsPath := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	statesWithPath := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	if forall {
-		return t.not(existsPath), nil
+		return t.not(statesWithPath), nil
 	}
-	return existsPath, nil
+	return statesWithPath, nil
 }
 
-// pathFormula translates a path formula. Its state formulas become propositions of the automaton.
+// pathFormula translates a path formula to a formula of the certificate. The state formulas in it become propositions of the automaton.
 func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Expr) (*certificate.Formula, error) {
 	path := logic.PathOf(expr)
-	formula, err := t.positiveFormula(automaton, path)
+	formula, err := t.formulaWithoutNegation(automaton, path)
 	if path.Negated {
 		formula = negation(formula)
 	}
 	return formula, err
 }
 
-// positiveFormula translates a path formula without its outer negation. Its state formulas become propositions of the automaton.
-func (t *translation) positiveFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
+// formulaWithoutNegation translates a path formula to a formula of the certificate. It ignores path.Negated, the negation in front of the
+// formula. The state formulas in it become propositions of the automaton.
+func (t *translation) formulaWithoutNegation(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := t.stateFormula(path.Right)
 		return propositionOf(automaton, set), err
@@ -78,7 +80,7 @@ func (t *translation) positiveFormula(automaton *certificate.Automaton, path *lo
 	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
 }
 
-// booleanOp returns the name of a Boolean operator in certificates. The operators <=> and = of Booleans have the same name.
+// booleanOp returns the name that certificates have for a Boolean operator. The operators <=> and = of Booleans have the same name.
 func booleanOp(op syntax.Op) string {
 	switch op {
 	case syntax.OpAnd:
@@ -94,7 +96,8 @@ func booleanOp(op syntax.Op) string {
 // maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
-// propositionOf returns the proposition for a set of states. It adds a new set to the automaton.
+// propositionOf returns the proposition of an automaton that is true in a set of states, given by its index in the certificate. If no
+// proposition has this set, it adds one.
 func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formula {
 	if set == allStates {
 		return &certificate.Formula{Op: "true"}
@@ -107,7 +110,7 @@ func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formu
 	return &certificate.Formula{Op: "p", Prop: i}
 }
 
-// temporalFormula translates a temporal operator with its operands and its step bound.
+// temporalFormula translates a formula whose outermost operator is temporal, such as `a U<=5 b`, to a formula of the certificate.
 func (t *translation) temporalFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	var left *certificate.Formula
 	if path.Left != nil {
@@ -133,7 +136,7 @@ func (t *translation) temporalFormula(automaton *certificate.Automaton, path *lo
 	return t.withStepBound(result, path)
 }
 
-// withStepBound adds the step bound of a path formula to the translated formula.
+// withStepBound returns formula with the step bound of path. formula is the translation of path without its bound.
 func (t *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
 	if t.property.Program.Type == syntax.CTMC {
 		return nil, t.unsupported(path.X, "a time bound among several temporal operators")
@@ -165,8 +168,8 @@ func negation(formula *certificate.Formula) *certificate.Formula {
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
-// buildAutomaton builds the transitions, jumps and accepting states of an automaton from its formula and its letters. A co-safe automaton
-// accepts finite prefixes, and has no jumps.
+// buildAutomaton computes the transitions, jumps and accepting states of an automaton from its formula and its letters. If coSafe is true, the
+// automaton accepts finite prefixes of words, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	if automaton.Condition != nil {
 		return buildConditionalAutomaton(automaton)
@@ -202,7 +205,7 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	return nil
 }
 
-// successorsOf returns the successor of an automaton state for each letter.
+// successorsOf returns the successors of an automaton state: one for each letter, in the order of letters.
 func successorsOf(source *automata.Automaton, state int, letters []uint64) ([]uint32, error) {
 	var successors []uint32
 	for _, letter := range letters {
@@ -215,8 +218,8 @@ func successorsOf(source *automata.Automaton, state int, letters []uint64) ([]ui
 	return successors, nil
 }
 
-// jumpsOf returns the targets of the jumps of an automaton state, in increasing order. A state that accepts every continuation jumps
-// to itself.
+// jumpsOf returns the targets of the jumps of an automaton state to the accepting component, in increasing order. A state that already is in
+// that component jumps to itself.
 func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	switch source.Class(state) {
 	case automata.Open:
@@ -236,9 +239,9 @@ func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	return nil, nil
 }
 
-// removeTransientJumps deletes the jumps of automaton states that are on no cycle. The language of the automaton stays the same.
+// removeTransientJumps deletes the jumps of automaton states that are on no cycle. The automaton accepts the same words without them: an
+// accepting run visits some state infinitely often, and can jump there.
 func removeTransientJumps(automaton *certificate.Automaton) {
-	// An accepting run visits some state infinitely often, and can jump there.
 	for state := range automaton.Next {
 		if len(automaton.Jumps[state]) > 0 && !isOnCycle(automaton, state) {
 			automaton.Jumps[state] = nil
@@ -261,7 +264,7 @@ func isOnCycle(automaton *certificate.Automaton, state int) bool {
 	return reachable[state]
 }
 
-// automatonFormula converts a formula of a certificate to a formula of package automata.
+// automatonFormula converts a formula of a certificate to the same formula of package automata.
 func automatonFormula(formula *certificate.Formula) *automata.Formula {
 	if formula == nil {
 		return nil
@@ -270,12 +273,12 @@ func automatonFormula(formula *certificate.Formula) *automata.Formula {
 		"true": automata.True, "p": automata.Prop, "!": automata.Not, "&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff,
 		"X": automata.Next, "F": automata.Finally, "G": automata.Globally, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
 	}
-	result := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
+	converted := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
 	if formula.Low > 0 || formula.High != nil {
-		result.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
+		converted.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
 		if formula.High != nil {
-			result.Bound.High = *formula.High
+			converted.Bound.High = *formula.High
 		}
 	}
-	return result
+	return converted
 }

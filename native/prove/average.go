@@ -9,8 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// averageColumns computes the columns of a long-run average in rational arithmetic: the gain and a nonnegative bias. Without a reward
-// structure, it computes the long-run probability of the states in right.
+// averageColumns computes the long-run average and the numbers that prove it, in rational arithmetic: the gain and a nonnegative bias of each
+// state. Without a reward structure, it computes the long-run probability of the states in right.
 func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, errors.New("long-run averages need rational arithmetic")
@@ -34,7 +34,7 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	return values, nil
 }
 
-// shiftedBias returns the column of a bias, increased by a constant such that all entries are nonnegative.
+// shiftedBias returns a bias as a column of the certificate. It adds the same constant to all entries, so that none is negative.
 func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 	least := new(big.Rat)
 	for _, stateBias := range bias {
@@ -49,8 +49,8 @@ func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 	return column
 }
 
-// gainAndBias returns the gain g and a bias h of a Markov chain. They solve g + h = r + P h. The bias is the expected reward minus the
-// expected gain on the way to a reference state. Each BSCC has one reference state.
+// gainAndBias returns the gain g and a bias h of a Markov chain: a solution of g + h = r + P h. One state of each BSCC is a reference state.
+// h(s) is the expected reward minus the expected gain on the path from s to a reference state.
 func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
 	if values, err = solve.LongRun(proof.ctx, graph, reward, solve.Max, proof.options()); err != nil {
 		return nil, nil, err
@@ -116,19 +116,19 @@ func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.R
 	}
 }
 
-// gainMultiple returns the greatest ratio of won bias to lost gain, over all choices that lose gain. Adding this multiple of the gain to the bias
-// makes the inequality of the bias hold for these choices, too.
+// gainMultiple returns the greatest ratio (increase of bias) / (decrease of gain) over all choices that decrease the gain. If this multiple of
+// the gain is added to the bias, the inequality of the bias also holds for these choices.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			lostGain := proof.advantage(gain[s], proof.expectedNext(graph, c, gain))
-			if lostGain.Sign() <= 0 {
+			gainDecrease := proof.advantage(gain[s], proof.expectedNext(graph, c, gain))
+			if gainDecrease.Sign() <= 0 {
 				continue
 			}
-			wonBias := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), new(big.Rat).Add(gain[s], bias[s]))
-			if ratio := wonBias.Quo(wonBias, lostGain); ratio.Cmp(multiple) > 0 {
+			biasIncrease := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), new(big.Rat).Add(gain[s], bias[s]))
+			if ratio := biasIncrease.Quo(biasIncrease, gainDecrease); ratio.Cmp(multiple) > 0 {
 				multiple = ratio
 			}
 		}
@@ -145,7 +145,7 @@ func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
 	return difference
 }
 
-// expectedNext returns the expected value of the next state after choice c.
+// expectedNext returns the sum of P(c,t) * values[t] over the successors t of choice c: the expected value of the next state.
 func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
@@ -167,7 +167,7 @@ func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, ch
 	return proof.improveGain(graph, choice, gain) || proof.improveBias(graph, reward, choice, gain, bias)
 }
 
-// improveGain switches to the choices with the best expected gain of the next state. It reports whether a choice changed.
+// improveGain changes each choice to one with a better expected gain of the next state, if there is one. It reports whether it changed a choice.
 func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []*big.Rat) (hasChanged bool) {
 	for s := range choice {
 		best := gain[s]
@@ -182,7 +182,8 @@ func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []
 	return hasChanged
 }
 
-// improveBias switches to the choices with the best bias among the choices that keep the gain. It reports whether a choice changed.
+// improveBias changes each choice to one with a better bias, if there is one among the choices with the same gain. It reports whether it changed
+// a choice.
 func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) (hasChanged bool) {
 	for s := range choice {
 		best := new(big.Rat).Add(gain[s], bias[s])

@@ -37,8 +37,8 @@ func NewClaimFile() *ClaimFile {
 	return file
 }
 
-// Add adds the claim that answers a property, and returns its index. The error is a *result.Failure if certificates cannot express the
-// property; then nothing is added.
+// Add translates a property to a claim, adds the claim, and returns its index. If certificates cannot express the property, Add adds nothing,
+// and the error is a *result.Failure.
 func (file *ClaimFile) Add(property *Property) (int, error) {
 	numSets, numVectors := len(file.Sets), len(file.Vectors)
 	t := &translation{ClaimFile: file, property: property}
@@ -70,7 +70,7 @@ func setKey(set *certificate.Set) string {
 	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
 }
 
-// vectorKey returns a string that is equal for equal vectors only.
+// vectorKey returns a string that identifies a vector: equal vectors have equal keys, and different vectors have different keys.
 func vectorKey(vector *certificate.Vector) string {
 	var time, formula, sets string
 	if vector.Timed != nil {
@@ -134,7 +134,7 @@ func (file *ClaimFile) or(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
-// atomicStates returns the states of an atomic set: the states of a coalition, or the states that satisfy its expression.
+// atomicStates returns the states of an atomic set: the states of a coalition's players, or the states that satisfy the expression of the set.
 func (file *ClaimFile) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
 	players, isCoalition := file.Coalitions[set]
 	if !isCoalition {

@@ -19,8 +19,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], where the path is a || b.
-// The minimum is 1 minus the maximum for the negation of a.
+// conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], to a vector of the
+// certificate. path is a || b. The minimum is 1 minus the maximum for the negation of a.
 func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if t.property.Program.Type != syntax.MDP {
 		return vectorValue{}, t.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(t.property.Program.Type.String()))
@@ -41,9 +41,10 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
-// buildConditionalAutomaton builds the automaton of a conditional probability from the automata of its two parts: part 0 accepts the paths that satisfy
-// the formula and the condition, part 1 the paths that violate the condition. The states of the result are the pairs of states of the parts,
-// then the states of part 0, then those of part 1. It starts in a pair, and may jump once to a state of one part.
+// buildConditionalAutomaton builds the automaton of a conditional probability from two automata. Part 0 accepts the paths that satisfy the
+// formula and the condition, part 1 accepts the paths that violate the condition. The new automaton begins with a pair of states, one of each
+// part, and may jump once to a state of one part. Its states are numbered: first the pairs, then the states of part 0, then the states of part
+// 1.
 func buildConditionalAutomaton(automaton *certificate.Automaton) error {
 	parts := automaton.Parts()
 	for _, part := range parts {
@@ -73,7 +74,7 @@ func buildConditionalAutomaton(automaton *certificate.Automaton) error {
 	return nil
 }
 
-// pairParts returns the pairs of states that two automata reach when they read the same letters. Pair 0 has the initial states. next[i][letter]
+// pairParts returns the pairs of states that two automata reach when both read the same letters. Pair 0 has the initial states. next[i][letter]
 // is the index of the successor of pair i. The error is automata.ErrTooLarge if there are too many pairs.
 func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint32, next [][]uint32, err error) {
 	pairs = [][2]uint32{{}}
@@ -116,9 +117,9 @@ type payoffProblem struct {
 // maxPayoffStates is the greatest number of states of a product whose payoffs are computed. They are fractions, so the computation is slow.
 const maxPayoffStates = 5000
 
-// maxConditional computes a lower and an upper bound of a maximal conditional probability in the initial state, and the columns of the certificate
-// that prove them (rule 11 of package certify). It returns bounds for each state: those of the initial state where the columns of the state prove
-// them too, else 0 and 1.
+// maxConditional computes bounds of a maximal conditional probability in the initial state, and the columns of the certificate that prove them
+// (rule 11 of package certify). It returns bounds for each state. Other states have the same bounds if the columns prove them there too, else 0
+// and 1.
 func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	problem, err := proof.newPayoffProblem()
 	if err != nil {
@@ -151,7 +152,8 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	return result, nil
 }
 
-// newPayoffProblem builds the product of the model with the automaton. The error says why there is no certificate.
+// newPayoffProblem builds the product of the model with the automaton of the conditional probability. It is an error if there are several
+// initial states, or if the product is too large for a certificate.
 func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	tooLarge := fmt.Errorf("there is no certificate of a conditional probability of an MDP whose product with its automaton has more than %d states", maxPayoffStates)
 	initial := proof.Prover.graph.Initial
@@ -183,8 +185,8 @@ func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
 	return new(big.Rat)
 }
 
-// payoffs returns the greatest mean payoff from each pair with usable choices only, for the payoff q of a path that violates the condition. It is the
-// maximal probability of reaching the state won in the model of endingModel. If usable is nil, all choices are usable.
+// payoffs returns the maximal expected payoff from each pair, if only usable choices are allowed; nil allows all choices. A path that violates
+// the condition has the payoff q. The maximum is the maximal probability of reaching the state won in the model of endingModel.
 func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Rat, error) {
 	model, err := problem.endingModel(q, usable)
 	if err != nil {
@@ -199,8 +201,9 @@ func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Ra
 	return values.Exact[:won], nil
 }
 
-// endingModel returns the product, with its usable choices, and two additional absorbing states behind its pairs, won and lost. A pair with a
-// positive endPayoff, or without a usable choice, has an additional choice: it leads to won with the payoff as its probability, otherwise to lost.
+// endingModel returns the product with only its usable choices, and with two additional absorbing states: won and lost. A pair with a positive
+// endPayoff p, or without a usable choice, gets an additional choice. This choice leads to won with probability p, and to lost with probability
+// 1-p.
 func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*sparse.Model, error) {
 	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
 	won, lost := numPairs, numPairs+1
@@ -232,7 +235,8 @@ func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*spar
 	return model, nil
 }
 
-// copyChoices adds the usable choices of a pair of the product to the current state of the builder, and reports whether there are any.
+// copyChoices adds the usable choices of a pair to the current state of the builder. If usable is nil, all choices are usable. It reports
+// whether it added a choice.
 func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usable *sparse.Set) (hasChoice bool) {
 	firstChoice, endChoice := problem.graph.Choices(pair)
 	for choice := firstChoice; choice < endChoice; choice++ {
@@ -259,8 +263,8 @@ func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
 	return values[problem.start].Cmp(q) > 0, nil
 }
 
-// bracket returns a lower and an upper bound of the maximal conditional probability; the lower bound is strict, and nil if none was found. It
-// bisects until the relative width is at most half of epsilon, or until upper is less than 2^-60.
+// bracket returns bounds of the maximal conditional probability by bisection. lower is less than the probability, or nil if no positive lower
+// bound was found. The bisection ends if the relative width is at most half of epsilon, or if upper is less than 2^-60.
 func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	relativeWidth := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
@@ -292,7 +296,7 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 	}
 }
 
-// findBracket finds a lower and an upper bound of the maximal conditional probability, and sets the columns that prove them.
+// findBracket computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them.
 func (problem *payoffProblem) findBracket() error {
 	lower, upper, err := problem.bracket()
 	if err != nil {
@@ -314,29 +318,29 @@ func (problem *payoffProblem) findBracket() error {
 	return nil
 }
 
-// findCertain sets the columns that prove the value 1, and returns true, if there is a scheduler that ends almost every path with a payoff, and some
-// paths with the payoff 1. Otherwise it returns false.
+// findCertain checks whether the conditional probability is 1 for a simple reason: some scheduler ends almost every path with a payoff, and some
+// paths with payoff 1. If so, it sets the columns that prove the value 1, and returns true.
 func (problem *payoffProblem) findCertain() (bool, error) {
 	numPairs := problem.graph.NumStates()
 	ends := problem.product.targets.Union(problem.product.excluded)
-	safe, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), ends)
-	if err != nil || !safe.Has(problem.start) {
+	alwaysEnding, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), ends)
+	if err != nil || !alwaysEnding.Has(problem.start) {
 		return false, err
 	}
-	usable, half := problem.graph.ChoicesWithin(safe), big.NewRat(1, 2)
+	usable, half := problem.graph.ChoicesWithin(alwaysEnding), big.NewRat(1, 2)
 	lowerPayoffs, err := problem.payoffs(half, usable)
 	if err != nil || lowerPayoffs[problem.start].Cmp(half) <= 0 {
 		return false, err
 	}
 	one := big.NewRat(1, 1)
-	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // nothing changes them
+	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // the entries share a fraction, which nothing changes
 	problem.Given = &certificate.Given{Lower: half, Upper: one, Certain: true}
 	problem.setColumns(lowerPayoffs, upperPayoffs, usable)
 	return true, nil
 }
 
-// setColumns sets the columns of the certificate: the mean payoffs for both bounds, the ranks of the pairs in which it is better to continue the path
-// with usable choices than to end it, and the layers of the losing runs.
+// setColumns sets the columns of the certificate: the expected payoffs for both bounds, and the layers of the losing runs. It also ranks the
+// pairs in which continuing the path with usable choices is better than ending it.
 func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usable *sparse.Set) {
 	lower, upper := problem.Given.Lower, problem.Given.Upper
 	numPairs := len(lowerPayoffs)

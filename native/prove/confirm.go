@@ -11,9 +11,9 @@ import (
 	"tilecheck/native/space/explicit"
 )
 
-// Confirm compares each claim of a certificate with the property that the claim quotes. The error of a claim is nil if the property
-// translates to the claim: with the same sets and vectors, and the same states of atomic sets in PRISM's order.
-// Confirm does not compare the certificate's model with the space.
+// Confirm checks that each claim of a certificate is about the property that it quotes. It translates the property to a claim, and compares the
+// sets, the vectors and the states of atomic sets in PRISM's order. The error of a claim is nil if they are equal. Confirm does not compare the
+// certificate's model with the space.
 func Confirm(file *certificate.File, space *explicit.Space, props []*Property) []error {
 	confirmation := &confirmation{file: file, translations: NewClaimFile(), space: space, atomicSets: make(map[int]certificate.Bits)}
 	differences := make([]error, len(file.Claims))
@@ -32,8 +32,8 @@ type confirmation struct {
 	atomicSets   map[int]certificate.Bits
 }
 
-// checkClaim returns nil if some property with the text that the claim quotes translates to the claim. If none does, the error is about
-// the last property with this text.
+// checkClaim returns nil if some property has the text that the claim quotes, and translates to the claim. Otherwise the error is about the last
+// property with this text.
 func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
 	lastErr := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
@@ -61,8 +61,8 @@ func (c *confirmation) sameClaim(certified, translated *certificate.Claim) error
 	return err
 }
 
-// equalClaims reports whether a claim of the certificate and a translated claim are equal: for the same states, and with the same set
-// or vector.
+// equalClaims reports whether a claim of the certificate equals a translated claim: both are for the same states, and have the same set or
+// vector.
 func (c *confirmation) equalClaims(certified, translated *certificate.Claim) (bool, error) {
 	certifiesSet, translatesToSet := certified.Vector < 0, translated.Vector < 0
 	if certified.Complement != translated.Complement || certified.Of != translated.Of || certifiesSet != translatesToSet {
@@ -77,7 +77,7 @@ func (c *confirmation) equalClaims(certified, translated *certificate.Claim) (bo
 	return c.equalVectors(certified.Vector, translated.Vector)
 }
 
-// equalSets reports whether a set of the certificate equals a set of the translations. The sets are given by their indexes.
+// equalSets reports whether a set of the certificate equals a translated set. The parameters are the indexes of the sets.
 func (c *confirmation) equalSets(certifiedIndex, translatedIndex int) (bool, error) {
 	certified, translated := &c.file.Sets[certifiedIndex], &c.translations.Sets[translatedIndex]
 	if certified.Kind != translated.Kind || len(certified.Sets) != len(translated.Sets) {
@@ -111,8 +111,8 @@ func (c *confirmation) equalSetLists(certified, translated []int) (bool, error) 
 	return true, nil
 }
 
-// equalAtomicSets reports whether an atomic set of the certificate has the expression of a translated atomic set. Equal expressions with
-// different states are an error.
+// equalAtomicSets reports whether an atomic set of the certificate has the same expression as a translated atomic set. It is an error if the
+// expressions are equal and the states are not.
 func (c *confirmation) equalAtomicSets(certified *certificate.Set, translatedIndex int) (bool, error) {
 	states, err := c.atomicSet(translatedIndex)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *confirmation) equalAtomicSets(certified *certificate.Set, translatedInd
 	return true, nil
 }
 
-// equalVectors reports whether a vector of the certificate equals a vector of the translations. The vectors are given by their indexes.
+// equalVectors reports whether a vector of the certificate equals a translated vector. The parameters are the indexes of the vectors.
 func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, error) {
 	certified, translated := &c.file.Vectors[certifiedIndex], &c.translations.Vectors[translatedIndex]
 	certifiedSets, translatedSets := certified.Sets(), translated.Sets()
@@ -189,7 +189,7 @@ func equalObjectives(x, y certificate.Objective) bool {
 	return x.Reward == y.Reward && x.Steps == y.Steps && x.Maximised == y.Maximised && equalRats(x.Bound, y.Bound)
 }
 
-// equalShares reports whether two conditional vectors have equal shares.
+// equalShares reports whether the vectors of two conditional probabilities have equal shares. A share is a vector, or 1 minus a vector.
 func (c *confirmation) equalShares(certified, translated []certificate.Share) (bool, error) {
 	if len(certified) != len(translated) {
 		return false, nil

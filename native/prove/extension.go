@@ -17,7 +17,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// discountedReward translates a discounted reward.
+// discountedReward translates a discounted reward to a vector of the certificate. vector has the reward structure and the direction.
 func (t *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !t.property.Program.IsDTMCOrMDP() {
@@ -34,8 +34,8 @@ func (t *translation) discountedReward(formula *logic.Formula, vector certificat
 	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
-// conditionalProbability translates a conditional probability to a vector. In a Markov chain the vector has two shares: the paths that satisfy the
-// condition and the formula, and the paths that satisfy the condition and violate the formula.
+// conditionalProbability translates a conditional probability P [ a || b ] to a vector of the certificate. In a Markov chain the vector has two
+// shares: the probability of a & b, and the probability of !a & b.
 func (t *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
 		return t.conditionalOptimum(path, dir)
@@ -60,7 +60,7 @@ func conjunction(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
-// rewardBoundedProbability translates F or U with bounds on rewards.
+// rewardBoundedProbability translates F or U with bounds on rewards to a vector of the certificate.
 func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !t.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, t.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
@@ -81,7 +81,8 @@ func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direc
 	return vectorValue{vector: t.vectorIndex(vector)}, nil
 }
 
-// rewardWithinBounds translates a reward that counts while bounds on rewards hold.
+// rewardWithinBounds translates an expected reward that a path earns only while bounds on rewards hold. vector has the reward structure and the
+// direction.
 func (t *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !t.property.Program.IsDTMCOrMDP() {
@@ -94,7 +95,7 @@ func (t *translation) rewardWithinBounds(formula *logic.Formula, vector certific
 	return vectorValue{vector: t.vectorIndex(vector)}, nil
 }
 
-// addBudgets translates bounds on rewards and steps. expr is the formula that has them.
+// addBudgets translates the bounds on rewards and steps of a formula, and adds them to budgets. expr is the formula, for errors.
 func (t *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, costs []sema.Cost) error {
 	for _, cost := range costs {
 		if cost.Time {
@@ -133,7 +134,8 @@ func (t *translation) fraction(expr sema.Expr, what string) (*big.Rat, error) {
 	return value.Rat, err
 }
 
-// discountedColumns computes the columns of a discounted reward (rule 8 of package certify). A reward of the first steps has none.
+// discountedColumns computes bounds of a discounted reward and the columns that prove them (rule 8 of package certify). With a step bound there
+// are no columns.
 func (proof *vectorProof) discountedColumns() (*solve.Values, error) {
 	options := proof.options()
 	options.Grid = 0
@@ -165,7 +167,8 @@ type discountedBounds struct {
 // maxDiscountedSweeps is the greatest number of sweeps that improve the values.
 const maxDiscountedSweeps = 1 << 16
 
-// around returns inductive bounds of a discounted reward. It improves the mean of other bounds by sweeps, and then subtracts and adds a margin.
+// around returns inductive bounds of a discounted reward. It starts with the middle between the bounds in values, improves it by value
+// iteration, and then subtracts and adds a margin.
 func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
 	numStates := len(values.Lower)
 	estimates := make([]float64, numStates)
@@ -183,7 +186,7 @@ func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
 	return result, nil
 }
 
-// improve applies value iteration to the estimates, until a sweep changes them only by rounding errors.
+// improve applies value iteration to the estimates, until a sweep changes them only by rounding errors, or the limit of sweeps is exceeded.
 func (b *discountedBounds) improve(estimates []float64) error {
 	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
@@ -204,8 +207,8 @@ func (b *discountedBounds) improve(estimates []float64) error {
 	return nil
 }
 
-// margin returns a distance from the estimates at which bounds are inductive: the greatest change by an exact step, divided by 1 minus the
-// discount factor, plus the rounding errors of the bounds.
+// margin returns a distance from the estimates at which bounds are inductive: r / (1-d) plus the rounding errors of the bounds. r is the
+// greatest change of an estimate by an exact application of the equations, and d is the discount factor.
 func (b *discountedBounds) margin(estimates []float64) float64 {
 	residual := new(big.Rat)
 	for s := range estimates {
@@ -228,7 +231,7 @@ func (b *discountedBounds) roundingMargin(x []float64) float64 {
 	return math.Ldexp(greatest, -50) / (1 - b.discount)
 }
 
-// step returns the optimum over the choices of state s: the reward of the choice plus the discounted expected value of the next state.
+// step returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
 func (b *discountedBounds) step(values []float64, s int) float64 {
 	first, end := b.graph.Choices(s)
 	best := math.NaN()
@@ -247,7 +250,7 @@ func (b *discountedBounds) step(values []float64, s int) float64 {
 	return best
 }
 
-// change returns the absolute value by which an exact step changes the value of state s.
+// change returns by how much an exact application of the equations changes the value of state s, as an absolute value.
 func (b *discountedBounds) change(values []float64, s int) *big.Rat {
 	first, end := b.graph.Choices(s)
 	var best *big.Rat
@@ -278,8 +281,8 @@ type budgetProduct struct {
 	targets *sparse.Set
 }
 
-// budgetColumns computes the columns of an until formula or a reward with bounds on rewards, on the product with the rewards so far. It returns the
-// values of the states of the model.
+// budgetColumns computes the columns of an until formula or a reward with bounds on rewards. It uses the product of the model with the rewards
+// that the path has collected. It returns the values of the model's states.
 func (proof *vectorProof) budgetColumns(left, right *sparse.Set) (*solve.Values, error) {
 	if proof.Kind == certificate.RewardWithinBounds {
 		left, right = sparse.FullSet(proof.graph.NumStates()), sparse.NewSet(proof.graph.NumStates())
@@ -302,7 +305,7 @@ func (proof *vectorProof) budgetColumns(left, right *sparse.Set) (*solve.Values,
 	return proof.stateValues(values), nil
 }
 
-// budgetProduct returns the product of the model with the rewards so far. The first call builds it.
+// budgetProduct returns the product of the model with the rewards that the path has collected. The first call builds it.
 func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct, error) {
 	if product := proof.budgetProducts[proof.index]; product != nil {
 		return product, nil
@@ -337,8 +340,8 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 	return product, nil
 }
 
-// conditionalBounds computes the bounds of a conditional probability from the bounds of its shares. A state has the bounds 0 and 1 if the value may be
-// undefined.
+// conditionalBounds computes bounds of a conditional probability s / (s + v) from bounds of its shares: s is the probability of the formula and
+// the condition, v the probability of the condition without the formula. If both may be 0 in a state, the bounds are 0 and 1.
 func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
 	var shares [2]*bounds // of the paths with the condition that satisfy the formula, and that violate it
 	isExact := true

@@ -20,7 +20,7 @@ type numbers struct {
 // maxPointers is the greatest size of byPointer.
 const maxPointers = 1 << 12
 
-// indexOf returns the index of a fraction in the certificate's table of numbers. It adds a new fraction. nil stands for zero.
+// indexOf returns the index of a fraction in the certificate's table of numbers, and adds the fraction if it is new. nil stands for 0.
 func (n *numbers) indexOf(number *big.Rat) uint32 {
 	if number == nil {
 		number = n.zero
@@ -55,7 +55,7 @@ func Model(space *explicit.Space) (*certificate.Model, error) {
 	return prover.Model, nil
 }
 
-// buildModel converts the model to the model of a certificate. The values of rewards are added later.
+// buildModel converts the state space to the model of a certificate. loadReward adds the values of rewards later.
 func (prover *Prover) buildModel() {
 	model := prover.graph.Model
 	kinds := map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}
@@ -81,9 +81,9 @@ func (prover *Prover) buildModel() {
 // addChoices adds the choices and transitions of all states to the model of the certificate.
 func (prover *Prover) addChoices() {
 	model, exported := prover.graph.Model, prover.Model
-	weightNumbers := make([]uint32, len(model.Rats)) // the index of each weight in the certificate's table of numbers
+	weightIndexes := make([]uint32, len(model.Rats)) // the index of each weight in the certificate's table of numbers
 	for i, fraction := range model.Rats {
-		weightNumbers[i] = prover.numbers.indexOf(fraction)
+		weightIndexes[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		exported.First = append(make([]uint32, 0, model.NumStates()+1), 0)
@@ -91,7 +91,7 @@ func (prover *Prover) addChoices() {
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			prover.addChoice(s, c, weightNumbers)
+			prover.addChoice(s, c, weightIndexes)
 		}
 		if model.First != nil {
 			exported.First = append(exported.First, uint32(len(exported.Start)-1))
@@ -99,18 +99,18 @@ func (prover *Prover) addChoices() {
 	}
 }
 
-// addChoice adds the transitions of choice c of state s to the model of the certificate. weightNumbers has the index of each weight in the
+// addChoice adds the transitions of choice c of state s to the model of the certificate. weightIndexes has the index of each weight in the
 // certificate's table of numbers.
-func (prover *Prover) addChoice(s, c int, weightNumbers []uint32) {
+func (prover *Prover) addChoice(s, c int, weightIndexes []uint32) {
 	model, exported := prover.graph.Model, prover.Model
-	rowStart := len(exported.Prob)
+	firstProb := len(exported.Prob)
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {
 		exported.Target = append(exported.Target, prover.indexOf(model.Target[transition]))
-		exported.Prob = append(exported.Prob, weightNumbers[model.Weight[transition]])
+		exported.Prob = append(exported.Prob, weightIndexes[model.Weight[transition]])
 	}
 	if model.Kind == sparse.CTMC {
-		prover.addExitRate(s, exported.Prob[rowStart:])
+		prover.addExitRate(s, exported.Prob[firstProb:])
 	}
 	exported.Start = append(exported.Start, uint32(len(exported.Target)))
 }
@@ -125,7 +125,7 @@ func (prover *Prover) addExitRate(s int, transitionRates []uint32) {
 	prover.numbers.Exit = append(prover.numbers.Exit, prover.numbers.indexOf(exitRate))
 }
 
-// exitRate returns the exit rate of a state of a CTMC.
+// exitRate returns the exit rate of a state of a CTMC: the sum of its rates.
 func (prover *Prover) exitRate(s int) *big.Rat {
 	sum := new(big.Rat)
 	first, end := prover.graph.Row(s)
@@ -135,7 +135,7 @@ func (prover *Prover) exitRate(s int) *big.Rat {
 	return sum
 }
 
-// loadReward returns a reward structure. The first call for it adds its rewards to the model of the certificate.
+// loadReward returns the reward structure with the given index. The first call for it also adds its rewards to the model of the certificate.
 func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 	if reward := prover.rewards[index]; reward != nil {
 		return reward, nil
@@ -160,8 +160,8 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// appendChoiceRewards appends the index of the reward of each choice of state s. In a CTMC the rewards are rates, and it appends the
-// mean reward of a sojourn.
+// appendChoiceRewards appends the reward of each choice of state s, as an index in the certificate's table of numbers. In a CTMC it divides the
+// reward by the exit rate, because there a certificate has the mean reward of a sojourn.
 func (prover *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
 	first, end := prover.graph.Choices(s)
 	for c := first; c < end; c++ {

@@ -30,7 +30,8 @@ type weightSearch struct {
 	objectiveValues [][]*solve.Values
 }
 
-// multiObjective computes the columns of a multi-objective vector in rational arithmetic.
+// multiObjective computes the columns of multi(...) in rational arithmetic: weights of the objectives, and a mixture of schedulers. The error
+// says why there is no certificate.
 func (proof *vectorProof) multiObjective() (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)
@@ -63,7 +64,7 @@ func (proof *vectorProof) multiObjective() (*solve.Values, error) {
 	return search.provenValues()
 }
 
-// schedulerPart returns the section of the certificate for a scheduler with a positive share in the mixture.
+// schedulerPart returns the part of the certificate for one scheduler of a mixture, which has a positive share.
 func (search *weightSearch) schedulerPart(scheduler int, share *big.Rat) (certificate.Part, error) {
 	part := certificate.Part{Share: share, Choice: search.schedulers[scheduler]}
 	for i, values := range search.objectiveValues[scheduler] {
@@ -77,7 +78,7 @@ func (search *weightSearch) schedulerPart(scheduler int, share *big.Rat) (certif
 	return part, nil
 }
 
-// provenValues returns the bounds of the states that the columns of the vector prove.
+// provenValues returns the bounds that the columns of the vector prove, for each state of the model.
 func (search *weightSearch) provenValues() (*solve.Values, error) {
 	columns, err := search.product.Values(search.ctx, search.Model, search.Vector)
 	if err != nil {
@@ -100,8 +101,8 @@ func (search *weightSearch) provenValues() (*solve.Values, error) {
 	return values, nil
 }
 
-// newWeightSearch builds the product of the model with the progress of the objectives. It computes the maxima of the maximised
-// objectives, and the end components without rewards of minimised objectives.
+// newWeightSearch builds the product of the model with the memory of the objectives. It computes the maxima of the maximised objectives, and the
+// end components in which no minimised objective earns a reward.
 func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	multiProduct, err := proof.objectivesProduct()
 	if err != nil {
@@ -133,7 +134,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	return search, search.lowerColumn(productGraph)
 }
 
-// finiteMaxima returns the maximal expected total reward of each product state. An infinite maximum is an error.
+// finiteMaxima returns the maximal expected total reward from each product state. It is an error if a maximum is infinite.
 func (search *weightSearch) finiteMaxima(graph *sparse.Graph, reward *sparse.Reward) ([]*big.Rat, error) {
 	values, err := solve.TotalReward(search.ctx, graph, reward, solve.Max, search.exactOptions())
 	if err != nil {
@@ -150,8 +151,8 @@ func (search *weightSearch) exactOptions() solve.Options {
 	return solve.Options{Exact: true, MaxWork: maxWork, Scheduler: true}
 }
 
-// lowerColumn computes the column of lower bounds, with its ranks and layers: the minimal expected sum of the minimised rewards. This is
-// the function x of package several.
+// lowerColumn computes the column of lower bounds with its ranks and layers. The bound of a state is the minimal expected sum of the minimised
+// rewards: the function x of package several.
 func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	reward := sparseReward(search.product.MinimisedRewards())
 	values, err := solve.TotalReward(search.ctx, productGraph, reward, solve.Min, search.exactOptions())
@@ -173,7 +174,7 @@ func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	return nil
 }
 
-// exactColumn converts exact values to a column of the certificate. A nil value is infinite.
+// exactColumn converts exact values to a column of the certificate. nil stands for an infinite value.
 func exactColumn(values *solve.Values) *certificate.Values {
 	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
 	for s, value := range values.Exact {
@@ -190,8 +191,8 @@ func exactColumn(values *solve.Values) *certificate.Values {
 	return column
 }
 
-// upperColumn sets the column of upper bounds, its shift and its factor. The column bounds the weighted sum of objectives from each state
-// on: the function y of package several. Without weights there is no column.
+// upperColumn sets the column of upper bounds, its shift and its factor. The bound of a state, minus the shift, bounds the weighted sum of the
+// objectives from that state on: it is the function y of package several. If weights is nil, there is no column.
 func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil

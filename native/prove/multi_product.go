@@ -12,8 +12,8 @@ import (
 // maxProductStates is the greatest number of states of the product.
 const maxProductStates = maxExactStates
 
-// objectivesProduct returns the product of the model with the progress of its objectives. It records the number of product states in
-// the certificate.
+// objectivesProduct returns the product of the model with the memory of its objectives. It stores the number of product states in the
+// certificate.
 func (proof *vectorProof) objectivesProduct() (*several.Product, error) {
 	var sets []certificate.Bits
 	for _, setIndex := range proof.Vector.Sets() {
@@ -32,12 +32,12 @@ func (proof *vectorProof) objectivesProduct() (*several.Product, error) {
 		}
 	}
 	proof.Several.States = maxProductStates
-	result, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.StepRewards)
+	product, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.StepRewards)
 	if err != nil {
 		return nil, fmt.Errorf("several objectives: %w", err)
 	}
-	proof.Several.States = result.NumStates()
-	return result, nil
+	proof.Several.States = product.NumStates()
+	return product, nil
 }
 
 // withEndState returns the product with an additional absorbing end state. Each state of an end component without costs gets an additional

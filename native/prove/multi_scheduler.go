@@ -10,7 +10,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// weightedCosts returns the weighted cost of each choice of the graph with the end state, as a reward structure.
+// weightedCosts returns the weighted cost of each choice of search.graph, the product with an end state, as a reward structure.
 func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	costs := make([]*big.Rat, search.graph.NumChoices())
 	for c := range costs {
@@ -24,7 +24,7 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 			c++
 		}
 		hasChoiceToEnd := search.endComponents.ID[s] != sparse.None
-		if hasChoiceToEnd { // this choice gives up all rewards that are maximised
+		if hasChoiceToEnd { // this choice earns no further maximised reward, so it loses the maxima
 			costs[c] = search.greatestSum(weights, s)
 		}
 	}
@@ -45,8 +45,8 @@ func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big
 	return sum
 }
 
-// choiceCost returns the cost of a product choice in state s for one objective. A minimised objective costs the reward of the choice. A
-// maximised objective costs the loss of the choice: by how much it lowers the expected maximum.
+// choiceCost returns the cost of a product choice in state s for one objective. For a minimised objective it is the reward of the choice. For a
+// maximised objective it is max(s) - reward - sum of P(t) max(t): the decrease of the maximum that can still be earned.
 func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
 	reward := rewards.Rats[rewards.Of[choice]]
@@ -63,7 +63,8 @@ func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	return cost
 }
 
-// leastCost returns the minimal expected weighted cost until the end state, with an optimal scheduler.
+// leastCost returns the minimal expected weighted cost from each state until the end state, with an optimal scheduler. The error says that the
+// minimum is infinite.
 func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
 	end := sparse.NewSet(search.graph.NumStates())
 	end.Add(search.product.NumStates())
@@ -74,7 +75,8 @@ func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error)
 	return values, err
 }
 
-// addScheduler computes a scheduler that is optimal for the weights, and adds it with the values of all objectives.
+// addScheduler computes a scheduler that maximises the weighted sum of the objectives. It stores the scheduler and the values of all objectives
+// under it.
 func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 	values, err := search.leastCost(weights)
 	if err != nil {
@@ -91,8 +93,8 @@ func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 	return nil
 }
 
-// productScheduler translates a scheduler of the graph with the end state to the product. It returns the index of the choice in each
-// state. A scheduler that goes to the end state stays in its end component instead.
+// productScheduler converts a scheduler of the graph with the end state to a scheduler of the product: the index of the choice in each state.
+// Where the scheduler goes to the end state, the result stays in the end component instead.
 func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	model := search.product.Model
 	indexes := make([]uint32, model.NumStates())
@@ -117,7 +119,7 @@ func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	return indexes
 }
 
-// stayingChoice returns the index of the last choice of state s that stays in its end component, or defaultIndex if no choice stays.
+// stayingChoice returns the index of the last choice of state s that stays in its end component. It returns defaultIndex if no choice does.
 func (search *weightSearch) stayingChoice(s int, defaultIndex uint32) uint32 {
 	first, end := search.product.Model.Choices(s)
 	for c := end - 1; c >= first; c-- {
@@ -155,8 +157,8 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 	return point, values, nil
 }
 
-// earningRanks ranks the states by their distance to a positive reward of a maximised objective, under a known scheduler. A minimised
-// objective has no ranks.
+// earningRanks returns, for a maximised objective under a scheduler, the distance of each state to a state with a positive reward. For a
+// minimised objective it returns nil.
 func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
 	if !search.Several.Objectives[objective].Maximised {
 		return nil, nil

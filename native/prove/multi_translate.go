@@ -9,7 +9,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// multiObjective translates multi(...). At most one objective may be a query, without a bound.
+// multiObjective translates multi(...) to a vector of the certificate. At most one objective may be a query.
 func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
 	if t.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
 		return vectorValue{}, t.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
@@ -33,7 +33,7 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 	return vectorValue{t.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
 }
 
-// objective translates an operand of multi(...). If isNegated is true, the objective is about 1 minus the probability of the operand.
+// objective translates an operand of multi(...). If isNegated is true, the objective has the value 1 minus the probability of the operand.
 func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
 	formula := logic.Of(expr)
@@ -77,7 +77,7 @@ func (t *translation) setReward(objective *certificate.Objective, formula *logic
 	return err
 }
 
-// setBound sets the bound of an objective, and whether the objective is maximised. A query has no bound.
+// setBound sets the bound of an objective and its field Maximised. A query has no bound.
 func (t *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
 	threshold := formula.Threshold
 	switch {

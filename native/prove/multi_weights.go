@@ -9,16 +9,17 @@ import (
 	"tilecheck/native/solve"
 )
 
-// findWeights returns the share of each known scheduler in an optimal mixture, and weights that prove the mixture optimal. It alternates
-// linear programs and optimal schedulers. Without a query it stops at the first mixture that satisfies the bounds, and returns no weights.
+// findWeights returns an optimal mixture, as the share of each known scheduler, and weights that prove it optimal. In each round it solves
+// linear programs over the known schedulers, and then adds a scheduler that is optimal for the weights. If no objective is a query, it stops at
+// the first mixture that satisfies the bounds, and returns no weights.
 func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
 	for { // this terminates: each round finds a new one of finitely many schedulers
-		var feasible bool
-		weights, shares, feasible, err = search.solvePrograms()
+		var isFeasible bool
+		weights, shares, isFeasible, err = search.solvePrograms()
 		if err != nil {
 			return nil, nil, err
 		}
-		if feasible && search.Several.Query() == nil {
+		if isFeasible && search.Several.Query() == nil {
 			return nil, shares, nil
 		}
 		improved, err := search.improveForWeights(weights)
@@ -59,10 +60,10 @@ func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
 	return best
 }
 
-// solvePrograms solves the linear programs over the known schedulers. If a mixture satisfies the bounds, it returns the shares of the best
-// mixture, and the dual weights if an objective is a query. If no mixture does, it returns the weights of a hyperplane that separates
-// the values of the schedulers from the bounds.
-func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
+// solvePrograms solves the linear programs over the known schedulers. If some mixture satisfies the bounds, it returns the shares of the best
+// mixture and, for a query, the dual weights. If none does, it returns the weights of a hyperplane that separates the values of the schedulers
+// from the bounds.
+func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, isFeasible bool, err error) {
 	if len(search.points) == 0 {
 		for range search.Several.Objectives {
 			weights = append(weights, big.NewRat(1, 1))
@@ -75,12 +76,12 @@ func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasibl
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, false, err
 	}
-	feasible = err == nil
-	if feasible && query < 0 {
+	isFeasible = err == nil
+	if isFeasible && query < 0 {
 		return nil, shares, true, nil
 	}
-	weights, err = search.separatingWeights(query, feasible)
-	return weights, shares, feasible, err
+	weights, err = search.separatingWeights(query, isFeasible)
+	return weights, shares, isFeasible, err
 }
 
 // lowerLimit returns the bound of an objective, negated for a minimised objective. So it always is a lower bound.
@@ -92,8 +93,8 @@ func (search *weightSearch) lowerLimit(number int) *big.Rat {
 	return new(big.Rat).Neg(objective.Bound)
 }
 
-// bestMixture solves the primal program. It returns the shares of a mixture that satisfies the bounds and maximises the query. query is
-// the index of the objective without a bound, or -1. The error is solve.ErrInfeasible if no mixture satisfies the bounds.
+// bestMixture solves the primal linear program: it returns the shares of a mixture that satisfies the bounds and maximises the query. query is
+// the index of the query, or -1. The error is solve.ErrInfeasible if no mixture satisfies the bounds.
 func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
@@ -119,7 +120,7 @@ func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error
 	return solution[:len(search.points)], nil
 }
 
-// addBound adds a lower bound on an objective to the program: the value of the mixture minus a slack variable equals the bound.
+// addBound adds the equation `value of the mixture - slack variable = lower bound` of an objective to the linear program.
 func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
 	values := make([]*big.Rat, len(search.points))
 	for j, point := range search.points {
@@ -129,7 +130,7 @@ func (search *weightSearch) addBound(program *solve.LinearProgram, objective int
 	program.Row(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
 }
 
-// nonzeroTerms returns the terms of a row in which variable i has the coefficient coefficients[i].
+// nonzeroTerms returns the left side of a linear equation, in which variable i has the coefficient coefficients[i].
 func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	var terms []solve.Term
 	for i, coefficient := range coefficients {
@@ -140,8 +141,9 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	return terms
 }
 
-// separatingWeights solves the dual linear program. It returns a weight for each objective. The weighted sum of the objectives has a maximum over all
-// schedulers. The weights minimise this maximum minus the weighted sum of the bounds. query is the index of the objective without a bound, or -1.
+// separatingWeights solves the dual linear program, and returns a weight for each objective. The weights minimise the greatest weighted sum of a
+// known scheduler, minus the weighted sum of the bounds. query is the index of the query, or -1. feasible says whether a mixture satisfies the
+// bounds.
 func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)
@@ -170,8 +172,8 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 	return solution[:numObjectives], nil
 }
 
-// normalizeWeights adds equations for the weights to the dual program. If the bounds are feasible, the query has weight 1. If they are
-// not, the query has weight 0, and the other weights sum to 1.
+// normalizeWeights adds equations for the weights to the dual program. If the bounds are feasible, the query has weight 1. Otherwise the query
+// has weight 0, and the other weights sum to 1.
 func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query int, feasible bool) {
 	one := big.NewRat(1, 1)
 	if query >= 0 {

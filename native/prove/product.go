@@ -23,8 +23,8 @@ type product struct {
 	excluded *sparse.Set
 }
 
-// pathColumns computes the columns of a path formula or a co-safe reward, on the product with an automaton. It returns the values of the
-// model's states.
+// pathColumns computes the columns of a path formula or a co-safe reward on the product with an automaton. It returns the values of the model's
+// states.
 func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	product, err := proof.automatonProduct()
 	if err != nil {
@@ -47,8 +47,8 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	return proof.stateValues(values), nil
 }
 
-// stateValues returns the value of each state of the model, from the values of all pairs. The first pairs are the initial pairs of the
-// states, in the order of the certificate.
+// stateValues returns the values of the model's states from the values of all pairs of a product. Pair k, for k up to the number of states, is
+// the initial pair of state k in the order of the certificate.
 func (proof *vectorProof) stateValues(pairValues *solve.Values) *solve.Values {
 	numStates := proof.graph.NumStates()
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: pairValues.Converged}
@@ -64,7 +64,7 @@ func (proof *vectorProof) stateValues(pairValues *solve.Values) *solve.Values {
 	return result
 }
 
-// automatonProduct returns the product of the model with the automaton of the vector. Only the first call builds the product.
+// automatonProduct returns the product of the model with the automaton of the vector. The first call builds it.
 func (proof *vectorProof) automatonProduct() (*product, error) {
 	if known := proof.products[proof.index]; known != nil {
 		return known, nil
