@@ -84,8 +84,8 @@ func (proof *vectorProof) automatonProduct() (*product, error) {
 	return built, nil
 }
 
-// setLetters sets the letters of the automaton. A letter is the set of propositions that hold in some state, with one bit for each
-// proposition. It returns the states of each proposition.
+// setLetters computes the letters that the automaton reads in the states of the model. Bit i of a letter says whether proposition i is true. It
+// returns the states of each proposition.
 func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	letterOf := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
 	var sets []certificate.Bits
@@ -110,7 +110,8 @@ func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	return sets, nil
 }
 
-// buildProduct builds the automaton of a vector and its product with the model. sets has the states of each proposition.
+// buildProduct builds the automaton of a vector and its product with the model. sets[i] has the states in which proposition i is true. If coSafe
+// is true, the automaton accepts finite prefixes.
 func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*product, error) {
 	automaton := proof.Automaton
 	if err := buildAutomaton(automaton, coSafe); err != nil {
@@ -139,7 +140,8 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 	return built, nil
 }
 
-// addRuns adds the runs of the automaton after its jumps to the product. The pairs with a jump to a winning run become targets.
+// addRuns adds the product of the model with the accepting component of the automaton, whose states are called runs. A pair of the product
+// becomes a target if the automaton can jump from it to a winning run of part 0, and is excluded if it can jump to a winning run of part 1.
 func (p *product) addRuns(proof *vectorProof) error {
 	automaton := proof.Automaton
 	runs, err := p.pairs.Runs(proof.ctx)
@@ -169,7 +171,7 @@ func (p *product) addRuns(proof *vectorProof) error {
 	return nil
 }
 
-// sparseGraph converts the model of a certificate, a DTMC or MDP, to a graph for package solve.
+// sparseGraph converts the model of a certificate, a DTMC or an MDP, to a graph for package solve.
 func sparseGraph(model *certificate.Model) *sparse.Graph {
 	result := &sparse.Model{
 		Kind: sparse.DTMC, First: model.First, Start: model.Start, Target: model.Target, Weight: model.Prob,
@@ -193,11 +195,11 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 	return sparse.NewGraph(result)
 }
 
-// winningRanks ranks the winning runs of a Büchi condition: a scheduler can visit accepting runs infinitely often from them. The rank of a
-// run is its distance to an accepting run within the winning runs.
+// winningRanks returns the rank of each winning run: from there some scheduler visits accepting runs infinitely often. The rank is the distance
+// to an accepting run within the winning runs. Other runs are unranked.
 func (p *product) winningRanks() []uint32 {
 	inside := sparse.FullSet(p.graph.NumStates())
-	for {
+	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
 		staying := p.graph.ChoicesWithin(inside)
 		accepting := p.acceptingRuns(inside, staying)
 		rank := rankByDistance(p.graph, accepting, inside, func(_, c int) bool { return staying.Has(c) })
@@ -237,8 +239,8 @@ func rankedStates(rank []uint32) *sparse.Set {
 	return ranked
 }
 
-// losingLayers returns layers of the runs whose pair has an upper bound below the payoff of an accepting run in the same part of the automaton. The
-// layers prove that these runs are not winning.
+// losingLayers returns layers that prove that runs are not winning. It gives a layer to the runs whose pair has an upper bound less than the
+// payoff of their part of the automaton.
 func (p *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
 	if p.graph == nil {
 		return nil

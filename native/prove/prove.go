@@ -61,7 +61,7 @@ type Prover struct {
 	narrowEpsilon   float64 // the relative width that narrowFloats asks for
 }
 
-// New returns a Prover for a state space. The weights of the space must be fractions, and not intervals.
+// New returns a Prover for a state space. It is an error if the weights of the space are not fractions, or if they are intervals.
 func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
 		return nil, errors.New("the weights of the model are not fractions")
@@ -94,7 +94,7 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	return prover, nil
 }
 
-// orderedStates yields the states in the order of the certificate. The key is the index of the state in the certificate.
+// orderedStates yields all states in the order of the certificate: the index in this order, and the number of the state.
 func (prover *Prover) orderedStates() iter.Seq2[int, int] {
 	return func(yield func(index, s int) bool) {
 		for index := range prover.graph.NumStates() {
@@ -126,9 +126,9 @@ func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
 	return bits
 }
 
-// Add adds the claim that answers a property, with its proof, and returns the index of the claim. It repeats the computation with
-// increasing effort until the relative width is at most Options.Epsilon. If no effort suffices, it keeps the narrowest interval.
-// The error is a *result.Failure if certificates cannot express the property.
+// Add adds the claim that answers a property, with its proof, and returns the index of the claim. It computes the proof again with increasing
+// effort until the relative width is at most Options.Epsilon. If no effort suffices, it keeps the proof with the narrowest interval. The error
+// is a *result.Failure if certificates cannot express the property.
 func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) {
 	defer func() { prover.sharedSolutions = nil }() // shared solutions belong to one property
 	claimIndex, err := prover.ClaimFile.Add(property)
@@ -154,8 +154,8 @@ func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 	prover.exponents[claim.Vector] = exponent + 2
 }
 
-// proveNarrowly proves a claim with increasing efforts, until its interval is narrow enough. If no effort suffices, it keeps the narrowest
-// proof. The error is the context's, or the error of the last effort if all efforts fail.
+// proveNarrowly proves a claim with increasing efforts, until the relative width of its interval is at most epsilon. If no effort suffices, it
+// keeps the narrowest proof. If all efforts fail, it returns the last error. The error can also be ctx.Err().
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // a copy with the narrowest proof so far, whose interval is still too wide
 	bestWidth := math.Inf(1)
@@ -200,9 +200,9 @@ func (prover *Prover) snapshot() *Prover {
 	return &Prover{ClaimFile: &file, computedBounds: maps.Clone(prover.computedBounds), memberships: maps.Clone(prover.memberships)}
 }
 
-// Proven adds the claim that answers a property, and checks its certificate. It returns the index of the claim and the checker's result.
-// The error is a *NotAccepted if the checker rejects the certificate. It is another error if the checker computes bounds for a step bound or
-// a time bound, and they are too wide for the claim.
+// Proven adds the claim that answers a property, and lets package certify check it. It returns the index of the claim and the result of the
+// check. The error is a *NotAccepted if the check fails. For a step bound or a time bound the checker computes the bounds itself; it is another
+// error if they are too wide for the claim.
 func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
 	claimIndex, err := prover.Add(ctx, property)
 	if err != nil {
@@ -238,7 +238,7 @@ func isComputedByChecker(vector certificate.Vector) bool {
 	return vector.Timed != nil
 }
 
-// Accepts lets the checker check a claim with another vector. Proven must have returned the claim. The error says why the checker does not
+// Accepts checks a claim with another vector in place of its own. Proven must have returned the claim. The error says why the checker does not
 // accept the vector.
 func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
 	file, checkedClaim := prover.File, prover.Claims[claim]
@@ -264,7 +264,8 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 // errUndecided says that the bounds of a vector do not decide which states a set contains.
 var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
-// proveClaim computes the sets and the vector of a claim, and returns the relative width of its interval.
+// proveClaim computes the sets and the vector of a claim with some effort. It returns the relative width of the claim's interval, or 0 for a
+// claim about a set.
 func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, currentEffort effort) (float64, error) {
 	states, err := prover.decidedSet(ctx, claim.Over, currentEffort)
 	if err != nil {
@@ -287,8 +288,8 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 	return bounds.relativeWidth(states), nil
 }
 
-// relativeWidth returns the greatest relative width of the bounds of some states. It is 0 for exact values, and infinite if only an upper
-// bound is infinite.
+// relativeWidth returns the greatest relative width of the bounds in some states. It is 0 for exact values, and infinite if an upper bound is
+// infinite and the lower bound is not.
 func (b *bounds) relativeWidth(states *sparse.Set) float64 {
 	if b.Exact != nil {
 		return 0
@@ -307,34 +308,34 @@ func (b *bounds) relativeWidth(states *sparse.Set) float64 {
 	return width
 }
 
-// decideClaim sets claim.Holds: whether all given states are in a set or, for "exists", whether some state is. For "count" it only checks
-// that all memberships are known. The error is errUndecided if the answer depends on an unknown membership.
+// decideClaim sets claim.Holds: whether all given states are in a set or, for "exists", whether some state is. For "count" it only checks that
+// each membership is known. The error is errUndecided if the answer depends on an unknown membership.
 func decideClaim(claim *certificate.Claim, states *sparse.Set, membership membership) error {
-	someInside := !states.Intersect(membership.inside).Empty()
-	someOutside := !states.Intersect(membership.outside).Empty()
-	allInside := states.Minus(membership.inside).Empty()
-	allOutside := states.Minus(membership.outside).Empty()
+	isSomeInside := !states.Intersect(membership.inside).Empty()
+	isSomeOutside := !states.Intersect(membership.outside).Empty()
+	areAllInside := states.Minus(membership.inside).Empty()
+	areAllOutside := states.Minus(membership.outside).Empty()
 	switch claim.Of {
 	case "count":
 		if !states.Minus(membership.inside).Minus(membership.outside).Empty() {
 			return errUndecided
 		}
 	case "exists":
-		if !someInside && !allOutside {
+		if !isSomeInside && !areAllOutside {
 			return errUndecided
 		}
-		claim.Holds = someInside
+		claim.Holds = isSomeInside
 	default:
-		if !someOutside && !allInside {
+		if !isSomeOutside && !areAllInside {
 			return errUndecided
 		}
-		claim.Holds = !someOutside
+		claim.Holds = !isSomeOutside
 	}
 	return nil
 }
 
-// firstState returns the set of the first of some states in PRISM's order. If the certificate has another order, it changes the claim to a
-// claim about this single state.
+// firstState returns a set with one state: the first of the given states in PRISM's order. If the certificate has another order, it changes the
+// claim to a claim about this state.
 func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
@@ -376,7 +377,8 @@ func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*spars
 	return membership.inside, err
 }
 
-// setMembership returns which states a set contains, and computes the columns of the set. It caches results without unknown states.
+// setMembership returns which states are in a set of the certificate, and computes the columns of the set. Results without unknown states are
+// cached.
 func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort effort) (membership, error) {
 	if computed, isCached := prover.memberships[set]; isCached {
 		return computed, nil
@@ -388,7 +390,7 @@ func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort 
 	return computed, err
 }
 
-// setMemberships computes which states each of some sets contains.
+// setMemberships returns, for each of some sets, which states are in the set.
 func (prover *Prover) setMemberships(ctx context.Context, sets []int, currentEffort effort) ([]membership, error) {
 	var memberships []membership
 	for _, setIndex := range sets {
@@ -447,7 +449,8 @@ func (m membership) or(other membership) membership {
 	return membership{inside: m.inside.Union(other.inside), outside: m.outside.Intersect(other.outside)}
 }
 
-// comparedMembership returns the states whose value satisfies a threshold, or is the least or the greatest value.
+// comparedMembership returns which states are in a set that is defined by a vector: the value satisfies a threshold, or is the least or the
+// greatest value in the set operands[0].
 func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.Set, operands []membership, currentEffort effort) (membership, error) {
 	bounds, err := prover.boundsOf(ctx, set.Vector, currentEffort)
 	if err != nil {
@@ -462,7 +465,7 @@ func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.S
 	return bounds.extremalStates(operands[0].inside, set.Kind == certificate.ArgMax), nil
 }
 
-// pathMembership returns the states that satisfy E or A of a path formula X or U. operands are the sets of its operands.
+// pathMembership returns which states satisfy E or A of a path formula X or U. operands are the memberships of the formula's operands.
 func (prover *Prover) pathMembership(set *certificate.Set, operands []membership) (membership, error) {
 	if slices.ContainsFunc(operands, membership.isUndecided) {
 		return membership{}, errUndecided
@@ -476,7 +479,8 @@ func (prover *Prover) pathMembership(set *certificate.Set, operands []membership
 	return prover.untilMembership(set, operands[0].inside, operands[1].inside), nil
 }
 
-// untilMembership returns the states that satisfy E or A of an until formula. It sets the ranks of the set, which prove this.
+// untilMembership returns the states that satisfy `E [left U right]` or `A [left U right]`. It also sets the ranks of the set, which prove the
+// result.
 func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
 	var rank []uint32
 	if set.Kind == certificate.ExistsUntil {
@@ -493,7 +497,8 @@ func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.
 	return exactMembership(satisfying)
 }
 
-// compareThreshold returns the states whose value is in a relation to a threshold. The relation is <, <=, > or >=.
+// compareThreshold returns the states whose value v satisfies `v relation threshold`. The relation is <, <=, > or >=. If the bounds of v do not
+// decide the comparison, the membership is unknown.
 func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
 	numStates := len(b.Lower)
 	result := membership{inside: sparse.NewSet(numStates), outside: sparse.NewSet(numStates)}
@@ -550,8 +555,8 @@ func holds(order int, relation string) bool {
 	return order < 0
 }
 
-// extremalStates returns which of some states have the least value or, if greatest is true, the greatest value. The membership is unknown
-// for a state whose bounds overlap the bounds of a better state.
+// extremalStates returns which of some states have the least value or, if greatest is true, the greatest value. The membership is unknown if the
+// bounds of the values do not decide it.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// In the best case the value of a state is its optimistic bound: the lower bound for the least value.
 	optimistic, pessimistic, better := b.Lower, b.Upper, -1
@@ -578,8 +583,8 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	return result
 }
 
-// bestTwo returns the two best states by a bound, or -1 if there are fewer states. better is -1 if smaller bounds are better, and 1 if
-// greater bounds are.
+// bestTwo returns the two states with the best bounds, or -1 in place of a missing state. better is -1 if smaller bounds are better, and 1 if
+// greater bounds are better.
 func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first, second int) {
 	first, second = -1, -1
 	for s := range states.All() {
@@ -593,8 +598,8 @@ func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first
 	return first, second
 }
 
-// compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. Without exact values, it
-// compares bound[s] with otherBound[other].
+// compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. If there are no exact
+// values, it compares bound[s] with otherBound[other] instead.
 func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
 	if b.Exact == nil {
 		return cmp.Compare(bound[s], otherBound[other])

@@ -22,8 +22,8 @@ func newRanks(numStates int) []uint32 {
 // anyChoice is a condition on choices that every choice satisfies.
 func anyChoice(int, int) bool { return true }
 
-// rankByDistance ranks the states of a set by their distance to the targets along usable choices. Each ranked state has a usable choice
-// with a successor of smaller rank.
+// rankByDistance returns ranks of the states in `within`. Targets have rank 0. Each other ranked state has a usable choice with a successor of
+// smaller rank. A state is unranked if usable choices cannot reach a target.
 func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank := newRanks(graph.NumStates())
 	for s := range targets.All() {
@@ -37,7 +37,7 @@ func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, isUsable f
 	return rank
 }
 
-// rankBackwards ranks the unranked states of a set by a backward search from the ranked states, along usable choices.
+// rankBackwards gives ranks to unranked states in `within`, by a backward search along usable choices from the ranked states.
 func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsable func(s, c int) bool) {
 	var queue []uint32
 	for s, stateRank := range rank {
@@ -56,9 +56,9 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsa
 	}
 }
 
-// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from unrankedStates. Usable choices must lead
-// to a smaller rank: all of them if allChoices is true, else at least one. It stops after a sweep that ranks less than half of the
-// unranked states.
+// rankInSweeps gives ranks to states in sweeps over all states, forwards and backwards in turn, and removes these states from unrankedStates. A
+// state gets a rank if its usable choices lead to ranked states: all choices if allChoices is true, else at least one. It stops after a sweep
+// that ranks less than half of the unranked states.
 func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
 	// Sweeps are faster than a backward search if the states are numbered breadth-first.
 	previous, remaining := math.MaxInt, unrankedStates.Count()
@@ -76,8 +76,8 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 	}
 }
 
-// tryToRank ranks state s if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
-// whether it ranked the state.
+// tryToRank gives state s a rank if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
+// whether it did.
 func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
 	var successorRank uint32
 	if allChoices {
@@ -104,7 +104,7 @@ func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func
 	return least
 }
 
-// greatestChoiceRank returns the greatest rank of a usable choice of state s. The rank of a choice is the least rank of its successors. If
+// greatestChoiceRank returns the greatest rank of the usable choices of state s. The rank of a choice is the least rank of its successors. If
 // isUsable is nil, all choices are usable.
 func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
@@ -114,7 +114,7 @@ func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func
 		if choiceRank <= greatest {
 			continue
 		}
-		if isUsable == nil || isUsable(s, c) { // asked only where it matters, because it may compute with fractions
+		if isUsable == nil || isUsable(s, c) { // called as rarely as possible, because it may compute with fractions
 			greatest = choiceRank
 		}
 	}
@@ -131,8 +131,8 @@ func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
 	return least
 }
 
-// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive probability. Each usable choice
-// of a ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
+// rankAllChoices returns ranks of the states in `within` from which every scheduler reaches a target with positive probability. Targets have
+// rank 0. Each usable choice of another ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
 func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
 	for s := range targets.All() {
@@ -166,8 +166,8 @@ type attractor struct {
 	greatest         uint32 // the greatest rank so far
 }
 
-// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor. If isUsable is nil, all choices are
-// usable.
+// newAttractor returns an attractor in which no state has a rank yet. A state later gets a rank if each of its usable choices has a ranked
+// successor. If isUsable is nil, all choices are usable.
 func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor {
 	attractor := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
@@ -186,8 +186,8 @@ func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor 
 	return attractor
 }
 
-// rankGame ranks the states of a set from which the maximizer leaves the set with positive probability. Some usable choice of a maximizer's
-// state leads to a smaller rank, and every choice of a minimizer's state does.
+// rankGame returns ranks of the states of a game in `within` from which the maximizer leaves this set with positive probability. In a ranked
+// state of the maximizer, some usable choice has a successor of smaller rank; in a ranked state of the minimizer, every choice has one.
 func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && isUsable(s, c) })
 	for s := range maximizer.All() {
@@ -207,7 +207,7 @@ func (a *attractor) add(s int, rank uint32) {
 	a.queue = append(a.queue, uint32(s))
 }
 
-// extend searches backwards from the queued states. It ranks the states of a set whose choices all have a ranked successor.
+// extend searches backwards from the queued states. It gives a rank to each state in `within` whose choices all have a ranked successor.
 func (a *attractor) extend(within *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
 		ranked := a.queue[0]
@@ -225,8 +225,8 @@ func (a *attractor) extend(within *sparse.Set) {
 	}
 }
 
-// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. Each choice of such a state has
-// a successor in a smaller layer, or all its successors in the layer of the state. Other states are unranked.
+// trapLayers returns the layer of each state from which no scheduler reaches a target almost surely. Each choice of such a state has a successor
+// in a smaller layer, or all its successors are in the state's own layer. Other states are unranked.
 func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	attractor := newAttractor(graph, nil)
 	nonTargets := targets.Complement()
@@ -244,8 +244,7 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	}
 }
 
-// trap returns the largest set of unranked candidates such that each choice of them has a ranked successor, or all its successors in the
-// set.
+// trap returns the largest set of unranked candidates whose every choice has a ranked successor, or has all its successors in the set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed
@@ -271,8 +270,8 @@ func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	return trap
 }
 
-// rankAllPaths ranks the states in which every path satisfies left U right. All successors of a ranked state have a smaller rank, except
-// in the states of right.
+// rankAllPaths returns ranks of the states in which every path satisfies `left U right`. States of right have rank 0. All successors of another
+// ranked state have a smaller rank.
 func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 	rank := newRanks(graph.NumStates())
 	remaining := make([]uint32, graph.NumStates()) // for each state, the number of transitions to unranked states

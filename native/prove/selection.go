@@ -6,8 +6,8 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// Only returns a certificate with the given claims of a certificate, and the sets and vectors that they use. The result shares the columns
-// of the original.
+// Only returns a certificate with some claims of another certificate, given by their indexes, and with the sets and vectors that they use. It
+// shares the columns with the original.
 func Only(file *certificate.File, claims ...int) *certificate.File {
 	selection := &selection{source: file, sets: make(map[int]bool), vectors: make(map[int]bool)}
 	selection.addSet(initialStates) // unused fields of claims and vectors refer to the first two sets
@@ -30,7 +30,7 @@ type selection struct {
 	sets, vectors map[int]bool
 }
 
-// addSet selects a set, and the sets and vectors that it refers to.
+// addSet selects a set, and all sets and vectors on which it depends.
 func (s *selection) addSet(index int) {
 	if s.sets[index] {
 		return
@@ -45,7 +45,7 @@ func (s *selection) addSet(index int) {
 	}
 }
 
-// addVector selects a vector, and the sets that it refers to.
+// addVector selects a vector, and all sets and vectors on which it depends.
 func (s *selection) addVector(index int) {
 	if s.vectors[index] {
 		return
@@ -71,15 +71,15 @@ func (s *selection) addVector(index int) {
 	}
 }
 
-// renumber returns a certificate with the given claims and the selected sets and vectors. Sets and vectors keep their order, and get new
+// renumber returns a certificate with the given claims, and with the selected sets and vectors. Sets and vectors keep their order and get new
 // indices.
 func (s *selection) renumber(claims []int) *certificate.File {
-	result := &certificate.File{Model: s.source.Model}
+	renumbered := &certificate.File{Model: s.source.Model}
 	newSet := newIndices(len(s.source.Sets), s.sets)
 	newVector := newIndices(len(s.source.Vectors), s.vectors)
 	for i, set := range s.source.Sets {
 		if s.sets[i] {
-			result.Sets = append(result.Sets, renumberedSet(set, newSet, newVector))
+			renumbered.Sets = append(renumbered.Sets, renumberedSet(set, newSet, newVector))
 		}
 	}
 	for i, vector := range s.source.Vectors {
@@ -88,13 +88,13 @@ func (s *selection) renumber(claims []int) *certificate.File {
 			for k := range vector.Shares {
 				vector.Shares[k].Vector = newVector[vector.Shares[k].Vector]
 			}
-			result.Vectors = append(result.Vectors, withSets(vector, newSet))
+			renumbered.Vectors = append(renumbered.Vectors, withSets(vector, newSet))
 		}
 	}
 	for _, i := range claims {
-		result.Claims = append(result.Claims, renumberedClaim(s.source.Claims[i], newSet, newVector))
+		renumbered.Claims = append(renumbered.Claims, renumberedClaim(s.source.Claims[i], newSet, newVector))
 	}
-	return result
+	return renumbered
 }
 
 // renumberedSet returns a copy of a set that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
@@ -117,8 +117,7 @@ func renumberedClaim(claim certificate.Claim, newSet, newVector []int) certifica
 	return claim
 }
 
-// newIndices returns a list with the new index of each selected element, after all other elements are removed. length is the old number of
-// elements.
+// newIndices returns, for each index of a list of the given length, the new index after the elements that are not selected have been removed.
 func newIndices(length int, selected map[int]bool) []int {
 	indices, next := make([]int, length), 0
 	for i := range indices {

@@ -17,8 +17,8 @@ type sharedSolution struct {
 	values      *solve.Values
 }
 
-// Until computes bounds on an until probability, as multiples of the grid of a certificate. A later Add reuses them. It returns nil if the
-// same bounds were computed before.
+// Until computes bounds of an until probability, rounded to the grid of a certificate, and stores them for a later Add. It returns nil if the
+// same bounds are already stored.
 func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
 	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
 	if prover.findShared(shared) != nil {
@@ -33,8 +33,8 @@ func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir so
 	return values, nil
 }
 
-// ReachReward computes bounds on an expected reward until target, as multiples of the grid of a certificate. A later Add reuses them. It
-// returns nil if the same bounds were computed before, or if a certificate cannot use them.
+// ReachReward computes bounds of an expected reward until target is reached, rounded to the grid of a certificate, and stores them for a later
+// Add. It returns nil if the same bounds are already stored, or if a certificate cannot use them.
 func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
 	// The greatest expected reward is not known yet, so the grid fits the greatest reward of one step.
 	grid := math.Ldexp(1, rewardExponent(reward)-prover.firstEffort().gridBits())
@@ -64,7 +64,7 @@ func rewardExponent(reward *sparse.Reward) int {
 	return exponent
 }
 
-// findShared returns the recorded solution with the reward, the sets and the direction of the request, or nil if there is no such solution.
+// findShared returns the stored solution with the same reward, sets and direction as request, or nil if there is none.
 func (prover *Prover) findShared(request *sharedSolution) *sharedSolution {
 	for _, solution := range prover.sharedSolutions {
 		sameDirection := solution.direction == request.direction || prover.graph.Kind != sparse.MDP // a chain has no choices

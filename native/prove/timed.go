@@ -17,8 +17,8 @@ const (
 	maxLongWork = 1 << 24
 )
 
-// timedValues computes the values of a time-bounded vector of a CTMC by uniformisation. It also chooses the uniformisation rate and the
-// number format of the checker.
+// timedValues computes the values of a CTMC's vector with a time bound, by uniformisation. It also selects the uniformisation rate and the
+// number of binary places with which the checker computes.
 func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
 	moving := sparse.FullSet(proof.graph.NumStates()) // the states that a path can leave within the time bound
 	if proof.Kind == certificate.Steps {
@@ -40,7 +40,7 @@ func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, e
 	return values, proof.chooseScale(values, greatest)
 }
 
-// greatestExitRate returns the greatest exit rate of some states, or 1 if all exit rates are 0.
+// greatestExitRate returns the greatest exit rate in a set of states, or 1 if all exit rates are 0.
 func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	greatest := new(big.Rat)
 	for s := range states.All() {
@@ -54,7 +54,7 @@ func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	return greatest
 }
 
-// solveTimed returns bounds on the values of a time-bounded vector. No value exceeds greatest.
+// solveTimed returns bounds of the values of a vector with a time bound, and a number greatest that no value exceeds.
 func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Values, greatest float64, err error) {
 	options := solve.Options{Epsilon: proof.opts.Epsilon}
 	to := solve.Time{}
@@ -85,15 +85,16 @@ func greatestAtLeastOne(values []float64) float64 {
 	return greatest
 }
 
-// chooseScale chooses the number of binary places that the checker computes with. It widens the bounds by the rounding error of the
-// checker. No value exceeds greatest.
+// chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. No
+// value exceeds greatest.
 func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) error {
 	duration := proof.Timed.From
 	if proof.Timed.To != nil {
 		duration = proof.Timed.To
 	}
-	mean, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
-	steps := mean + 12*math.Sqrt(mean) + 60 // an estimate of the terms of the Poisson distribution that the checker adds up
+	meanSteps, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
+	// The number of jumps has a Poisson distribution, with the standard deviation sqrt(meanSteps). The checker sums about this many terms:
+	steps := meanSteps + 12*math.Sqrt(meanSteps) + 60
 	_, exponent := math.Frexp(greatest)
 	scale := 60 - exponent
 	switch {
@@ -109,7 +110,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 	return nil
 }
 
-// widen moves the bounds of each value outwards, unless the two bounds are equal.
+// widen subtracts amount from each lower bound and adds it to each upper bound, unless the two bounds are equal. Lower bounds stay at least 0.
 func widen(values *solve.Values, amount float64) {
 	for s := range values.Lower {
 		if values.Lower[s] != values.Upper[s] {

@@ -34,7 +34,7 @@ func (t *translation) unsupported(expr sema.Expr, format string, args ...any) er
 	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
-// claim translates a property, with its outermost filter, to a claim.
+// claim translates a property to a claim. An outermost filter becomes the states and the operator of the claim.
 func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
 	claim = certificate.Claim{Vector: -1, Over: initialStates}
 	formula := logic.Of(expr)
@@ -59,7 +59,8 @@ func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error)
 	return claim, err
 }
 
-// objectivesClaim translates multi(...) to a claim. isBool says that all objectives have bounds; then the claim is that the value is 1.
+// objectivesClaim translates multi(...) to a claim about its value. If isBool is true, all objectives have bounds, and the claim is that the
+// value is 1: some scheduler satisfies all of them.
 func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
 	value, err := t.multiObjective(formula)
 	claim := certificate.Claim{Vector: value.vector, Complement: value.complement, Over: initialStates}
@@ -85,7 +86,8 @@ func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula)
 	return err
 }
 
-// optimalStatesSet translates a filter argmin or argmax to the set of states with the least or the greatest value.
+// optimalStatesSet translates a filter argmin or argmax to the set of the states with the least or the greatest value, and returns the index of
+// the set.
 func (t *translation) optimalStatesSet(filter *logic.Formula) (int, error) {
 	states, err := t.filterStates(filter)
 	if err != nil {
@@ -114,7 +116,7 @@ type vectorValue struct {
 	complement bool
 }
 
-// value translates an operator with a numeric value, such as P=? [...], to a vector.
+// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate.
 func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
@@ -143,10 +145,10 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
 }
 
-// strategyValue translates a strategy operator <<...>> or [[...]] with a numeric operand to a vector.
+// strategyValue translates <<...>> or [[...]] with a numeric operand to a vector of the certificate.
 func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
-	someScheduler, coalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
+	outerSomeScheduler, outerCoalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
 	if err := t.enterStrategy(formula); err != nil {
 		return vectorValue{}, err
 	}
@@ -179,7 +181,7 @@ func (t *translation) stateFormula(expr sema.Expr) (int, error) {
 	return t.booleanFormula(expr)
 }
 
-// booleanFormula translates a state formula to a set.
+// booleanFormula translates a state formula to a set of the certificate, and returns the index of the set.
 func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return t.atomicSet(expr), nil
@@ -208,7 +210,7 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	return 0, t.unsupported(expr, "a filter in a formula")
 }
 
-// labelSet translates a label to a set.
+// labelSet translates a label to a set of the certificate, and returns the index of the set.
 func (t *translation) labelSet(label *logic.Formula) (int, error) {
 	switch {
 	case label.Index == sema.LabelInit:
@@ -233,18 +235,18 @@ func (t *translation) conditionalSet(expr *sema.Cond) (int, error) {
 	return t.or(t.and(condition, ifTrue), t.and(t.not(condition), ifFalse)), err
 }
 
-// strategySet translates a strategy operator <<...>> or [[...]] with a Boolean operand to a set.
+// strategySet translates <<...>> or [[...]] with a Boolean operand to a set of the certificate, and returns the index of the set.
 func (t *translation) strategySet(formula *logic.Formula) (int, error) {
-	someScheduler, coalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
+	outerSomeScheduler, outerCoalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
 	if err := t.enterStrategy(formula); err != nil {
 		return 0, err
 	}
 	return t.booleanFormula(formula.Operand)
 }
 
-// enterStrategy sets the schedulers and the coalition of a strategy operator <<...>> or [[...]] for its operand. In a game the operand must
-// be P of an unbounded until formula.
+// enterStrategy sets, for the translation of the operand, the coalition of <<...>> or [[...]], and whether a bound must hold for some or for all
+// schedulers. In a game the operand must be P of an unbounded until formula.
 func (t *translation) enterStrategy(formula *logic.Formula) error {
 	t.someScheduler = formula.Some
 	if t.property.Program.Type != syntax.SMG {
@@ -336,19 +338,20 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// pathProbability translates the least or the greatest probability of a path formula to a vector.
+// pathProbability translates the least or the greatest probability of a path formula to a vector of the certificate.
 func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !path.Negated {
-		return t.positivePathProbability(path, dir)
+		return t.probabilityWithoutNegation(path, dir)
 	}
 	// The least probability of a negation is 1 minus the greatest probability of its operand.
-	value, err := t.positivePathProbability(path, opposite(dir))
+	value, err := t.probabilityWithoutNegation(path, opposite(dir))
 	value.complement = !value.complement
 	return value, err
 }
 
-// positivePathProbability translates the least or the greatest probability of a path formula, without its outer negation, to a vector.
-func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+// probabilityWithoutNegation translates the least or the greatest probability of a path formula to a vector of the certificate. It ignores
+// path.Negated, the negation in front of the formula.
+func (t *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
 		return t.initialStateProbability(path, dir)
@@ -372,8 +375,8 @@ func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direct
 	return t.pathAutomaton(path.X, dir)
 }
 
-// initialStateProbability translates P of a state formula: the first state of the path must satisfy it. It becomes an until formula with
-// the step bound 0 or the time bound 0.
+// initialStateProbability translates P of a state formula f, which the first state of the path must satisfy, to a vector of the certificate:
+// F<=0 f.
 func (t *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	set, err := t.stateFormula(path.Right)
 	vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
@@ -391,7 +394,7 @@ func opposite(dir solve.Direction) solve.Direction {
 	return solve.Max
 }
 
-// temporalProbability translates P of one temporal operator, whose operands are state formulas, to a vector.
+// temporalProbability translates P of one temporal operator over state formulas to a vector of the certificate.
 func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	left, right, isNegated, err := t.untilOperands(path, t.stateFormula)
 	if err != nil {
@@ -420,8 +423,8 @@ func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction)
 	return vectorValue{t.vectorIndex(vector), isNegated}, err
 }
 
-// untilOperands reduces a temporal operator to left U right, or to its negation if isNegated is true. It returns the indexes of the sets
-// left and right. translateRight translates the second operand.
+// untilOperands rewrites a temporal operator to `left U right`, or to the negation of that if isNegated is true. It returns the indexes of the
+// sets left and right. translateRight translates the right operand to a set.
 func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, isNegated bool, err error) {
 	left = allStates
 	if path.Left != nil {
@@ -437,7 +440,7 @@ func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.E
 	return left, right, isNegated, nil
 }
 
-// timeBounds evaluates a time bound. It treats a strict bound like a non-strict bound, because a single instant has probability 0.
+// timeBounds evaluates the time bound of a CTMC. Strict bounds become non-strict, because the probability of a jump at one instant is 0.
 func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
 	from, err := t.timeOf(timeBound.Low)
 	if err != nil {
@@ -450,7 +453,7 @@ func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, err
 	return &certificate.Timed{From: from, To: to}, err
 }
 
-// timeOf evaluates a time. It returns nil for an infinite time, and if expr is nil.
+// timeOf evaluates a time, which must be a fraction or infinity. It returns nil for infinity, and if expr is nil.
 func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return nil, nil
@@ -475,7 +478,7 @@ func (t *translation) checkAveragesPerStep(formula *logic.Formula) error {
 	return nil
 }
 
-// rewardOperator translates an R operator to a vector.
+// rewardOperator translates an R operator to a vector of the certificate.
 func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
 	if objective.Ratio {
@@ -527,15 +530,15 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 // quantifyPath translates E of a path formula to a set, or A if forall is true.
 func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	if !path.Negated {
-		return t.quantifyPositive(forall, path)
+		return t.quantifyWithoutNegation(forall, path)
 	}
-	operand, err := t.quantifyPositive(!forall, path) // E [!f] is !A [f], and A [!f] is !E [f]
+	operand, err := t.quantifyWithoutNegation(!forall, path) // E [!f] is !A [f], and A [!f] is !E [f]
 	return t.not(operand), err
 }
 
-// quantifyPositive translates E of a path formula without its outer negation, or A if forall is true, to a set. It uses an automaton only
-// if no simpler rule applies.
-func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
+// quantifyWithoutNegation translates E [path], or A [path] if forall is true, to a set of the certificate, and returns the index of the set. It
+// ignores path.Negated, the negation in front of the formula. It uses an automaton only if no simpler rule applies.
+func (t *translation) quantifyWithoutNegation(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
 	}
@@ -548,8 +551,8 @@ func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, erro
 	return t.quantifyAutomaton(forall, path.X)
 }
 
-// distributes reports whether the quantifier E, or A if forall is true, distributes over the operands of & or |. A distributes over &, and
-// E over |. The two quantifiers distribute over & and | if an operand is a state formula.
+// distributes reports whether a quantifier distributes over the operands of & or |. A (forall is true) distributes over &, and E over |. Both
+// distribute over & and | if one operand is a state formula.
 func distributes(forall bool, binary *sema.Binary) bool {
 	hasStateFormula := logic.IsState(binary.X) || logic.IsState(binary.Y)
 	switch binary.Op {
@@ -561,7 +564,7 @@ func distributes(forall bool, binary *sema.Binary) bool {
 	return false
 }
 
-// quantifyOperands translates E [f op g], or A if forall is true, as E [f] op E [g]. The operator op is & or |.
+// quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forall is true, the quantifier is A instead of E.
 func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, error) {
 	left, err := t.quantifyPath(forall, logic.PathOf(binary.X))
 	if err != nil {
@@ -577,7 +580,8 @@ func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, e
 	return t.or(left, right), nil
 }
 
-// quantifyTemporal translates E of a temporal operator, or A if forall is true, to a set. The left operand must be a state formula.
+// quantifyTemporal translates E of a temporal operator, or A if forall is true, to a set of the certificate, and returns the index of the set.
+// The left operand must be a state formula.
 func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
 	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
@@ -629,8 +633,8 @@ func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	return false
 }
 
-// oneStepLater translates X f, where value is the translation of f. It adds one to the step bounds of the vector. isPossible is false if f has a
-// left operand or an automaton, and for a CTMC.
+// oneStepLater returns the translation of X f, where value is the translation of f: it adds 1 to the step bounds of the vector. isPossible is
+// false for a CTMC, and if f has a left operand or an automaton.
 func (t *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
 	vector := t.Vectors[value.vector]
 	switch {

@@ -38,7 +38,7 @@ func (prover *Prover) firstEffort() effort {
 	return floats
 }
 
-// nextEffort returns the effort to try after another effort. hasNext is false after the last effort.
+// nextEffort returns the effort to try after the effort last. hasNext is false if there is no further effort.
 func (prover *Prover) nextEffort(last effort) (next effort, hasNext bool) {
 	numStates := prover.graph.NumStates()
 	switch {
@@ -76,7 +76,8 @@ type bounds struct {
 	effort effort
 }
 
-// boundsOf returns the bounds of a vector, and computes its columns. It reuses bounds that were computed with at least the given effort.
+// boundsOf returns bounds of the values of a vector, given by its index, and computes its columns. It reuses bounds that were computed with at
+// least the wanted effort.
 func (prover *Prover) boundsOf(ctx context.Context, vector int, wanted effort) (*bounds, error) {
 	computed := prover.computedBounds[vector]
 	if computed != nil && computed.suffices(wanted) {
@@ -137,7 +138,7 @@ func (proof *vectorProof) options() solve.Options {
 // maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
-// compute computes the columns of the vector, which prove its values. It returns the values as bounds or as fractions.
+// compute computes the columns of the vector, which prove its values in a certificate. It returns the values as bounds or as fractions.
 func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	left, err := proof.decidedSet(proof.ctx, proof.Left, proof.effort)
 	if err != nil {
@@ -201,7 +202,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 	return nil, fmt.Errorf("there is no certificate of the kind %q", proof.Kind)
 }
 
-// until computes the bounds of an until probability, and the ranks that prove its lower bound: rule 1 of package certify.
+// until computes the bounds of an until probability and the ranks that prove the lower bound (rule 1 of package certify).
 func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	proof.grid = math.Ldexp(1, -proof.effort.gridBits())
 	if proof.Maximizer != 0 {
@@ -217,7 +218,7 @@ func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) 
 	return values, nil
 }
 
-// solveUntil returns the bounds of an until probability. The first effort reuses a shared solution.
+// solveUntil returns bounds of an until probability. With the first effort it reuses bounds that Prover.Until has stored.
 func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, error) {
 	if proof.effort == proof.firstEffort() {
 		if shared := proof.findShared(&sharedSolution{left: left, right: right, direction: proof.direction()}); shared != nil {
@@ -245,9 +246,9 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 	return values, nil
 }
 
-// progressRanks ranks states with positive lower bounds by their distance to other states or to a reward. For a maximum, a choice that
-// satisfies the equation of the lower bound leads to a smaller rank. For a minimum, every choice does. A choice with a reward needs no
-// smaller rank.
+// progressRanks returns ranks of states with positive lower bounds. For a maximum, a ranked state has a choice that satisfies the inequality of
+// the lower bound and has a successor of smaller rank. For a minimum, every choice has such a successor. A choice with a reward needs no
+// successor of smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
 	satisfies := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
@@ -311,9 +312,9 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 	return states
 }
 
-// solveOnGrid computes the bounds of a reward with solveWith. If the effort needs a grid, the bounds are multiples of a grid that fits the
-// greatest value. It reuses a shared solution of a reachability reward. target is nil for a total reward. The error says that no grid
-// is fine enough for the greatest value.
+// solveOnGrid computes bounds of a reward with the function solveWith. If the effort needs a grid, the bounds are multiples of a power of two
+// that fits the greatest value. It reuses a stored solution of a reachability reward with this target; target is nil for a total reward. It is
+// an error if no grid is fine enough.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == fractions {
 		return solveWith(proof.options())
@@ -344,8 +345,8 @@ func (proof *vectorProof) sharedReachReward(target *sparse.Set) *sharedSolution 
 	return proof.findShared(&sharedSolution{reward: proof.rewardStructure, left: target, right: target, direction: proof.direction()})
 }
 
-// solveOnEstimatedGrid computes the bounds of a reward with solveWith, on a grid for an estimate of the greatest value. It repeats the
-// computation if the values are greater than estimated.
+// solveOnEstimatedGrid computes bounds of a reward with the function solveWith, on a grid for an estimate of the greatest value. It computes
+// them again if a value exceeds the estimate.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	const maxAttempts = 3
 	exponent, isEstimated := proof.exponents[proof.index]
@@ -390,7 +391,7 @@ func greatestExponent(values *solve.Values) int {
 	return exponent
 }
 
-// reachReward computes the bounds of a reachability reward, and the ranks and layers that prove them: rule 2 of package certify.
+// reachReward computes the bounds of a reachability reward, and the ranks and layers that prove them (rule 2 of package certify).
 func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
 	values, err := proof.solveOnGrid(target, func(opts solve.Options) (*solve.Values, error) {
 		return solve.ReachReward(proof.ctx, proof.graph, proof.rewardStructure, target, proof.direction(), opts)
@@ -409,8 +410,8 @@ func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error)
 	return values, nil
 }
 
-// rankMaxReachReward computes the ranks and layers of a maximal reachability reward. From the finite states every scheduler reaches the
-// target. The layer of an infinite state is its distance to a state that can avoid the target.
+// rankMaxReachReward computes ranks and layers that prove a maximal reachability reward. Ranks prove that every scheduler reaches the target
+// from the finite states. The layer of an infinite state is its distance to a state that can avoid the target.
 func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Set) {
 	graph := proof.graph
 	proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
@@ -422,8 +423,8 @@ func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Se
 	proof.Layer = proof.rankColumn(distance, infinite)
 }
 
-// rankMinReachReward computes the ranks and layers of a minimal reachability reward. The rank of a finite state is its distance to the
-// target along optimal choices. From the infinite states no scheduler reaches the target almost surely.
+// rankMinReachReward computes ranks and layers that prove a minimal reachability reward. The rank of a finite state is its distance to the
+// target along optimal choices. Layers prove that no scheduler reaches the target almost surely from the infinite states.
 func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Set, upper *bellmanEquations) {
 	graph := proof.graph
 	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
@@ -433,7 +434,7 @@ func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Se
 	}
 }
 
-// totalReward computes the bounds of a total reward, and the ranks and layers that prove them: rule 3 of package certify.
+// totalReward computes the bounds of a total reward, and the ranks and layers that prove them (rule 3 of package certify).
 func (proof *vectorProof) totalReward() (*solve.Values, error) {
 	values, err := proof.solveOnGrid(nil, func(opts solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(proof.ctx, proof.graph, proof.rewardStructure, proof.direction(), opts)
@@ -445,8 +446,7 @@ func (proof *vectorProof) totalReward() (*solve.Values, error) {
 	return values, proof.rankTotalReward(values)
 }
 
-// rankTotalReward computes the ranks that prove the finite lower bounds of a total reward, and the ranks and layers of the states with an
-// infinite value.
+// rankTotalReward computes the ranks that prove the lower bounds of a total reward, and the layers that prove infinite values.
 func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	positive, infinite := proof.positiveStates(values), infiniteStates(values)
 	rank := proof.progressRanks(positive, proof.lowerEquations(values), proof.rewardStructure)
@@ -462,7 +462,7 @@ func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	return nil
 }
 
-// infiniteRewardRanks returns ranks and layers that prove that the total reward of the given states is infinite.
+// infiniteRewardRanks returns ranks and layers that prove that the total reward is infinite in the given states.
 func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	if proof.Max {
 		return proof.recurringRewardRanks(infinite)
@@ -475,7 +475,7 @@ func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (rank, layer
 	return rank, layer, nil
 }
 
-// staysInLayer reports whether all successors of choice c are in the layer of its state.
+// staysInLayer reports whether all successors of choice c have the same layer as the state of the choice.
 func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 	stateLayer := layer[graph.Owner(uint32(c))]
 	first, end := graph.Row(c)
@@ -487,7 +487,7 @@ func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 	return true
 }
 
-// recurringRewardRanks returns ranks and layers that prove the maximal total reward of some states infinite. The rank of a state is its
+// recurringRewardRanks returns ranks and layers that prove that the maximal total reward is infinite in some states. The rank of a state is its
 // distance to a reward within an end component. The layer is the distance to a state with a rank.
 func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	graph := proof.graph
@@ -534,7 +534,7 @@ func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Valu
 	return column
 }
 
-// boundColumn converts bounds to a column of the certificate: float64 numbers, or multiples of the grid.
+// boundColumn converts bounds to a column of the certificate. The column has float64 numbers, or multiples of the grid if the effort needs one.
 func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if proof.effort.withoutGrid() {
 		return certificate.FromDoubles(proof.inOrder(values))
@@ -565,7 +565,8 @@ func (proof *vectorProof) inOrder(values []float64) []float64 {
 	return ordered
 }
 
-// rankColumn converts the ranks of some states to a column of the certificate. It returns nil if the set of states is empty.
+// rankColumn converts ranks to a column of the certificate, with certificate.None for all states outside the set. It returns nil if the set is
+// empty.
 func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
 	if states.Empty() {
 		return nil
@@ -610,8 +611,9 @@ const extraRoundings = 5
 // for the number of products and for small probabilities.
 const minNormalSum = 0x1p-960
 
-// compareChoice compares the expected bound after choice c, plus the reward, with the bound of state s. It returns 1, 0 or -1 if the
-// expected bound is greater than, equal to or less than the bound. The result is exact.
+// compareChoice compares the reward plus the expected bound after choice c with the bound of state s: r(c) + sum of P(c,t) b(t) with b(s). It
+// returns 1, 0 or -1 if the left number is greater, equal or less. The result is exact: it computes with fractions if rounding errors could
+// change it.
 func (equations *bellmanEquations) compareChoice(s, c int) int {
 	if equations.exactBound != nil {
 		return equations.compareExactly(s, c)
@@ -643,7 +645,7 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 	return equations.compareExactly(s, c) // rounding errors could change the result
 }
 
-// compareExactly compares the expected bound after choice c, plus the reward, with the bound of state s, in rational arithmetic.
+// compareExactly does the comparison of compareChoice in rational arithmetic: r(c) + sum of P(c,t) b(t) with b(s). It returns 1, 0 or -1.
 func (equations *bellmanEquations) compareExactly(s, c int) int {
 	sum := equations.reward.OfChoiceRat(s, c)
 	first, end := equations.graph.Row(c)
