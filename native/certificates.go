@@ -42,8 +42,8 @@ type certificates struct {
 	recheck bool
 }
 
-// newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns a reward
-// structure. inexact is nil if the space has fractions, and the reason why not if there are no certificates.
+// newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns the reward structure with an index. If
+// the space has no fractions, inexact is the reason, and there are no certificates.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
 		space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
@@ -57,8 +57,8 @@ func (method *statesMethod) newCertificates(space *explicit.Space, inexact error
 	return collected
 }
 
-// prove finds a certificate for a verdict, and replaces the answer by the proven answer. If there is no
-// certificate, it adds a warning. If the context has ended, it adds an error.
+// prove looks for a certificate for a verdict, and replaces the answer by the proven answer. If there is no certificate, the verdict gets a
+// warning. If the context has ended, it gets an error.
 func (model *exploredModel) prove(ctx context.Context, property *checkedProperty, verdict *result.Verdict) {
 	if verdict.Err != nil {
 		return
@@ -75,8 +75,8 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
 }
 
-// prove finds a certificate of a property and checks it. It replaces the answer in the verdict by the proven
-// answer.
+// prove finds a certificate for a property, checks it, and replaces the answer in the verdict by the proven answer. The error says why there is
+// no certificate.
 func (collected *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
 	if collected.fair {
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
@@ -101,8 +101,8 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 	return nil
 }
 
-// checkSameFraction returns an error unless the certificate proves the fraction in the verdict. A nil bound stands
-// for infinity.
+// checkSameFraction returns an error unless the certificate proves exactly the fraction in the verdict. For a range of values it returns nil,
+// because a range gets the bounds of the certificate.
 func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
 	isRange := verdict.Value.Kind == result.Range // it gets the bounds of the certificate
 	if isRange || proof.Lower == nil {
@@ -121,9 +121,8 @@ func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two
-// answers contradict each other, or if the proven interval is wider than maxWidth. An interval wider than epsilon
-// gives a warning.
+// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict each other,
+// or if the relative width of the proven interval is greater than maxWidth. A width greater than epsilon adds a warning.
 func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
 	if contradicts(verdict, proof) {
 		return errors.New("the certificate proves another answer; this is a bug: please report it")
@@ -146,7 +145,8 @@ func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64)
 	return nil
 }
 
-// adoptNumber moves a value into the proven interval. If the interval is a single fraction, the value becomes this fraction.
+// adoptNumber moves a value to the nearest number in bound, the proven interval. If the certificate proves a fraction, the value becomes this
+// fraction.
 func adoptNumber(value *result.Value, proof *certify.Result, bound result.Interval) {
 	value.Num = min(max(value.Num, bound.Lo), bound.Hi)
 	value.Rat = nil
@@ -167,8 +167,8 @@ func contradicts(verdict *result.Verdict, proof *certify.Result) bool {
 	return isBoolean || areDisjoint
 }
 
-// checkWidth adds a warning to a verdict if the proven interval is wider than epsilon. It returns an error if it
-// is wider than maxWidth.
+// checkWidth adds a warning to a verdict if width, the relative width of the proven interval, is greater than epsilon. It returns an error
+// instead if width is greater than maxWidth.
 func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	if !(width > epsilon) {
 		return nil
@@ -181,8 +181,8 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	return nil
 }
 
-// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity. Equal bounds have width 0. The
-// width is infinite if only upper is infinite, or if upper exceeds float64.
+// relativeWidth returns (upper - lower) / upper. nil stands for infinity. Equal bounds have width 0. The width is infinite if only upper is
+// infinite, or if upper is beyond the range of float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil: // then upper is nil too
@@ -200,8 +200,8 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return relative
 }
 
-// write writes the accepted claims and the states of the model to a certificate file. Without an accepted claim it
-// writes no file.
+// write writes a certificate file with the accepted claims and the states of the model. It compresses a file whose name ends in .gz. Without an
+// accepted claim it writes no file.
 func (collected *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
 	if collected == nil || len(collected.claims) == 0 {
 		return nil
@@ -231,7 +231,7 @@ func (collected *certificates) write(ctx context.Context, output *runner.Certifi
 // acceptedProofs returns the certificates for the file.
 func (model *exploredModel) acceptedProofs() *certificates { return model.proofs }
 
-// checkClaims returns an error for the first claim that the checker rejects.
+// checkClaims returns nil if the checker accepts all claims, else an error that names the first property whose claim it rejects.
 func checkClaims(ctx context.Context, claims *certificate.File) error {
 	results, err := certify.Check(ctx, claims)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"tilecheck/runner"
 )
 
-// checkClocks returns an error if the job wants a certificate file or a scheduler of a timed automaton, and selects another representation of
-// clocks than digital clocks. Such a file is about an MDP that the text of the automaton and the property determine: the MDP of digital clocks.
+// checkClocks returns an error if the job wants a certificate file or a scheduler of a timed automaton, and asks for zones or regions. Such a
+// file describes the MDP of digital clocks, which the texts of the automaton and the property determine.
 func (method *statesMethod) checkClocks(program *sema.Program) error {
 	if method.clocks != runner.ClockZones && method.clocks != runner.ClockRegions {
 		return nil
@@ -27,19 +27,20 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 	return nil
 }
 
-// withProofs returns the space on which a property is checked. A certificate file is about one MDP. If the file is about the MDP of an earlier property,
-// the property is checked without certificates.
+// withProofs returns the space on which a property is checked. A certificate file is about one MDP. If an earlier property has determined
+// another MDP for the file, the returned space computes no certificates.
 func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
 	isAboutOther := states.fileModel != nil && states.fileModel != space.model
 	if states.method.outputs.Certificate == nil || !isAboutOther {
 		return space
 	}
-	plain := *space
-	plain.model = states.method.withoutProofs().newExploredModel(space.model.space, nil)
-	return &plain
+	unproven := *space
+	unproven.model = states.method.withoutProofs().newExploredModel(space.model.space, nil)
+	return &unproven
 }
 
-// withOutputs adds warnings about the certificate and the scheduler of a property to its verdict. It chooses the MDP of the certificate file.
+// withOutputs returns the verdict with warnings about its certificate and its scheduler. The first MDP with a proven claim becomes the MDP of
+// the certificate file.
 func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace, translated *digital.Model) result.Verdict {
 	if verdict.Err != nil {
 		return verdict
@@ -59,8 +60,8 @@ func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace
 	return verdict
 }
 
-// acceptedProofs returns the certificates for the file, or nil if there are none. The file has no labels, because a label that the property does
-// not use may hold in other states of the MDP than of the automaton.
+// acceptedProofs returns the certificates for the certificate file, or nil if there are none. The file gets no labels: a label that the property
+// does not use can hold in other states of the MDP than of the automaton.
 func (states *timedStates) acceptedProofs() *certificates {
 	if states == nil || states.fileModel == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// checkByZones checks a property of a timed automaton on an MDP of zones with at most limit states. The error says
-// why the MDP cannot be built. Then the verdict also has this error.
+// checkByZones checks a property of a timed automaton on an MDP of zones with at most limit states. If this MDP cannot be built, the error says
+// why, and the verdict has the same error.
 func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
 	if states.method.outputs.Witness != nil {
 		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
@@ -45,7 +45,7 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 	}
 }
 
-// checkOnZones checks a property on an MDP of zones that was built for it.
+// checkOnZones checks a property on space, an MDP of zones that was built for the property.
 func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
 	translated := property.Property
 	translated.X = built.Property
@@ -57,8 +57,8 @@ func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built,
 	return verdict
 }
 
-// combine widens the bounds of a verdict to include the bounds of another verdict. It returns false if the two
-// verdicts differ too much for the wanted accuracy.
+// combine widens the bounds of verdict so that they contain the bounds of other. It returns false if the two values differ, or if the combined
+// bounds are too wide.
 func (states *timedStates) combine(verdict, other *result.Verdict) bool {
 	value, second := &verdict.Value, &other.Value
 	switch {

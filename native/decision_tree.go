@@ -25,8 +25,8 @@ import (
 	"tilecheck/result"
 )
 
-// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects DOT,
-// the model with a module for the choices (.prism), or text. It adds warnings about the tree to the verdict.
+// writeDecisionTree writes an optimal scheduler as a decision tree, and adds warnings about the tree to the verdict. The extension of the file
+// selects the format: .dot for Graphviz, .prism for the model with a module that makes the choices, else text.
 func (model *exploredModel) writeDecisionTree(ctx context.Context, property *check.Property, best *check.Scheduler, verdict *result.Verdict) error {
 	extension := filepath.Ext(model.export.file)
 	if err := model.checkTreeExport(best, extension); err != nil {
@@ -69,8 +69,7 @@ func (model *exploredModel) lossIn(ctx context.Context, restricted *explicit.Spa
 	return loss(optimum, &verdict), nil
 }
 
-// checkTreeExport returns an error if a scheduler cannot be written as a tree. extension is the extension of the
-// file.
+// checkTreeExport returns an error if a scheduler cannot be written as a decision tree to a file with this extension.
 func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension string) error {
 	switch initial := best.Space.Model().Initial; {
 	case !scheduler.Scheduler(best.Choices).Memoryless():
@@ -85,7 +84,7 @@ func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension str
 	return nil
 }
 
-// treeHead returns a description of a tree in one line, followed by a warning if the search for a smaller tree ended early.
+// treeHead returns a one-line description of a decision tree. If the search for a smaller tree ended early, a second line says so.
 func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Found, verdict *result.Verdict) []string {
 	lossText := "its value is the best one"
 	if foundTree.Loss > 0 {
@@ -102,7 +101,7 @@ func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.F
 	return head
 }
 
-// writeTree writes the lines of head as comments, and then a tree. The file extension selects the format.
+// writeTree writes the lines of head as comments, and then a decision tree. extension selects the format: .dot, .prism, or text for all others.
 func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, foundTree *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
@@ -141,8 +140,8 @@ func moduleName(model *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of how much worse the value of other is than the value of best: other minus best for a
-// minimum, else best minus other. It returns infinity if the values cannot be compared.
+// loss returns an upper bound of the difference between the value of best, which is optimal, and the value of other. It returns infinity if the
+// values cannot be compared.
 func loss(best, other *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
 		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
@@ -178,8 +177,8 @@ func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
 	return lower, upper, lower != nil && upper != nil
 }
 
-// nearlyOptimal returns a function that reports whether a choice is nearly optimal for a property: whether its value differs from that of its state by
-// at most a tolerance. It returns nil for long-run averages, and if the values are infinite or unknown: these values do not decide it.
+// nearlyOptimal returns a function that reports whether a choice is nearly optimal: the value of the choice differs from the value of its state
+// by at most a tolerance. It returns nil for a long-run average, and if values are Boolean, infinite or unknown.
 func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
 	formula := logic.WithoutFilters(property.X)
 	if formula.LongRun() {

@@ -28,8 +28,8 @@ type timedSpace struct {
 	warning string
 }
 
-// newTimedStates returns the instance that checks a timed automaton. A method or an output that timed automata do
-// not support is an error.
+// newTimedStates returns the instance that checks properties of a timed automaton. It is an error if the method or an output of the job is not
+// supported for timed automata.
 func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
@@ -46,8 +46,8 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check checks a property. It tries representations of clocks, such as digital clocks and zones, until one supports the property and stays within
-// its limit of states.
+// check implements instance. It tries representations of clocks, such as digital clocks and zones, until one supports the property and does not
+// exceed its limit of states.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	attempts := states.attempts(property)
 	for _, attempt := range attempts[:len(attempts)-1] {
@@ -73,7 +73,7 @@ const (
 	maxZones         = 10_000
 )
 
-// attempts returns the representations of clocks to try for a property, in this order. The last one has no limit.
+// attempts returns the representations of clocks to try for a property, in this order, each with a limit of states. The last one has no limit.
 func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	if clocks := states.method.clocks; clocks != "" { // the job selects the representation
 		return []clockAttempt{{clocks: clocks}}
@@ -97,8 +97,8 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	return []clockAttempt{{clocks: last.clocks, limit: maxDigitalStates}, byZones, last}
 }
 
-// checkBy checks a property with a representation of clocks. The error says why the MDP cannot be built. Then the
-// verdict also has this error.
+// checkBy checks a property with one representation of clocks. If the MDP cannot be built, the error says why, and the verdict has the same
+// error.
 func (states *timedStates) checkBy(ctx context.Context, property *checkedProperty, attempt clockAttempt) (result.Verdict, error) {
 	limit := attempt.limit // 0 means none
 	jobLimit := states.method.build.MaxStates
@@ -125,7 +125,8 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	return states.withOutputs(verdict, space, translated), nil
 }
 
-// spaceOf returns the MDP of a translated program. It builds a new MDP, unless there is one from an earlier property.
+// spaceOf returns the MDP of a translated program. It reuses the MDP of an earlier property with the same key. An earlier failure counts only
+// for the same limit.
 func (states *timedStates) spaceOf(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	space := states.spaces[translated.Key]
 	isUsable := space != nil && (space.err == nil || space.limit == limit)
@@ -155,8 +156,8 @@ func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpac
 	return verdict
 }
 
-// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, and an
-// error. A reachable state that violates an invariant gives a warning.
+// buildMDP explores the MDP of a translated program, with at most limit states. It is an error if the MDP has a deadlock, which is a timelock of
+// the automaton. A reachable state that violates an invariant adds a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	built := &timedSpace{limit: limit}
 	options := states.method.build

@@ -32,7 +32,8 @@ type diskMethod struct {
 	constants sema.Valuation // of the model
 }
 
-// newDiskMethod returns the method for a plan with a directory. An unsupported option is an error.
+// newDiskMethod returns the method that keeps states in the directory of the option --disk. It is an error if another option of the plan is not
+// supported with --disk.
 func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	job := &plan.Job
 	if err := checkNumeric(&job.Numeric); err != nil {
@@ -45,8 +46,8 @@ func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	return &diskMethod{job: job, constants: constants}, err
 }
 
-// unsupportedOnDisk names options of a plan that are not supported with a directory. It returns "" if all options
-// are supported.
+// unsupportedOnDisk returns a description of an option of the plan that --disk does not support, for an error message. It returns "" if all
+// options are supported.
 func unsupportedOnDisk(plan *runner.Plan) string {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -83,7 +84,7 @@ const (
 // diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.
 const diskInterval = 500 * time.Millisecond
 
-// instance implements method. It explores the states of the model and writes their transitions.
+// instance implements method. It explores the states of the model and writes their transitions to the directory.
 func (method *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
 	program := model.Program()
 	if !program.IsDTMCOrMDP() && program.Type != syntax.CTMC {
@@ -119,8 +120,7 @@ type diskStates struct {
 	number  int64 // of the initial state
 }
 
-// open opens the directory, and completes the states and the transitions in it. It also finds the number of the initial
-// state.
+// open opens the directory, and completes the exploration of states and transitions in it. It finds the number of the initial state.
 func (states *diskStates) open(ctx context.Context) (err error) {
 	states.limit = states.job.Numeric.MaxMemory
 	if states.limit <= 0 {
@@ -148,7 +148,8 @@ func (states *diskStates) open(ctx context.Context) (err error) {
 	return err
 }
 
-// openDirectory opens the directory of the model with its constants.
+// openDirectory opens the directory of the model. The name and the hash identify the model with the values of its constants, so that the
+// directory of another model is an error.
 func (states *diskStates) openDirectory() (*disk.Directory, error) {
 	name := states.model.Program().File
 	if len(states.constants) > 0 {
@@ -173,7 +174,7 @@ func (states *diskStates) check(ctx context.Context, property *checkedProperty) 
 	return verdict
 }
 
-// warnings returns the warnings about the states.
+// warnings returns warnings about deadlocks, overlapping commands, and an exploration without a compiled model.
 func (states *diskStates) warnings() []string {
 	var warnings []string
 	if numStates := states.columns.Deadlocks; numStates > 0 {
@@ -220,7 +221,7 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
 }
 
-// report returns a function that reports progress under the name of a property. It returns nil if the job wants no
+// report returns a function that passes progress on to the job, with the text of a property as its name. It returns nil if the job wants no
 // progress.
 func (states *diskStates) report(property *checkedProperty) func(progress.Progress) {
 	report := states.job.Progress
@@ -233,8 +234,7 @@ func (states *diskStates) report(property *checkedProperty) func(progress.Progre
 	}
 }
 
-// newMarker returns a function that marks the states whose probability is 1 or 0 because of the operands of the until
-// formula.
+// newMarker returns a function that marks each state in which the operands of the until formula alone determine the probability, as 1 or 0.
 func (states *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
 	leftExpr, rightExpr := until.Operands()
 	right, err := states.model.Evaluator(rightExpr)
@@ -256,8 +256,8 @@ type operandMarker struct {
 	right compile.Evaluator
 }
 
-// mark returns One or Zero if the operands of the until formula determine that the state has the probability 1 or 0,
-// and else Unknown. state has the values of the variables.
+// mark returns One or Zero if the operands of the until formula determine that the probability from a state is 1 or 0, else Unknown. state has
+// the values of the variables.
 func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 	satisfiesRight, err := marker.right.Bool(state)
 	if err != nil {
@@ -278,7 +278,7 @@ func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 	return disk.Unknown, nil
 }
 
-// close closes all files.
+// close closes the files of the transitions, of the states and of the directory.
 func (states *diskStates) close() error {
 	var errs []error
 	if states.columns != nil {

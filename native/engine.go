@@ -35,7 +35,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 	return await(ctx, plan, (*run).checkByMethod)
 }
 
-// checkByMethod checks every property of the plan with the method of its job.
+// checkByMethod checks every property of the plan with the method that the job selects.
 func (run *run) checkByMethod() error {
 	if err := run.composeAutomata(); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (run *run) checkByMethod() error {
 	return run.checkPlan()
 }
 
-// composeAutomata replaces the plan by one whose automata are composed and minimised, if the job wants that. A warning says why the automata are
-// not composed: none can be, or a property depends on their states or on the number of steps.
+// composeAutomata replaces the plan by a plan whose automata are composed and minimised, if the job asks for it. If they cannot be composed, a
+// warning gives the reasons that are possible: no automaton is without variables, or a property depends on their states or counts steps.
 func (run *run) composeAutomata() error {
 	job := &run.plan.Job
 	switch {
@@ -79,7 +79,8 @@ func (run *run) composeAutomata() error {
 	return nil
 }
 
-// ignoresStuttering reports whether logic.IgnoresStuttering holds for all properties of the plan.
+// ignoresStuttering reports whether no property of the plan counts steps, so that internal steps can be removed. It is false if a property is
+// wrong.
 func (run *run) ignoresStuttering() bool {
 	_, properties, err := run.plan.Instances()
 	if err != nil {
@@ -93,7 +94,7 @@ func (run *run) ignoresStuttering() bool {
 	return true
 }
 
-// checkImported checks every property of the plan on states from files.
+// checkImported checks every property of the plan on a state space that was read from files.
 func (run *run) checkImported(method method) error {
 	space, err := explicit.SpaceOf(run.ctx, run.plan.Job.States, fractionsOf(method, run.plan))
 	if err != nil {
@@ -119,7 +120,7 @@ func fractionsOf(method method, plan *runner.Plan) explicit.Fractions {
 	return explicit.FractionsFor(needsFractions, !mustBeExact)
 }
 
-// Build builds the states of the model of a plan, for given values of its constants.
+// Build explores the states of the model of a plan, for the given values of its constants.
 func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valuation) (*explicit.Space, error) {
 	if _, err := newStatesMethod(plan); err != nil {
 		return nil, err
@@ -131,8 +132,8 @@ func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valu
 	return explicit.Build(ctx, model, load.Options(&plan.Job))
 }
 
-// replaceModel replaces the model of the plan by the model of states from files. It must declare the same
-// variables and labels.
+// replaceModel replaces the model of the plan by the model that files of states declare. Properties may refer only to variables and labels that
+// both declare.
 func (run *run) replaceModel(model *sema.Model) error {
 	plan, err := run.plan.Over(model)
 	if err != nil {
@@ -168,7 +169,7 @@ type checkedProperty struct {
 	keep func(v result.Verdict, missing string)
 }
 
-// newMethod returns the method of a plan: sampling, states in a directory, or states in memory.
+// newMethod returns the method that a plan selects: sampling, states in a directory, or states in memory.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
 	isSampling := job.Method != "" && job.Method != runner.States

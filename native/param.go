@@ -34,8 +34,8 @@ type parametricModel struct {
 	pointModel *exploredModel // the model with the values of params
 }
 
-// parametric checks a plan with parameters. It computes each value as a function of the parameters. An unsupported
-// setting of the job is an error.
+// parametric checks a plan whose model has parameters. It computes each value as a function of the parameters. It is an error if a setting of
+// the job is not supported for parameters.
 func (run *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
@@ -88,8 +88,8 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 // everywhere is positive.
 const maxPoints = 12
 
-// parametricInstance returns the instance of a program with parameters. It builds the model at the first point of
-// the region with positive probabilities and rates.
+// parametricInstance returns the instance of a program with parameters. It also builds the model at a point of the region: the first point tried
+// where all probabilities and rates are positive.
 func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*parametricModel, error) {
 	model := &parametricModel{program: program}
 	isSupported := program.Type == syntax.DTMC || program.Type == syntax.CTMC || program.Type == syntax.MDP
@@ -116,8 +116,7 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 	return nil, model.noSuitablePoint(err)
 }
 
-// noSuitablePoint returns the error for a region where the model is wrong at every point that was tried. lastErr
-// is the error at the last point.
+// noSuitablePoint returns the error that the model is wrong at every point of the region that was tried. lastErr is the error at the last point.
 func (model *parametricModel) noSuitablePoint(lastErr error) error {
 	message, pos := lastErr.Error(), syntax.Pos{}
 	if stateErr, ok := errors.AsType[*compile.StateError](lastErr); ok {
@@ -132,8 +131,7 @@ func (model *parametricModel) noSuitablePoint(lastErr error) error {
 	}
 }
 
-// buildAt builds the parametric chain, and the model at one point of the region. Each attempt selects another
-// point.
+// buildAt builds the parametric chain, and the model without parameters at a point of the region. The point depends on attempt.
 func (model *parametricModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
 	valuation = slices.Clip(valuation)
 	model.params = nil
@@ -171,7 +169,7 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkIndependent returns an error if a parameter occurs in a property or in one of its labels.
+// checkIndependent returns an error if a parameter occurs in a property, or in the definition of a label in the property.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
 	if withParameters, ok := model.(*parametricModel); ok {
 		program = withParameters.program // the program of the instance has values instead of the parameters
@@ -188,8 +186,8 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: message}
 }
 
-// parameterIn returns a parameter in an expression, or in the definition of one of its labels. It returns nil if
-// there is none.
+// parameterIn returns a parameter that occurs in an expression, or in the definition of a label in the expression. It returns nil if there is
+// none.
 func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	var found *sema.Param
 	sema.Inspect(expr, func(operand sema.Expr) bool {
@@ -206,16 +204,16 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	return found
 }
 
-// check implements instance. It computes the value as a function of the parameters. At one point it compares the
-// function with the value of the model.
+// check implements instance. It computes the value as a function of the parameters, and compares the function with the value of the model at one
+// point.
 func (model *parametricModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	asked := &parametricProperty{model, ctx, property}
+	parametric := &parametricProperty{model, ctx, property}
 	formula := logic.Of(property.X)
 	if formula.Measure() && !formula.Query() {
-		return asked.checkThreshold(formula)
+		return parametric.checkThreshold(formula)
 	}
-	function, err := asked.value(property.X)
+	function, err := parametric.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
@@ -231,8 +229,8 @@ func (model *parametricModel) check(ctx context.Context, property *checkedProper
 	return verdict
 }
 
-// writeFunction sets the value of a verdict to a function of the parameters, and warns for which parameters it is
-// valid. For a constant function the value is a number. A nil function stands for infinity.
+// writeFunction sets the value of a verdict to a function of the parameters, or to a number if the function is constant. A warning says for
+// which parameters the function is valid. nil stands for the value infinity.
 func (model *parametricModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject := "this value"
 	region := "for parameters with which every probability, rate and reward is positive"
@@ -251,8 +249,8 @@ func (model *parametricModel) writeFunction(verdict *result.Verdict, function *p
 	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(model.params))
 }
 
-// confirm returns an error unless a function of the parameters has the value that was computed at one point. A nil
-// function stands for infinity.
+// confirm returns an error unless the function has the computed value at the point of the model. nil stands for the function with the value
+// infinity.
 func (model *parametricModel) confirm(function *piecewise, computed result.Value) error {
 	if function == nil {
 		return model.confirmInfinite(computed)

@@ -42,7 +42,7 @@ func (function *piecewise) functions() []*ratfunc.Func {
 	return distinct
 }
 
-// String returns the value as an expression of PRISM's language.
+// String returns the function as an expression of PRISM's language: a rational function, or the minimum or maximum of several.
 func (function *piecewise) String() string {
 	var parts []string
 	for _, formula := range function.functions() {
@@ -57,8 +57,8 @@ func (function *piecewise) String() string {
 	return "max(" + strings.Join(parts, ", ") + ")"
 }
 
-// regions returns the text ": function from bound to bound, …" with the function and the interval of each piece, where
-// the model has one parameter. It returns "" if there is one piece.
+// regions returns the text ": function from bound to bound, …", with the function and the interval of each piece. There is one parameter. It
+// returns "" if the function has one piece.
 func (function *piecewise) regions() string {
 	if len(function.pieces) == 1 {
 		return ""
@@ -70,9 +70,9 @@ func (function *piecewise) regions() string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// rootText returns a root as a fraction. An irrational root has ten digits.
+// rootText returns a root as a fraction if it is one, else as a decimal with ten digits.
 func rootText(root ratfunc.Root) string {
-	maxWidth := big.NewRat(1, 1e12)
+	maxWidth := big.NewRat(1, 1e12) // less than the last digit that is printed
 	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
 		root = root.Narrow()
 	}
@@ -83,8 +83,8 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// at returns the value at a point. It is the minimum or maximum of all functions. It returns nil if all functions
-// have a pole there.
+// at returns the value of the function at a point: the minimum or maximum of the functions of its pieces. It returns nil if all of them have a
+// pole there.
 func (function *piecewise) at(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
@@ -115,8 +115,8 @@ func fractionOf(value sema.Value) *big.Rat {
 	return value.Rat
 }
 
-// combine returns the sum, difference, product or quotient of two values. At most one of them may have several
-// pieces, and none in a product or quotient. unsupported returns the error for a described expression.
+// combine returns the sum, difference, product or quotient of two functions. At most one of them may have several pieces, and none in a product
+// or quotient. unsupported makes the error for an unsupported expression from its description.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	combined := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {
