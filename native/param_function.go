@@ -145,8 +145,7 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 	return combined, nil
 }
 
-// applyOp returns the sum, difference, product or quotient of two functions. ok is false for another operator, and
-// for a division by zero.
+// applyOp returns `left op right` for +, -, * or /. ok is false for any other operator, and for a division by the function 0.
 func applyOp(op syntax.Op, left, right *ratfunc.Func) (combined *ratfunc.Func, ok bool) {
 	switch {
 	case op == syntax.OpAdd:

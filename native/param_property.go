@@ -29,7 +29,7 @@ func (property *parametricProperty) unsupported(expr sema.Expr, found string) er
 	return result.Refuse(&property.property.Instance, result.Unsupported, expr.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", found)
 }
 
-// value returns the value of an expression in the initial state. nil stands for infinity.
+// value returns the value of an expression in the initial state, as a function of the parameters. nil stands for infinity.
 func (property *parametricProperty) value(expr sema.Expr) (*piecewise, error) {
 	formula := logic.Of(expr)
 	switch {
@@ -43,7 +43,7 @@ func (property *parametricProperty) value(expr sema.Expr) (*piecewise, error) {
 	return property.arithmetic(expr)
 }
 
-// measure returns the value of P, R or S in the initial state, with or without a threshold. nil stands for
+// measure returns the value of P, R or S in the initial state, as a function of the parameters. It ignores the threshold. nil stands for
 // infinity.
 func (property *parametricProperty) measure(formula *logic.Formula) (*piecewise, error) {
 	switch {
@@ -71,7 +71,7 @@ func (property *parametricProperty) steadyState(formula *logic.Formula) (*piecew
 	return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
 }
 
-// filter returns the value of a filter. It must select only the initial state.
+// filter returns the value of a filter, which must select the initial state and no other state.
 func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, error) {
 	// These filters over a single state return the value of this state.
 	supported := []string{"state", "first", "min", "max", "sum", "avg"}
@@ -91,8 +91,8 @@ func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, 
 	return property.value(formula.Operand)
 }
 
-// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values.
-// At most one of the operands may have several pieces.
+// arithmetic returns the value of a constant, or of a sum, difference, product or quotient, as a function of the parameters. At most one of the
+// operands may have several pieces.
 func (property *parametricProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, isBinary := expr.(*sema.Binary)
 	_, isConstant := expr.(*sema.Const)
@@ -130,8 +130,8 @@ func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 	return property.unsupported(expr, "this formula")
 }
 
-// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If
-// isNegated is true, the value is one minus the value of the question, whose extremum is the opposite one.
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true,
+// it returns 1 minus the opposite extremum of the question.
 func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
 	isMinimum, ok := formula.Least(false)
 	if !ok {
@@ -178,8 +178,8 @@ func (property *parametricProperty) probability(formula *logic.Formula) (*piecew
 	return onePiece(value, err)
 }
 
-// untilOperands rewrites a temporal operator to an until formula and returns its operands. isNegated says that the
-// operator is the negation of this formula.
+// untilOperands rewrites a temporal operator to `left U right`, and returns left and right. isNegated says that the operator is the negation of
+// this until formula.
 func (property *parametricProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, isNegated bool, err error) {
 	left = sparse.FullSet(property.pointModel.space.Model().NumStates())
 	if path.Left != nil {
@@ -194,7 +194,7 @@ func (property *parametricProperty) untilOperands(path *logic.Path) (left, right
 	return left, right, isNegated, nil
 }
 
-// chainProbability returns the probability of an until formula, or of X, in a Markov chain.
+// chainProbability returns the probability of an until formula, or of X, in a Markov chain, as a function of the parameters.
 func (property *parametricProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
 	low, high, isBounded, err := property.steps(formula.Path.Bound)
 	if err != nil {
@@ -211,8 +211,8 @@ func (property *parametricProperty) chainProbability(formula *logic.Formula, lef
 	return property.chain.Until(property.ctx, left, right)
 }
 
-// steps returns the bounds on the number of steps. isBounded is false if bound is nil. A time bound, and a bound
-// without an upper end, are errors.
+// steps returns the least and the greatest number of steps that satisfy a bound. isBounded is false if bound is nil. It is an error if the bound
+// is a time bound, or has no upper end.
 func (property *parametricProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
@@ -224,7 +224,7 @@ func (property *parametricProperty) steps(bound *sema.Bound) (low, high int, isB
 		if end == nil {
 			continue
 		}
-		if _, err := property.count(end); err != nil { // count checks the end
+		if _, err := property.count(end); err != nil { // for its errors; logic.Steps computes the numbers
 			return 0, 0, false, err
 		}
 	}
@@ -266,7 +266,7 @@ func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, 
 	return onePiece(property.rewardWithoutTarget(formula, rewards))
 }
 
-// rewardTarget returns the target of a reward objective F. It returns nil for an objective without a path formula.
+// rewardTarget returns the target of a reward objective F. It returns nil for an objective that has no path formula, such as C.
 func (property *parametricProperty) rewardTarget(formula *logic.Formula) (*sparse.Set, error) {
 	path := formula.Objective.Path
 	if path == nil {
@@ -279,8 +279,8 @@ func (property *parametricProperty) rewardTarget(formula *logic.Formula) (*spars
 	return property.states(path.Right)
 }
 
-// rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards[s]
-// is the reward of a step from state s.
+// rewardWithoutTarget returns R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain, as a function of the parameters. rewards[s] is the
+// reward of a step from state s.
 func (property *parametricProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	objective := formula.Objective
 	switch {
@@ -307,7 +307,8 @@ func (property *parametricProperty) rewardWithoutTarget(formula *logic.Formula, 
 	return property.chain.Instantaneous(property.ctx, stateRewards, steps)
 }
 
-// states returns the states in which a formula holds. The formula must not depend on parameters.
+// states returns the states that satisfy a formula. It is an error if the formula has a nested operator, because the satisfying states could
+// then depend on the parameters.
 func (property *parametricProperty) states(expr sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(expr, property.property.Program.Labels); nested != nil {
 		return nil, result.Refuse(&property.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")

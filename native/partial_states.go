@@ -60,8 +60,8 @@ func canTruncate(modelType syntax.ModelType) bool {
 	return false
 }
 
-// partOptionsOf decides how many states of a plan's model are explored first. All states are needed for outputs
-// such as schedulers. A part may suffice for Pmax of an MDP, for reachability in a DTMC, or for bounds.
+// partOptionsOf returns how many states of a plan's model are explored first. All states are explored if an output needs them, such as a
+// scheduler. A part of them may suffice for Pmax in an MDP, for reachability in a DTMC, or for bounds.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates(&plan.Job) {
 		return partOptions{}
@@ -90,8 +90,8 @@ func needsAllStates(job *runner.Job) bool {
 		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
 }
 
-// classifyProperties reports whether a plan has a property Pmax, a reachability property, and a property with bounds from a
-// part of the states.
+// classifyProperties reports whether some property of a plan is Pmax, whether some property is a reachability property, and whether a part of
+// the states may suffice for bounds of some property.
 func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncatable bool) {
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
@@ -115,8 +115,7 @@ type partialStates struct {
 	err       error          // the error of the last exploration
 }
 
-// check implements instance. It checks a property on a part of the states, or on the whole model if the part does
-// not determine the answer.
+// check implements instance. It first tries to answer a property from a part of the states, and then from the whole model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.partOptions.truncates {
 		if verdict, ok := partial.checkTruncated(ctx, property); ok {
@@ -129,7 +128,8 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 	return partial.checkFirstPart(ctx, property)
 }
 
-// checkInStages checks a property of a DTMC in stages. If that is impossible, it checks the whole model.
+// checkInStages checks a property of a DTMC in stages, each of which explores further states and forgets earlier ones. If the chain is not
+// suitable for stages, it checks the whole model.
 func (partial *partialStates) checkInStages(ctx context.Context, property *checkedProperty) result.Verdict {
 	stages := partial.first.Stages(ctx, &property.Instance)
 	if stages == nil {
@@ -147,9 +147,8 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 	return partial.checkAll(ctx, property)
 }
 
-// checkFirstPart checks a property of an MDP on the first states. If they do not determine the answer, it checks
-// the whole model. A model with at most wholeStates states is explored in any case, because the verdict has the
-// size of the model.
+// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it checks the whole
+// model. It explores a model of at most wholeStates states completely in any case, because the verdict reports the size of the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.first.FromPart(ctx, &property.Instance)
 	if !ok {
@@ -167,8 +166,8 @@ func (partial *partialStates) checkFirstPart(ctx context.Context, property *chec
 	return partial.checkExplored(ctx, property)
 }
 
-// checkTruncated checks a property on the states within its step bound, or on larger and larger parts that narrow
-// bounds. ok is false for a property that needs all states.
+// checkTruncated checks a property on the states within its step bound, or on larger and larger parts of the model, which give narrower bounds.
+// ok is false for a property that needs all states.
 func (partial *partialStates) checkTruncated(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
 	if partial.fullModel != nil {
 		return partial.fullModel.check(ctx, property), true
@@ -184,8 +183,8 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	return truncation.conclude(ctx), true
 }
 
-// conclude returns the best verdict of the parts, or the verdict of the whole model if that can be better. The time of
-// the verdict includes the checks of all parts.
+// conclude returns the best verdict from the parts of the model, or the verdict from the whole model if it can be better. The time of the
+// verdict includes the checks of all parts.
 func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
 	isUsable := truncation.answer != nil && truncation.answer.Err == nil
@@ -233,7 +232,7 @@ type truncation struct {
 	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation decides how parts of a model can answer a property: by its first steps (hasHorizon), by bounds
+// newTruncation decides whether parts of a model can answer a property: exactly, by the states within its step bound (hasHorizon), by bounds
 // (givesBounds), or not at all.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
 	created := &truncation{
@@ -251,8 +250,7 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 	return created
 }
 
-// explore explores the next part and checks the property on it. It reports whether a larger part may give a better
-// answer.
+// explore explores the next part of the model and checks the property on it. It returns false if no further part can give a better answer.
 func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	opts := truncation.build
 	opts.Part = truncation.size
@@ -277,7 +275,7 @@ func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	return mayBeLarger && !isStalled && !truncation.isAccurate && ctx.Err() == nil
 }
 
-// checkPart checks the property on a part of the model. A better verdict replaces the previous answer.
+// checkPart checks the property on a part of the model, and keeps the verdict if it is better than the previous answer.
 func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Space) {
 	model := truncation.newExploredModel(space, nil)
 	model.property = truncation.property
@@ -298,8 +296,8 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	truncation.seconds += verdict.Seconds
 }
 
-// keepIfNarrower replaces the answer by a verdict with a narrower interval. width is the width of the verdict's
-// interval. It also updates isAccurate and stallCount.
+// keepIfNarrower replaces the answer by a verdict whose interval is narrower; width is the width of its interval. It also updates isAccurate,
+// and stallCount, which counts parts that hardly improved the answer.
 func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
 	epsilon := truncation.opt.Epsilon
 	if epsilon == 0 {
@@ -326,7 +324,7 @@ func (partial *partialStates) checkAll(ctx context.Context, property *checkedPro
 	return partial.checkExplored(ctx, property)
 }
 
-// checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
+// checkExplored checks a property on the whole model. If the exploration of the model failed, the verdict has the error.
 func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.err != nil {
 		failed := failure(partial.err, result.Build, partial.file, syntax.Pos{})
@@ -338,8 +336,8 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 	return partial.fullModel.check(ctx, property)
 }
 
-// exploreAll explores the whole model, up to maxStates states. 0 stands for no limit. It does nothing if an
-// earlier call had the same limit.
+// exploreAll explores the whole model, up to maxStates states; 0 stands for no limit. It does nothing if the model is already explored, or if an
+// earlier call with the same limit failed.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	hasFailed := partial.err != nil && partial.lastLimit == maxStates
 	if partial.fullModel != nil || hasFailed {

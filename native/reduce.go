@@ -12,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// checkReduced checks a property on the bisimulation quotient of the model. If bisimulation does not preserve the
-// property, it checks the whole model and adds a warning.
+// checkReduced checks a property on the quotient of the model by bisimulation. If no quotient preserves the property, it checks the whole model
+// and adds a warning.
 func (model *exploredModel) checkReduced(ctx context.Context, property *check.Property) result.Verdict {
 	start := time.Now()
 	reduced, err := model.quotient(ctx, property)
@@ -32,8 +32,8 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	return verdict
 }
 
-// quotient returns the quotient of the model for a property. If the job has a partition file to read, it gives the
-// states. If the job has a partition file to write, the coarsest partition is written to it.
+// quotient returns the quotient of the model for a property. If the job has a partition file to read, the file determines the blocks. If the job
+// has a partition file to write, the coarsest partition is computed and written to it.
 func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
 	file, properties := model.outputs.Partition, []*check.Property{property}
 	if file != nil && file.Text != nil {

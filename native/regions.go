@@ -47,9 +47,9 @@ type box struct {
 	holds     *bool
 }
 
-// checkThreshold returns the verdict of a property with a threshold, such as P>0.5, over the region of the parameters.
-// The verdict is true if the property holds for all values of the parameters, and false if it fails for some. It is
-// an error if neither is proven. The verdict also has the boxes into which the region was divided.
+// checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in the region. The verdict is true if the
+// property holds for all of them, and false if it fails for some. If neither is proven, the verdict has an error. The verdict also has the boxes
+// into which the region was divided.
 func (property *parametricProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
 	check, err := property.newRegionCheck(formula)
@@ -85,8 +85,8 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 	return point
 }
 
-// newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite
-// everywhere.
+// newRegionCheck computes the value of a property as functions of the parameters, minus the threshold. It returns nil if the value is infinite
+// for all parameters.
 func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
 	value, err := property.measure(formula)
 	if err != nil {
@@ -129,8 +129,8 @@ type partition struct {
 	satisfying, violating []*big.Rat
 }
 
-// partition halves boxes until they are decided. It stops early if it has examined maxBoxes boxes, or if the
-// property fails somewhere and the share of the undecided boxes is tolerated.
+// partition divides the region into boxes, and halves each box in which the property is undecided. It stops after maxBoxes boxes, or if the
+// property fails at some point and the share of undecided boxes is small enough.
 func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	parts := &partition{undecidedShare: 1}
 	queue := []box{{low: check.model.low, high: check.model.high, share: 1}}
@@ -164,8 +164,7 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	return parts, nil
 }
 
-// addUndecidedPoints evaluates the property in the middle of each undecided box. It records points at which the
-// property holds or fails.
+// addUndecidedPoints evaluates the property in the middle of each undecided box, and records whether it holds there.
 func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	for _, part := range parts.boxes {
 		if part.holds == nil {
@@ -175,7 +174,7 @@ func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	}
 }
 
-// addPoint records a point at which the property holds or fails, unless it has recorded an earlier one.
+// addPoint records a point at which the property holds or fails. Only the first point of each kind is kept.
 func (parts *partition) addPoint(point []*big.Rat, holds bool) {
 	if holds && parts.satisfying == nil {
 		parts.satisfying = point
@@ -190,8 +189,7 @@ func (parts *partition) hasUndecided() bool {
 	return slices.ContainsFunc(parts.boxes, func(part box) bool { return part.holds == nil })
 }
 
-// write writes the value and the boxes to the verdict. It adds warnings with points at which the property holds
-// and fails.
+// write writes the truth value and the boxes to a verdict. Warnings name a point at which the property holds, and a point at which it fails.
 func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
 	for _, part := range parts.boxes {
 		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
@@ -219,8 +217,8 @@ func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
 	return "the property " + verb + " at " + check.pointText(point) + ", by the fraction of its value there"
 }
 
-// decide tries to prove that the property holds in a whole box, or fails at each interior point of the box.
-// isDecided is false if it proves none of these.
+// decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. low and high are corners of the
+// box. isDecided is false if it proves neither.
 func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
 	isUpperBound := check.relation == syntax.OpLt || check.relation == syntax.OpLe
 	// A maximum is below the threshold if all functions are, and a minimum above it if all functions are. For a maximum
@@ -237,8 +235,8 @@ func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
 	return needsAll, isDecided
 }
 
-// decideFunction decides whether a function satisfies the threshold in a box. difference is the function minus the
-// threshold. low and high are the corners of the box. isDecided is false if the sign of the difference is unknown.
+// decideFunction tries to prove that a function satisfies the threshold in a box, or violates it. difference is the function minus the
+// threshold; low and high are corners of the box. isDecided is false if the sign of the difference is unknown.
 func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, isDecided bool) {
 	isStrict := check.relation == syntax.OpGt || check.relation == syntax.OpLt
 	satisfyingSign := 1
@@ -258,8 +256,7 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	return false, false
 }
 
-// holdsAt reports whether the property holds at a point. It computes the minimum or maximum of the functions with
-// fractions.
+// holdsAt reports whether the property holds at a point. It evaluates the functions in rational arithmetic, and takes their minimum or maximum.
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	var extremum *big.Rat // of the differences between the functions and the threshold; nil if none of them is defined
 	for _, difference := range check.differences {
@@ -275,8 +272,7 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	return extremum != nil && sema.Holds(check.relation, extremum.Sign())
 }
 
-// halves divides a box into two halves. It halves the interval of the parameter with the greatest width relative
-// to the whole region.
+// halves divides a box into two halves. It halves the interval of one parameter: the widest interval relative to the region.
 func (whole box) halves(model *parametricModel) (lower, upper box) {
 	widest, greatestWidth := 0, new(big.Rat)
 	for i := range whole.low {

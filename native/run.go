@@ -38,8 +38,8 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await calls work in another goroutine, and returns the verdicts that work adds to the run. If the context ends
-// first, it returns at once. Then each unfinished property has a verdict with an error.
+// await calls work in a new goroutine, and returns the verdicts that work has added to the run. If the context ends first, await returns at
+// once, and each unfinished property gets a verdict with an error.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
 	started := &run{ctx: ctx, plan: plan, shared: &shared{}}
 	started.muteProgressAfterReturn()
@@ -50,7 +50,7 @@ func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]res
 	return started.verdicts, workErr
 }
 
-// muteProgressAfterReturn changes the plan to report no progress after await has returned.
+// muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
 func (run *run) muteProgressAfterReturn() {
 	report := run.plan.Job.Progress
 	if report == nil {
@@ -66,8 +66,8 @@ func (run *run) muteProgressAfterReturn() {
 	run.plan = run.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
 }
 
-// verdictsAtReturn returns the verdicts of all properties when await returns early. An unfinished property gets a
-// verdict with the reason as error.
+// verdictsAtReturn returns the verdicts of all properties if await returns before the work is done. The verdict of an unfinished property has an
+// error with the reason.
 func (run *run) verdictsAtReturn(reason error) []result.Verdict {
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -83,7 +83,7 @@ func (run *run) verdictsAtReturn(reason error) []result.Verdict {
 	return run.verdicts
 }
 
-// instances yields each task of the plan with each valuation of its constants, in the order of the verdicts.
+// instances yields each task of the plan together with each valuation of its constants, in the order of the verdicts.
 func (run *run) instances() iter.Seq2[*runner.Task, []result.Constant] {
 	return func(yield func(*runner.Task, []result.Constant) bool) {
 		for model := range run.plan.Models() {
@@ -96,7 +96,7 @@ func (run *run) instances() iter.Seq2[*runner.Task, []result.Constant] {
 	}
 }
 
-// yieldConstants yields a task with each valuation of its constants. It returns false if a call of yield does.
+// yieldConstants calls yield for a task with each valuation of its constants. It returns false as soon as yield does.
 func yieldConstants(task *runner.Task, model sema.Valuation, yield func(*runner.Task, []result.Constant) bool) bool {
 	for _, constants := range propertyValuations(task, model) {
 		if !yield(task, constants) {
@@ -106,8 +106,8 @@ func yieldConstants(task *runner.Task, model sema.Valuation, yield func(*runner.
 	return true
 }
 
-// unfinishedVerdict returns the verdict of an unfinished property when await returns. Its error is the reason. It
-// has the value, if the property is being checked and the value is known.
+// unfinishedVerdict returns the verdict of a property that is unfinished when await returns, with the reason as its error. If the property was
+// being checked and its value is already known, the verdict has the value.
 func (run *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
 	known := run.incompleteVerdict
@@ -139,8 +139,8 @@ func (run *run) keepIncomplete(verdict *incomplete) {
 	run.incompleteVerdict = verdict
 }
 
-// checkPlan checks all properties of the plan. It is an error if the plan has several verdicts and an output for a
-// single property.
+// checkPlan checks all properties of the plan. It is an error if an output for one verdict is wanted, such as a scheduler, and the plan has
+// several verdicts.
 func (run *run) checkPlan() error {
 	numVerdicts := run.plan.Verdicts()
 	if numVerdicts == 1 {
@@ -155,7 +155,7 @@ func (run *run) checkPlan() error {
 	return run.checkInstances()
 }
 
-// checkInstances checks every instance of the model and writes its certificates.
+// checkInstances checks all properties for each valuation of the model's constants, and writes the certificates.
 func (run *run) checkInstances() error {
 	certificate := run.plan.Job.Certificate
 	if numModels := countModels(run.plan); certificate != nil && numModels != 1 {
@@ -186,8 +186,8 @@ func countModels(plan *runner.Plan) int {
 	return count
 }
 
-// checkInstance builds the model for a valuation of its constants, and checks every property. A property that runs
-// out of memory is checked again on a new instance. It returns the last instance.
+// checkInstance builds the model for a valuation of its constants, and checks every property. If a property runs out of memory, it is checked
+// once more on a new instance, without the memory of earlier properties. It returns the last instance.
 func (run *run) checkInstance(model sema.Valuation) instance {
 	var built builtModel
 	built.program, built.instance, built.err = run.build(model)
@@ -270,7 +270,7 @@ func (run *run) complete(task *runner.Task, constants []result.Constant, verdict
 	return verdict
 }
 
-// compile returns the program and the instance of the model for a valuation of its constants.
+// compile returns the program of the model for a valuation of its constants, and the instance that checks its properties.
 func (run *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
 	if err := run.ctx.Err(); err != nil {
 		return nil, nil, err
@@ -282,7 +282,7 @@ func (run *run) compile(method method, model sema.Valuation) (*sema.Program, ins
 	return run.parameterlessInstance(method, program)
 }
 
-// parameterlessInstance returns the instance of a program without parameters.
+// parameterlessInstance returns a program without parameters, and the instance that checks its properties.
 func (run *run) parameterlessInstance(method method, program *sema.Program) (*sema.Program, instance, error) {
 	if program.Type == syntax.PTA {
 		instance, err := newTimedStates(method, program)
@@ -296,7 +296,7 @@ func (run *run) parameterlessInstance(method method, program *sema.Program) (*se
 	return program, instance, err
 }
 
-// checkProperty checks one property of an instance. If it runs out of memory, only this property fails.
+// checkProperty checks one property of an instance. If the check runs out of memory, only the verdict of this property has an error.
 func (run *run) checkProperty(task *runner.Task, program *sema.Program, instance instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := run.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, task.Source.File, task.Pos)}

@@ -25,7 +25,7 @@ type sampling struct {
 	digest    func() []byte // returns a hash of the model's text or files
 }
 
-// newSampling returns the sampling method of a job. An unsupported option is an error.
+// newSampling returns the sampling method that a job selects. It is an error if an option of the job is unsupported or out of range.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
 	if name == runner.Sim || name == runner.Splitting {
@@ -58,7 +58,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns a hash of the model of a job. The random numbers of shards depend on it.
+// digest returns a hash of the model of a job. The streams of random numbers of shards depend on it.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -112,7 +112,8 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 	return verdict
 }
 
-// split estimates the value of a property by importance splitting. It needs the text of the model.
+// split estimates the value of a property by importance splitting. It is an error if the states come from files, because splitting needs the
+// text of the model.
 func (sampled *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
 	model, ok := sampled.model.(*compile.Model)
 	if !ok {

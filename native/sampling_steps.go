@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// steps returns a source of the model's steps.
+// steps returns a source of steps of the model: from its explored states, or from its compiled commands.
 func (s *sampled) steps() simulate.Steps {
 	switch model := s.model.(type) {
 	case *explicit.Space:

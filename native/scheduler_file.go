@@ -19,8 +19,8 @@ type schedulerFile struct {
 	opt    scheduler.Options
 }
 
-// newSchedulerFile parses the target of a scheduler file: its name and options. It returns nil if there is no
-// target.
+// newSchedulerFile parses where and how a scheduler is written: the name of the file, the format and its options. It returns nil if target is
+// nil.
 func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	if target == nil {
 		return nil, nil
@@ -31,8 +31,8 @@ func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	return file, err
 }
 
-// checkAndExport checks a property and writes its scheduler. If there is no scheduler, the verdict has its value
-// and an error.
+// checkAndExport checks a property and writes its scheduler to a file. If there is no scheduler to write, the verdict has the value and an
+// error.
 func (model *exploredModel) checkAndExport(ctx context.Context, property *check.Property) result.Verdict {
 	if model.space.Program().Type == syntax.POMDP {
 		automaton, verdict, err := model.checker.Automaton(ctx, property)
@@ -48,8 +48,8 @@ func (model *exploredModel) checkAndExport(ctx context.Context, property *check.
 	return withoutScheduler(property, verdict, err)
 }
 
-// writeScheduler writes a scheduler in the format of the export. A controller is written as such, and other
-// schedulers as a tree or a list. It adds warnings about a tree to the verdict.
+// writeScheduler writes a scheduler in the format that the job selects. A scheduler with memory is written as a controller, any other scheduler
+// as a list or as a decision tree. A tree adds warnings to the verdict.
 func (model *exploredModel) writeScheduler(ctx context.Context, property *check.Property, found *check.Scheduler, verdict *result.Verdict) error {
 	export := model.export
 	switch {

@@ -16,8 +16,8 @@ import (
 	"tilecheck/runner"
 )
 
-// ShieldQuestion returns the question for a shield that keeps the probability of a property close to its optimum.
-// The property must be Pmax=? or Pmin=? of a formula without a step bound. The space must have exact weights.
+// ShieldQuestion returns the question that package shield answers for a property: which choices keep the probability close to its optimum. The
+// property must be Pmax=? or Pmin=? of a formula without a step bound. The weights of the space must be fractions.
 func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
 	operator := logic.Of(property.X)

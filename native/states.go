@@ -32,8 +32,8 @@ type statesMethod struct {
 	generated        runner.Recognizer // as Job.Generated
 }
 
-// newStatesMethod returns the method for a plan. Options that contradict each other or are out of range are an
-// error.
+// newStatesMethod returns the method of a plan that explores states in memory. It is an error if options contradict each other or are out of
+// range.
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -79,7 +79,7 @@ func checkNumeric(numeric *runner.Numeric) error {
 	return nil
 }
 
-// checkReduction returns an error if the model cannot be reduced as requested, by bisimulation or by symmetry.
+// checkReduction returns an error if reduction by bisimulation or by symmetry contradicts another option of the plan.
 func checkReduction(plan *runner.Plan) error {
 	job, numeric := &plan.Job, &plan.Job.Numeric
 	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
@@ -96,8 +96,8 @@ func checkReduction(plan *runner.Plan) error {
 	return nil
 }
 
-// accuracy returns the accuracy for package check: exact, bounded or estimated. A job calls an estimated value of
-// an iteration result.Float.
+// accuracy returns the accuracy that package check should compute: Exact, Bounded or Estimated. In the options of a job, result.Float stands for
+// Estimated.
 func accuracy(numeric *runner.Numeric) result.Accuracy {
 	switch {
 	case numeric.Accuracy == result.Exact || numeric.Fractions:
@@ -108,8 +108,7 @@ func accuracy(numeric *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. It explores only the first states of the model if they may determine the value of
-// some property.
+// instance implements method. If some property may need only a part of the states, it explores only the first states of the model.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
@@ -131,8 +130,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	return method.newExploredModel(space, nil), nil
 }
 
-// exploreFirst explores the first states of a model, as method.partOptions says. If they exceed a limit, it
-// explores fewer states.
+// exploreFirst explores the first states of a model; method.partOptions has their number. If that exceeds a limit, it explores fewer states.
 func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Model) (*explicit.Space, error) {
 	opts, parts := method.build, method.partOptions
 	opts.Part = parts.first
@@ -162,8 +160,8 @@ func (method *statesMethod) imported(space *explicit.Space) instance {
 	return method.newExploredModel(space, nil)
 }
 
-// newExploredModel returns the instance of an explored state space. exactWeightsErr says why there are no exact
-// weights for certificates. It may be nil.
+// newExploredModel returns the instance that checks properties on an explored state space. exactWeightsErr, if not nil, says why the space has
+// no fractions, which certificates need.
 func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeightsErr error) *exploredModel {
 	model := &exploredModel{statesMethod: method}
 	options := method.opt
@@ -233,8 +231,8 @@ func (method *statesMethod) hasOutputBesidesValue() bool {
 	return method.export != nil || method.outputs.Witness != nil || method.wantCertificates
 }
 
-// missingOutputNote returns the beginning of the message that an output of the job is missing in a verdict with a
-// value, such as a witness. It returns "" if the job wants no other output than the value.
+// missingOutputNote returns the beginning of a message that a verdict has a value but lacks an output that the job wants, such as a witness. It
+// returns "" if the job wants only the value.
 func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	switch {
 	case method.export != nil:
@@ -249,7 +247,7 @@ func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	return ""
 }
 
-// keepVerdict stores a verdict with a value. It is used if the run is interrupted before the verdict is complete.
+// keepVerdict stores a verdict that has a value. The run returns it if it is interrupted before all outputs are ready.
 func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
 	if model.property == nil || model.property.keep == nil {
 		return

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// addSubsystem finds a critical subsystem of states and adds it to a witness. If the states come from a model
-// text, it also finds one of commands. It writes the model of these commands if the job wants it.
+// addSubsystem finds a critical subsystem of states and adds it to a witness. If the model is a text, it also finds a critical subsystem of
+// commands, and writes the model with only these commands if the job wants it.
 func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, reach *check.Reach, chain *witness.Chain, asked question) error {
 	question := &subsystem.Question{
 		Space: reach.Space, Chain: chain, Formula: pathFormula(reach, asked), From: reach.From, Bound: asked.bound, OrEqual: asked.orEqual,
@@ -49,7 +49,7 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 	return model.outputs.Witness.Model(text)
 }
 
-// commandTexts returns the commands with the given numbers, as in the text of the model.
+// commandTexts returns the texts of the commands with the given numbers, with their modules and lines.
 func (model *exploredModel) commandTexts(program *sema.Program, numbers *sparse.Set) ([]result.WitnessCommand, error) {
 	var commands []result.WitnessCommand
 	for number := range numbers.All() {

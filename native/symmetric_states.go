@@ -32,8 +32,8 @@ func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance
 	return &symmetricStates{statesMethod: method, model: model}, nil
 }
 
-// check implements instance. It explores the states again if other modules are interchangeable than for the
-// property before.
+// check implements instance. It explores the states again if the property has other interchangeable modules, or other permutations of variables,
+// than the property before.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	classes := symmetry.Find(property.Program, property.X)
 	var permutations []symmetry.Permutation
@@ -59,7 +59,8 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 // sameModules reports whether two classes have the same modules.
 func sameModules(left, right symmetry.Class) bool { return slices.Equal(left.Modules, right.Modules) }
 
-// symmetryNote returns a warning with the names of the interchangeable modules, or the number of permutations of variables.
+// symmetryNote returns a warning that says how symmetry reduced the model: it names the interchangeable modules, or the number of permutations
+// of variables.
 func symmetryNote(program *sema.Program, classes []symmetry.Class, permutations []symmetry.Permutation) string {
 	if len(permutations) > 0 {
 		return fmt.Sprintf("reduced by symmetry: one state stands for all that differ by one of %d permutations of the variables", len(permutations)+1)

@@ -19,8 +19,8 @@ import (
 // maxWitness is the largest number of paths that are added up to exceed a bound.
 const maxWitness = 1_000_000
 
-// checkAndWitness checks a property and adds its witnesses to the verdict. If it finds no witness, it adds a
-// warning. If the context has ended, it adds an error.
+// checkAndWitness checks a property and adds its witnesses to the verdict. If there is no witness, a warning says why. If the context has ended,
+// the verdict has an error.
 func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) result.Verdict {
 	reach, verdict, err := model.checker.Reach(ctx, property)
 	if err == nil {
@@ -52,9 +52,9 @@ type question struct {
 	provesAnswer bool     // such paths prove the answer to the property
 }
 
-// questionOf asks for paths that show why a property with a bound p is true or false. Either the formula holds on
-// these paths, with a probability above p, or it fails on them, with a probability above 1-p. In an MDP such paths
-// prove only a false answer, because they belong to one scheduler.
+// questionOf returns what a witness must show for a property with a bound p that is true or false: paths that satisfy the formula, with a total
+// probability above p, or paths that violate it, with a total probability above 1-p. In an MDP such paths prove only a false answer, because
+// they belong to one scheduler.
 func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	isTrue, isMDP := verdict.Value.Bool, reach.Choices != nil
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
@@ -68,8 +68,8 @@ func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	return asked
 }
 
-// addWitnesses finds witnesses and adds them to a verdict, with a critical subsystem if the job wants it. If the
-// context ends, the last witness may be incomplete.
+// addWitnesses finds witnesses for a verdict and adds them, each with a critical subsystem if the job wants one. If the context ends, the last
+// witness may be incomplete.
 func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach, verdict *result.Verdict) error {
 	for _, question := range model.questions(reach, verdict) {
 		found, chain, err := model.findWitness(ctx, reach, question)
@@ -92,7 +92,8 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 	return nil
 }
 
-// questions returns the questions that the witnesses of a property answer.
+// questions returns what the witnesses of a property must show. A query has a witness of satisfying paths and, if the job wants it, a witness of
+// violating paths.
 func (model *exploredModel) questions(reach *check.Reach, verdict *result.Verdict) []question {
 	switch {
 	case reach.Bound != nil:
@@ -108,8 +109,8 @@ func pathFormula(reach *check.Reach, question question) *witness.PathFormula {
 	return &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: question.satisfying == reach.Negated}
 }
 
-// findWitness returns the paths that answer a question, and the Markov chain with these paths. If the context
-// ends, it returns the paths found so far and an error.
+// findWitness returns the most probable paths that answer a question, and the Markov chain that contains them. If the context ends, it returns
+// the paths that it has found, and an error.
 func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach, question question) (*result.Witness, *witness.Chain, error) {
 	chain, err := witness.New(ctx, reach.Space.Model(), pathFormula(reach, question), reach.Choices, reach.From)
 	if err != nil {
@@ -134,7 +135,7 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	return found, chain, err
 }
 
-// describe returns a set of paths of a chain as a witness.
+// describe converts a set of paths of a chain to a witness for the verdict.
 func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
 	found := &result.Witness{
 		Holds: question.satisfying, Scheduler: reach.Choices != nil,
@@ -171,7 +172,7 @@ type describer struct {
 	buffer []int32
 }
 
-// path returns a path as a list of steps with states, actions and probabilities.
+// path converts a path of the chain to a list of steps, each with its state, action and probability.
 func (describer *describer) path(path *witness.Path) result.WitnessPath {
 	described := result.WitnessPath{}
 	described.Probability, described.Fraction = result.WitnessNumber(path.Prob)
@@ -212,8 +213,8 @@ func (describer *describer) probability(from, to uint32) result.JSONNumber {
 	return 0 // not reached: a path has transitions
 }
 
-// action returns the name of the action of a step, or "" if there is none. In a Markov chain, several transitions
-// may lead to the same state. Then it returns all their names, separated by "|".
+// action returns the name of the action between two states of a path, or "" if there is none. In a Markov chain several transitions may have the
+// same target; their names are then separated by "|".
 func (describer *describer) action(from, to uint32) string {
 	if describer.model.Actions == nil {
 		return ""
