@@ -110,7 +110,8 @@ type checker struct {
 	result        Result
 }
 
-// runCheck translates the property, draws samples, and sets the value of the verdict.
+// runCheck translates the property, draws samples, and sets the value of the result. If the samples are only recorded, for another process to
+// count, it sets no value.
 func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	err := ctx.Err()
 	if err != nil {
@@ -148,32 +149,32 @@ func (o *Objective) property() stats.Property {
 	return p
 }
 
-// drawSamples draws samples and counts their outcomes until the plan is done. If the check is split, it records the samples, or replays
-// recorded samples.
+// drawSamples draws samples and counts their outcomes, until the sampling plan needs no more. If the check is split among processes, it records
+// samples for later, or counts recorded samples.
 func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	runner, err := c.newRunner(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	drawing := &sampler{
+	samples := &sampler{
 		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, end: math.MaxInt64,
 		countOutcome: c.countOutcome, reportProgress: c.reportProgress,
 	}
 	if numSamples, isFixed := c.plan.Samples(); isFixed {
-		drawing.end = numSamples
+		samples.end = numSamples
 	}
 	split := c.opts.Split
 	switch {
 	case split.Recording():
-		return c.recordPieces(ctx, drawing)
+		return c.recordPieces(ctx, samples)
 	case split.Replaying():
 		return split.Replay(c.stream(), c.replayPiece)
 	}
-	return drawing.run(ctx)
+	return samples.run(ctx)
 }
 
-// newRunner returns the runner that draws the samples.
+// newRunner returns the runner that draws the samples. Some properties need a runner that draws paths state by state.
 func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
 	switch {
 	case c.objective.Stepwise == nil:
@@ -192,7 +193,8 @@ func (c *checker) stats() stats.Statistics {
 	return &c.successes
 }
 
-// countOutcome counts the outcome of the next sample, and reports whether more samples are needed.
+// countOutcome adds the outcome of the next sample to the statistics, and reports whether more samples are needed. A path without a value, such
+// as a path that is too long, ends the sampling.
 func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
 		c.failedOutcome = outcome
@@ -236,7 +238,8 @@ func (c *checker) reportProgress() {
 	c.opts.Progress(update)
 }
 
-// setSampleFields sets the number, the mean and the lengths of the samples, and how they resolved nondeterminism.
+// setSampleFields sets the fields of the result that describe the samples: their number, their mean, the lengths of their paths, and how
+// nondeterminism was resolved.
 func (c *checker) setSampleFields() {
 	statistics := c.stats()
 	c.result.Samples = statistics.Count()
@@ -249,7 +252,7 @@ func (c *checker) setSampleFields() {
 	c.warnResolution()
 }
 
-// resolution returns how the samples resolved nondeterminism.
+// resolution returns how the samples resolved nondeterminism: Uniform if some path had several choices, NoNondet if none had.
 func (c *checker) resolution() result.Resolution {
 	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
 	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failedOutcome != nil && c.failedOutcome.Nondet > 0
@@ -262,7 +265,8 @@ func (c *checker) resolution() result.Resolution {
 	return result.NoNondet
 }
 
-// setValue sets the value, the accuracy and the bound of the verdict. It returns an error if there are too few samples.
+// setValue computes the value, the accuracy and the bound of the result from the samples. It is an error if there are too few samples, or if
+// they do not decide a bounded property.
 func (c *checker) setValue(ctx context.Context) error {
 	statistics := c.stats()
 	outcome, err := c.plan.Outcome(statistics)
@@ -295,7 +299,8 @@ func (c *checker) setValue(ctx context.Context) error {
 	return err
 }
 
-// setDecision sets the truth value of a bounded property, and reports whether the samples decide it.
+// setDecision sets the truth value of a bounded property if the samples decide it, and reports whether they do. interval is the confidence
+// interval of the mean.
 func (c *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
 	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
 		return false
@@ -314,8 +319,8 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// checkQuantiles returns an error if quantiles are wanted and cannot be given: they are about rewards, and their bounds hold only if the
-// outcomes do not determine the number of samples.
+// checkQuantiles returns an error if quantiles are wanted that cannot be computed. The property must be a query for a reward, and the number of
+// samples must not depend on their outcomes.
 func (c *checker) checkQuantiles() error {
 	if len(c.opts.Quantiles) == 0 {
 		return nil
@@ -323,13 +328,13 @@ func (c *checker) checkQuantiles() error {
 	if !c.objective.Reward || !c.objective.Query() {
 		return errors.New("quantiles are those of a reward: want a property R=? [ ... ]")
 	}
-	if _, fixed := c.plan.Samples(); !fixed {
+	if _, isFixed := c.plan.Samples(); !isFixed {
 		return errors.New("the bounds of quantiles need a number of samples that is fixed before sampling: want --samples")
 	}
 	return nil
 }
 
-// setQuantiles sets the quantiles of the reward.
+// setQuantiles adds the quantiles of the reward, with bounds, to the result. It adds none if none are wanted.
 func (c *checker) setQuantiles() error {
 	if len(c.opts.Quantiles) == 0 {
 		return nil
@@ -348,7 +353,8 @@ func (c *checker) setQuantiles() error {
 	return nil
 }
 
-// soundInterval returns a confidence interval for the mean. A sound interval becomes the bound of the verdict.
+// soundInterval returns a confidence interval of the mean, and sets it as the bound of the result if it is sound. interrupted says that the
+// sampling ended before its plan was done.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
 	sequential := c.plan.Sequential() || interrupted
@@ -394,7 +400,7 @@ func isCode(err error, code stats.Code) bool {
 // stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.
 type stepStats struct{ paths, sum, min, max int64 }
 
-// add counts a path with its number of steps.
+// add adds a path with this number of steps to the statistics.
 func (lengths *stepStats) add(steps int64) {
 	if lengths.paths == 0 {
 		lengths.min = steps

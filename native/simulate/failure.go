@@ -11,7 +11,7 @@ import (
 	"tilecheck/stats"
 )
 
-// Failure classifies an error of a check. An error without a position gets the given file and position.
+// Failure converts an error of a check to a failure with a class. file and pos are its position if the error has none.
 func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	if failure, ok := errors.AsType[*result.Failure](err); ok {
 		return failure
@@ -32,7 +32,7 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// stateFailure converts an error in a state of the model to a failure. An error without a position gets the given file and position.
+// stateFailure converts an error in a state of the model to a failure. file and pos are its position if the error has none.
 func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
 	if cause.Undecided {
@@ -57,7 +57,7 @@ func statsClass(code stats.Code) result.Class {
 	return result.Other
 }
 
-// failedPathError returns the error for a path without an outcome: undecided, deadlocked or failed.
+// failedPathError returns the error for a sample whose path has no value: it was too long, ended in a deadlock, or an evaluation failed.
 func (c *checker) failedPathError() error {
 	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
 	if finished := c.result.Samples; finished > 0 {
@@ -83,12 +83,12 @@ func (c *checker) undecidedMessage(steps int64, sample string) string {
 	return fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(steps, "step"), sample)
 }
 
-// interruptedError returns the error of a check whose context ended, with the number of samples.
+// interruptedError returns the error of a check that the end of its context interrupted. The message has the number of samples.
 func (c *checker) interruptedError(cause error) error {
 	failure := Failure(cause, c.property.File, c.property.Pos)
 	failure.Message += fmt.Sprintf(" after %s", noun.Count(c.result.Samples, "sample"))
-	if n, fixed := c.plan.Samples(); fixed {
-		failure.Message += fmt.Sprintf(" of %d", n)
+	if numSamples, isFixed := c.plan.Samples(); isFixed {
+		failure.Message += fmt.Sprintf(" of %d", numSamples)
 	}
 	return failure
 }

@@ -74,7 +74,8 @@ func (builder *objectiveBuilder) unsupported(expr sema.Expr, format string, args
 	builder.refuse(result.Unsupported, expr.Pos(), format, args...)
 }
 
-// buildObjective translates the operator of a property.
+// buildObjective translates a P or R operator to an objective. In a game the operator may be within <<...>>. builder.err is set if a property is
+// not supported.
 func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
 	formula := logic.Of(expr)
@@ -110,7 +111,7 @@ func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *lo
 	}
 }
 
-// setThreshold sets the comparison with the bound. A query has no bound.
+// setThreshold sets the relation and the bound of an operator, such as P>=0.5. A query has no bound.
 func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold sema.Threshold) {
 	objective.Extremum, objective.Rel = threshold.Extremum, threshold.Rel
 	if threshold.Query() {
@@ -122,7 +123,7 @@ func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold se
 	}
 }
 
-// setPathMonitor sets the monitor for the path formula of a P operator.
+// setPathMonitor sets the monitor that evaluates the path formula of a P operator on a sampled path.
 func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logic.Path) {
 	objective.Negate = path.Negated
 	switch {
@@ -148,7 +149,7 @@ var formulas = logic.Algebra[sema.Expr]{
 	Neither: func(x, y sema.Expr) sema.Expr { return and(logic.Not(x), logic.Not(y)) },
 }
 
-// setUntilMonitor sets the monitor for any temporal operator except X: an until formula, possibly negated.
+// setUntilMonitor sets the monitor of a temporal operator other than X. It rewrites the operator to an until formula, or to the negation of one.
 func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *logic.Path) {
 	left := truth()
 	if path.Left != nil {
@@ -162,16 +163,17 @@ func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *log
 		builder.unsupported(path.X, "found a weak until (W) with a lower bound, which is not sampled")
 	}
 	monitor := compile.Monitor{Kind: compile.Until}
-	var negated bool
-	monitor.Left, monitor.Right, negated = formulas.AsUntil(path.Op, left, right)
-	if negated {
+	var isNegated bool
+	monitor.Left, monitor.Right, isNegated = formulas.AsUntil(path.Op, left, right)
+	if isNegated {
 		objective.Negate = !objective.Negate
 	}
 	builder.setTimeBounds(&monitor, path)
 	objective.Monitor = monitor
 }
 
-// setTimeBounds sets the time bounds of a monitor. In discrete time they are numbers of steps.
+// setTimeBounds sets the lower and the upper bound of a monitor, which are times in a CTMC and numbers of steps otherwise. Empty bounds are an
+// error.
 func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *logic.Path) {
 	monitor.Low, monitor.High = math.Inf(-1), math.Inf(1)
 	if path.Bound == nil {
@@ -206,7 +208,7 @@ func upperRelation(strict bool) string {
 	return "<="
 }
 
-// setRewardMonitor sets the monitor for the objective of an R operator.
+// setRewardMonitor sets the monitor that computes the reward of an R operator on a sampled path.
 func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula *logic.Objective) {
 	switch {
 	case formula.Err != nil:
@@ -273,7 +275,7 @@ func (builder *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) f
 	return builder.evaluateNumber(expr)
 }
 
-// evaluateNumber evaluates a constant numeric expression.
+// evaluateNumber returns the value of a constant numeric expression. builder.err is set if it has no value, or if the value is NaN.
 func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	value, err := sema.Eval(expr, nil)
 	switch {
@@ -285,7 +287,7 @@ func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	return value.Float
 }
 
-// evaluationError records an error of an evaluation. An error without a position gets the given position.
+// evaluationError records an error of an evaluation in builder.err. pos is its position if the error has none.
 func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	msg := err.Error()
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
@@ -297,7 +299,8 @@ func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	builder.refuse(result.TypeError, pos, "%s", msg)
 }
 
-// stateFormula replaces the labels of a state formula by their definitions. Nested operators are errors.
+// stateFormula returns a state formula in which definitions replace the labels. It is an error if the formula contains an operator such as P or
+// F.
 func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 	// Positions are removed, because the evaluator knows only one file and a label may come from another.
 	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}

@@ -136,7 +136,7 @@ func (p *Path) Visits() iter.Seq[*Visit] {
 	}
 }
 
-// draw draws the path and yields its states.
+// draw draws the path and yields each of its states. It then sets the fields End, Probability and MeanTimes of the path.
 func (p *Path) draw(yield func(*Visit) bool) error {
 	drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
 	if err != nil {
@@ -167,7 +167,8 @@ type pathDrawer struct {
 	usesMeanTimes     bool      // Path.MeanTimes
 }
 
-// newPathDrawer returns a drawer for one path. The path begins in the first state of the record, or without a record in the only initial state.
+// newPathDrawer returns a drawer for one path. If opts.Record is set, the path begins in the first state of that record, else in the initial
+// state of the model; several initial states are then an error.
 func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathDrawer, error) {
 	initial, err := source.Start(ctx, opts.Rewards)
 	if err != nil {
@@ -195,9 +196,9 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 // continuous reports whether the model is a CTMC.
 func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
-// drawPath draws the path and yields each state after its outgoing step is known.
+// drawPath draws a path. It yields each state when the step that leaves the state is known, and returns why the path ends.
 func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
-	rng := drawer.random()
+	random := drawer.random()
 	rewards, err := drawer.stateRewards(drawer.initialState)
 	if err != nil {
 		return AtError, err
@@ -211,7 +212,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			return end, err
 		}
 		isSelfLoop := drawer.hasOnlySelfLoop(current, choices)
-		if err := drawer.takeStep(current, next, choices, rng); err != nil {
+		if err := drawer.takeStep(current, next, choices, random); err != nil {
 			yield(current)
 			return AtError, err
 		}
@@ -228,7 +229,8 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	}
 }
 
-// expand returns the choices of the current state, or nil and the reason if the path ends there. elapsed is the time so far.
+// expand returns the choices in the current state. If the path ends there, it returns nil and the reason. elapsed is the time since the start of
+// the path.
 func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
 	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 		return nil, AtRequest, drawer.ctx.Err()
@@ -271,7 +273,8 @@ func (drawer *pathDrawer) duration(step *Step) float64 {
 	return 1
 }
 
-// isComplete reports whether the path ends after the given steps and elapsed time, and why.
+// isComplete reports whether the path ends after a number of steps and an elapsed time, and the reason. choices are the choices in the current
+// state.
 func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (end PathEnd, isComplete bool) {
 	opts := &drawer.opts
 	switch {
@@ -296,7 +299,8 @@ func (drawer *pathDrawer) hasOnlySelfLoop(current *Visit, choices *compile.Choic
 	return hasOneTransition && slices.Equal(choices.List[0].Transitions[0].Target, current.State)
 }
 
-// takeStep sets current.Outgoing to the next step, and next to the state after it. The step comes from the record, or is drawn.
+// takeStep selects the next step of the path, from the record or at random. It stores the step in current.Outgoing, and the state after the step
+// in next.
 func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
 	step, transition, err := drawer.selectStep(current, choices, rng)
 	if err != nil {
@@ -338,7 +342,8 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws the next step of the path, and returns it with the index of its transition. In a timed model it also draws the sojourn time.
+// randomStep draws the next step of the path, and returns it with the index of its transition. In a model with continuous time it also draws the
+// sojourn time.
 func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
@@ -365,7 +370,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 	return step, transition, err
 }
 
-// meanSojourn returns the mean sojourn time of a state of a CTMC or a Markov automaton.
+// meanSojourn returns the mean sojourn time in a state: 1 / exit rate. It returns 0 for a state of a Markov automaton that is left immediately.
 func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (float64, error) {
 	if drawer.continuous() {
 		return 1 / exitRate(choices), nil
@@ -393,7 +398,8 @@ func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	return drawer.source.StateRewards(state)
 }
 
-// sampleTransition draws a transition by its weight. random is between 0 and the sum of all weights.
+// sampleTransition returns the index of a transition, drawn with a probability proportional to its weight. random is uniformly distributed
+// between 0 and the sum of the weights.
 func sampleTransition(transitions []compile.Transition, random float64) int {
 	for i := range transitions {
 		random -= transitions[i].Weight
@@ -415,7 +421,8 @@ func exitRate(choices *compile.Choices) float64 {
 	return sum
 }
 
-// sampleRace draws a transition with probability proportional to its rate, and the time until it fires.
+// sampleRace draws a transition of a CTMC with a probability proportional to its rate. It returns the indexes of the choice and the transition,
+// and the time until the transition fires, which is exponentially distributed.
 func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
 	total := exitRate(choices)
 	random := rng.Float64() * total
@@ -434,7 +441,7 @@ func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition in
 	return last, sampleTransition(choices.List[last].Transitions, random), sojourn
 }
 
-// ActionText returns the action of a step as PRISM writes it: "[a]", or the module of an unlabelled step.
+// ActionText returns the action of a step as PRISM writes it: "[a]" for action a, or the name of the module if the step has no action.
 func ActionText(program *sema.Program, step *Step) string {
 	switch {
 	case step.Action >= 0:

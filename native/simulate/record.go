@@ -74,7 +74,7 @@ type recordReader struct {
 	lastTime        float64
 }
 
-// readLine reads the heading, or appends a row to the record. The line must not be blank.
+// readLine reads a line that is not blank: the first such line is the heading, every other line becomes a row of the record.
 func (reader *recordReader) readLine(record *Record, line string) error {
 	if reader.separator == "" {
 		return reader.readHeading(line)
@@ -105,7 +105,7 @@ func recordError(file string, line, col int32, format string, args ...any) error
 	}
 }
 
-// splitColumns returns the trimmed texts of the columns, and the position where each text begins.
+// splitColumns splits a line into columns. It returns the text of each column without blanks around it, and the position where the text begins.
 func (reader *recordReader) splitColumns(line string) (texts []string, positions []int) {
 	position := 1
 	for part := range strings.SplitSeq(line, reader.separator) {
@@ -119,7 +119,7 @@ func (reader *recordReader) splitColumns(line string) (texts []string, positions
 	return texts, positions
 }
 
-// readHeading finds the column of each variable in the heading.
+// readHeading reads the names of the columns from the first line, and finds the column of each variable.
 func (reader *recordReader) readHeading(line string) error {
 	reader.separator = columnSeparator(line)
 	names, positions := reader.splitColumns(line)
@@ -151,7 +151,8 @@ func columnSeparator(heading string) string {
 	return " "
 }
 
-// readRow reads the row of the state after the given number of steps, and checks the step number.
+// readRow reads the row of a state. steps is the number of steps before this state; the column "step", if there is one, must have the same
+// number.
 func (reader *recordReader) readRow(line string, steps int) (row, error) {
 	texts, positions := reader.splitColumns(line)
 	if len(texts) != reader.numColumns {
@@ -180,7 +181,7 @@ func (reader *recordReader) readRow(line string, steps int) (row, error) {
 	return parsed, err
 }
 
-// parseProbabilityAndTime sets the probability and the time of a row, if it has these columns. The first row may have "-" instead.
+// parseProbabilityAndTime sets the probability and the time of a row, if the file has these columns. In the first row "-" stands for none.
 func (reader *recordReader) parseProbabilityAndTime(parsed *row, texts []string, positions []int, isFirst bool) (err error) {
 	isOmitted := func(column int) bool { return isFirst && texts[column] == "-" }
 	column, hasColumn := reader.columns["probability"]
@@ -202,7 +203,7 @@ func (reader *recordReader) parseProbabilityAndTime(parsed *row, texts []string,
 	return nil
 }
 
-// parseState returns the values of the variables in a row.
+// parseState returns the values of the variables in a row. texts and positions are the columns of the row.
 func (reader *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
 	state := make([]int32, len(reader.variableColumns))
 	for slot, i := range reader.variableColumns {
@@ -229,7 +230,7 @@ func (reader *recordReader) parseNumber(column, text string, position int, minim
 	return value, nil
 }
 
-// valueOf parses the value of a variable of the given type. ok is false if the text is not a value of the type.
+// valueOf parses the value of a variable: an integer, or true or false for a Boolean. ok is false if the text is not a value of this type.
 func valueOf(variableType sema.Type, text string) (parsed int32, ok bool) {
 	if variableType == sema.Bool {
 		switch text {
@@ -244,7 +245,7 @@ func valueOf(variableType sema.Type, text string) (parsed int32, ok bool) {
 	return int32(n), err == nil
 }
 
-// initialState returns the initial state that equals the first row of the record.
+// initialState returns the initial state of the model that equals the first row of the record. It is an error if there is none.
 func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32, error) {
 	first := &r.rows[0]
 	for _, state := range initial {
@@ -263,7 +264,8 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// recordedStep returns the next step of the record, and the index of its transition.
+// recordedStep returns the step of the model that leads to the next row of the record, and the index of its transition. It is an error if the
+// model has no such step, or if the recorded probability is too great.
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
 	recorded := &drawer.opts.Record.rows[current.Number+1]
 	candidates, others := drawer.matchingSteps(recorded, choices)
@@ -302,7 +304,8 @@ type candidateStep struct {
 	transition int
 }
 
-// matchingSteps returns the steps with the action and the target of a row. others describes up to four other steps.
+// matchingSteps returns the steps of the model that have the action of a row and lead to the state of the row. others has descriptions of up to
+// four other steps, for an error message.
 func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices) (matching []candidateStep, others []string) {
 	const maxOthers = 4
 	program := drawer.source.Program()
@@ -330,9 +333,8 @@ func appendIfNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// selectCandidate returns the first candidate with the recorded probability. Without such a candidate it returns the first more probable
-// candidate, or the last.
-// In a Markov chain the result then has the sum of the probabilities of all candidates.
+// selectCandidate selects one of several steps that lead to a recorded row: the first with the recorded probability, else the first with a
+// greater probability, else the last. In the last two cases, in a Markov chain, the result has the sum of the probabilities of all candidates.
 func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *row, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]

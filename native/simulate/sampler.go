@@ -20,7 +20,8 @@ type sampler struct {
 	reportProgress func()
 }
 
-// run draws the samples in parallel and counts their outcomes in order. It stops when countOutcome returns false or the context ends.
+// run draws the samples in parallel, and passes their outcomes to countOutcome in order. It stops if countOutcome returns false, if all samples
+// are drawn, or if the context ends.
 func (s *sampler) run(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
 		End:     s.end - s.first,

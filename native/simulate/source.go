@@ -37,7 +37,8 @@ type modelSource struct {
 	choices  *compile.Choices  // its choices
 }
 
-// Start prepares the model for a path and returns the initial states. It compiles the reward structures if rewards is set.
+// Start implements Source: it prepares the model for a path, and returns the initial states. If rewards is true, it also compiles the reward
+// structures.
 func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	source.expander, source.rewards = source.NewExpanderUntil(ctx), nil
 	if err := source.Samples(); err != nil {
@@ -81,7 +82,7 @@ func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards applies a function to every reward structure.
+// earnedRewards returns evaluate(structure) for every reward structure of the model.
 func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(source.rewards))
 	for i, rewards := range source.rewards {

@@ -20,7 +20,7 @@ import (
 // smallestBlock is the least number of samples that a part draws at once, if the samples decide when to stop.
 const smallestBlock = 1000
 
-// stream returns the name of the samples and their division among the parts.
+// stream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
 func (c *checker) stream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
@@ -37,7 +37,8 @@ func (c *checker) recordsSum() bool {
 	return fixed && !c.objective.Reward
 }
 
-// recordPieces draws the pieces of this part, and records a summary or a log of each piece.
+// recordPieces draws the samples of this part of a split check, piece by piece. For each piece it records either a summary, or a log with the
+// outcome of every sample.
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End
@@ -59,7 +60,7 @@ func (c *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error)
 	return json.Marshal(c.summary())
 }
 
-// recordLog draws samples and returns a log of all outcomes.
+// recordLog draws the samples of a piece, and returns a compressed log of their outcomes.
 func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 	log := newLog(c.objective.Reward)
 	s.countOutcome = func(outcome *compile.Outcome) bool {
@@ -73,7 +74,7 @@ func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 	return log.bytes()
 }
 
-// finiteMean returns the mean of the samples, or nil without a finite mean.
+// finiteMean returns the mean of the samples so far. It returns nil if there are no samples, or if the mean is not finite.
 func (c *checker) finiteMean() *float64 {
 	if c.stats().Count() == 0 {
 		return nil
@@ -85,7 +86,7 @@ func (c *checker) finiteMean() *float64 {
 	return &mean
 }
 
-// replayPiece counts the recorded samples of a piece, and reports whether more are needed.
+// replayPiece counts the recorded samples of a piece. more reports whether further samples are needed.
 func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	numSamples := piece.End - piece.First
 	if !c.recordsSum() {
@@ -131,7 +132,7 @@ func failedPathOf(outcome *compile.Outcome) *failedPath {
 	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
-// outcome converts a recorded path to an outcome. An inconsistent record is an error.
+// outcome converts the record of a failed path to an outcome. It is an error if the fields of the record contradict each other.
 func (f *failedPath) outcome() (*compile.Outcome, error) {
 	hasValue := f.Status == compile.True || f.Status == compile.False
 	isKnown := f.Status <= compile.Failed
@@ -143,7 +144,7 @@ func (f *failedPath) outcome() (*compile.Outcome, error) {
 	return &compile.Outcome{Status: f.Status, Steps: f.Steps, Nondet: f.Nondet, Overlap: f.Overlap, Err: f.Err}, nil
 }
 
-// summary returns the counts of the samples so far.
+// summary returns the counts of the samples so far, for the record of a piece.
 func (c *checker) summary() *pieceSummary {
 	counts := &pieceSummary{
 		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
@@ -155,7 +156,8 @@ func (c *checker) summary() *pieceSummary {
 	return counts
 }
 
-// validate checks a summary against the expected number of samples. After a failed path the number may be smaller.
+// validate returns an error if the counts of a summary contradict each other, or if it has not the expected number of samples. After a failed
+// path the number may be smaller.
 func (summary *pieceSummary) validate(expected int64) error {
 	if !summary.hasValidSamples(expected) || !summary.hasValidCounts() || !summary.hasValidSteps() {
 		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *summary)
@@ -175,7 +177,7 @@ func (summary *pieceSummary) hasValidSamples(expected int64) bool {
 	return summary.Samples == expected
 }
 
-// hasValidCounts reports whether each count of samples lies between 0 and the number of all samples.
+// hasValidCounts reports whether no count of samples is negative or greater than the number of all samples.
 func (summary *pieceSummary) hasValidCounts() bool {
 	for _, n := range []int64{summary.Successes, summary.Nondet, summary.Overlap} {
 		if n < 0 || n > summary.Samples {
@@ -193,7 +195,7 @@ func (summary *pieceSummary) hasValidSteps() bool {
 	return 0 <= summary.MinSteps && summary.MinSteps <= summary.MaxSteps && summary.MaxSteps <= summary.Steps
 }
 
-// addSummary adds the counts of a summary, and reports whether more samples are needed.
+// addSummary adds the counts of a piece to the counts of the check. It reports whether more samples are needed.
 func (c *checker) addSummary(summary *pieceSummary) bool {
 	c.successes.Merge(stats.Bernoulli{N: summary.Samples, K: summary.Successes})
 	c.pathLengths.merge(stepStats{summary.Samples, summary.Steps, summary.MinSteps, summary.MaxSteps})
@@ -205,7 +207,7 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 	return c.failedOutcome == nil
 }
 
-// merge adds the lengths of other paths.
+// merge adds the statistics of other paths.
 func (lengths *stepStats) merge(other stepStats) {
 	switch {
 	case other.paths == 0: // nothing to add
@@ -243,7 +245,7 @@ func newLog(reward bool) *sampleLog {
 	return log
 }
 
-// add appends the outcome of a sample to the log. The first error stays in the log.
+// add appends the outcome of a sample to the log. After an error the log does not change; bytes returns the error.
 func (log *sampleLog) add(outcome *compile.Outcome) {
 	if log.err == nil {
 		log.entry, log.err = log.appendOutcome(log.entry[:0], outcome)
@@ -253,7 +255,8 @@ func (log *sampleLog) add(outcome *compile.Outcome) {
 	}
 }
 
-// appendOutcome appends the flags, the number of steps and the reward of an outcome. A failed path is encoded as JSON.
+// appendOutcome appends the encoded outcome of a sample to entry: flags, the number of steps and, for a reward, its value. The outcome of a
+// failed path is encoded as JSON.
 func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) ([]byte, error) {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
 		text, err := json.Marshal(failedPathOf(outcome))
@@ -285,8 +288,8 @@ func (log *sampleLog) bytes() ([]byte, error) {
 	return log.buffer.Bytes(), log.err
 }
 
-// readLog passes the samples of a log to countOutcome in order, until countOutcome returns false. The log must have exactly the given number
-// of samples.
+// readLog decodes a log and passes its outcomes to countOutcome, in order, until countOutcome returns false. more is true if it never did. It is
+// an error if the log does not have the given number of samples.
 func readLog(data []byte, samples int64, reward bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
 	reader := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
 	for range samples {
@@ -332,7 +335,7 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 	return outcome, nil
 }
 
-// newOutcome returns the outcome with the given flags of a sampleLog.
+// newOutcome returns an outcome with a number of steps. flags are the flags of appendOutcome.
 func newOutcome(flags byte, steps int64) *compile.Outcome {
 	outcome := &compile.Outcome{Status: compile.False, Steps: steps}
 	if flags&isTrue != 0 {
@@ -347,8 +350,8 @@ func newOutcome(flags byte, steps int64) *compile.Outcome {
 	return outcome
 }
 
-// missingSamples returns the error of a split check with too few samples. If no part is absent, it requests more samples and returns the error
-// of the plan.
+// missingSamples returns the error of a split check that has too few samples. If parts are missing, the error names them. Otherwise it requests
+// more samples from all parts, and returns planError, the error of the sampling plan.
 func (c *checker) missingSamples(planError error) error {
 	split := c.opts.Split
 	parts := split.Absent()
@@ -357,8 +360,8 @@ func (c *checker) missingSamples(planError error) error {
 		return planError
 	}
 	message := fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)
-	if n, fixed := c.plan.Samples(); fixed {
-		message += fmt.Sprintf(" of %d", n)
+	if numSamples, isFixed := c.plan.Samples(); isFixed {
+		message += fmt.Sprintf(" of %d", numSamples)
 	}
 	return &result.Failure{Class: result.Interrupted, File: c.property.File, Pos: c.property.Pos, Message: message}
 }

@@ -41,7 +41,7 @@ func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, erro
 // Current returns the last state of the path and the step that led to it.
 func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
 
-// Options returns the transitions from the current state; a deadlock has none. The error is a *result.Failure about the state.
+// Options returns the transitions that are possible in the current state; in a deadlock there is none. The error is a *result.Failure.
 func (s *Stepper) Options() ([]Option, error) {
 	choices, err := s.expand()
 	if err != nil {
@@ -68,7 +68,8 @@ func (s *Stepper) moduleNames(choice *compile.Choice) []string {
 	return names
 }
 
-// option describes a transition of a choice, without its modules.
+// option describes a transition. choice and transition are the index of a choice and of a transition of this choice. The caller sets the
+// modules.
 func (s *Stepper) option(choices *compile.Choices, choice, transition int) Option {
 	selected := &choices.List[choice].Transitions[transition]
 	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.probability(choices, selected.Weight)}
@@ -79,7 +80,8 @@ func (s *Stepper) option(choices *compile.Choices, choice, transition int) Optio
 	}
 }
 
-// Take adds the step of an option of the current state. In a timed model it draws the sojourn time.
+// Take appends the step of an option to the path. The option must belong to the current state. In a model with continuous time it draws the
+// sojourn time.
 func (s *Stepper) Take(option *Option) error {
 	step := option.step
 	if s.drawer.source.Program().Timed() {
@@ -97,7 +99,7 @@ func (s *Stepper) Take(option *Option) error {
 	return nil
 }
 
-// Random draws a step and adds it. It returns false in a deadlock.
+// Random draws a step and appends it to the path. ok is false in a deadlock.
 func (s *Stepper) Random() (ok bool, err error) {
 	choices, err := s.expand()
 	if err != nil || choices.Deadlock() {
@@ -111,7 +113,8 @@ func (s *Stepper) Random() (ok bool, err error) {
 	return true, nil
 }
 
-// JumpTo makes the path end at the state with the given number. It removes later states, or appends random steps. It stops early at a deadlock.
+// JumpTo makes the state with the given number the last state of the path. It removes later states, or appends random steps. In a deadlock it
+// stops before that number.
 func (s *Stepper) JumpTo(number int) error {
 	if number < len(s.visits) {
 		s.visits = s.visits[:number+1]
@@ -128,7 +131,7 @@ func (s *Stepper) JumpTo(number int) error {
 	return nil
 }
 
-// Record returns the path up to the current state.
+// Record returns the path up to the current state as a record, which another path can follow.
 func (s *Stepper) Record() *Record {
 	record := &Record{File: "the path"}
 	for i := range s.visits {

@@ -75,18 +75,18 @@ func (builder *objectiveBuilder) setConditional(objective *Objective, path *logi
 	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
 }
 
-// setConditionalReward sets the monitor and the condition of a conditional reward.
-func (builder *objectiveBuilder) setConditionalReward(sampled *Objective, objective *logic.Objective) {
+// setConditionalReward sets the objective of a reward under a condition: a monitor of the reward, and a monitor of the condition.
+func (builder *objectiveBuilder) setConditionalReward(target *Objective, objective *logic.Objective) {
 	if !builder.hasSampledConditions(objective.X) {
 		return
 	}
-	var part Objective
-	builder.setRewardMonitor(&part, objective.Conditioned)
-	if part.Stepwise != nil {
+	var reward Objective
+	builder.setRewardMonitor(&reward, objective.Conditioned)
+	if reward.Stepwise != nil {
 		builder.unsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
 		return
 	}
-	sampled.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: part.Monitor}, condition: builder.negatable(objective.Condition)}
+	target.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: reward.Monitor}, condition: builder.negatable(objective.Condition)}
 }
 
 // hasSampledConditions reports whether conditions are sampled in models of this kind. Otherwise it records an error.
@@ -98,20 +98,20 @@ func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
 	return false
 }
 
-// negatable translates a formula of a conditional probability.
+// negatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
 func (builder *objectiveBuilder) negatable(expr sema.Expr) negatable {
 	path := logic.PathOf(expr)
 	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
 		builder.unsupported(expr, "found %s in a conditional probability, simulation wants path formulas with one temporal operator over states", logic.Describe(expr))
 		return negatable{}
 	}
-	var part Objective
-	builder.setPathMonitor(&part, path)
-	return negatable{part.Monitor, part.Negate}
+	var objective Objective
+	builder.setPathMonitor(&objective, path)
+	return negatable{objective.Monitor, objective.Negate}
 }
 
-// setDiscounted sets the factor and the number of steps of a discounted reward.
-func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *logic.Objective) {
+// setDiscounted sets the objective of a discounted reward: the discount factor, and the number of steps that earn rewards, or -1 for all steps.
+func (builder *objectiveBuilder) setDiscounted(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
@@ -127,10 +127,10 @@ func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *lo
 		}
 		stepwise.steps = int64(steps)
 	}
-	sampled.Stepwise = stepwise
+	target.Stepwise = stepwise
 }
 
-// setRewardBounded sets the operands and the bounds of F or U with bounds on rewards.
+// setRewardBounded sets the objective of F or U with bounds on rewards.
 func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *logic.Path) {
 	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.unsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
@@ -145,15 +145,15 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 	objective.Stepwise = stepwise
 }
 
-// setRewardWithinBounds sets the bounds of a reward that is earned while they hold.
-func (builder *objectiveBuilder) setRewardWithinBounds(sampled *Objective, objective *logic.Objective) {
+// setRewardWithinBounds sets the objective of a reward that the path earns only while bounds on other rewards hold.
+func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
 	stepwise := &Stepwise{kind: rewardBounded, isEarned: true, reward: objective.Struct, left: truth(), right: logic.Not(truth())}
 	builder.setBudgets(stepwise, objective.Costs) // upper bounds only
-	sampled.Stepwise = stepwise
+	target.Stepwise = stepwise
 }
 
 // setBudgets converts bounds on rewards.
@@ -163,7 +163,7 @@ func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cos
 	}
 }
 
-// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy it.
+// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
 func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
 	converted := budget{reward: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {
@@ -188,7 +188,7 @@ func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
 	return converted
 }
 
-// units returns the value of a bound in units, rounded down. isWhole says whether the value is a whole number of units.
+// units evaluates a bound in units of 10^-9, rounded down. isWhole reports whether the bound was a whole number of units.
 func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole bool) {
 	value, isExact, err := sema.EvalExact(expr, nil)
 	switch {
@@ -212,7 +212,7 @@ func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole boo
 	return quotient.Int64(), units.IsInt()
 }
 
-// needsRewards reports whether rewards are earned on the path.
+// needsRewards reports whether the objective depends on the rewards of a path.
 func (objective *Stepwise) needsRewards() bool {
 	switch objective.kind {
 	case conditional:

@@ -29,7 +29,8 @@ type stepwiseRunner struct {
 	continuous bool
 }
 
-// newStepwiseRunner returns a runner. newSteps returns new Steps of the same model with each call.
+// newStepwiseRunner returns a runner that draws paths state by state. Each call of newSteps must return new Steps of the same model. maxPath is
+// the greatest number of steps of a path.
 func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
 	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
 	runner.functions.model = runner.steps.Compiled
@@ -64,7 +65,7 @@ type stateFunctions struct {
 	err    error
 }
 
-// CompileBool implements compile.StateCompiler.
+// CompileBool implements compile.StateCompiler. An error of the returned function is stored in f.err.
 func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error) {
 	evaluator, err := f.model.Evaluator(expr)
 	if err != nil {
@@ -79,7 +80,8 @@ func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error)
 	}, nil
 }
 
-// CompileRewards implements compile.StateCompiler. The number of the move does not matter, because the last step is known.
+// CompileRewards implements compile.StateCompiler. ofMove ignores its arguments: it returns the reward of the last step. An error of ofState is
+// stored in f.err.
 func (f *stateFunctions) CompileRewards(structure int) (ofState func([]int32) float64, ofMove func([]int32, int) float64, err error) {
 	ofState = func(state []int32) float64 {
 		rewards, err := f.drawer.stateRewards(state)
@@ -178,7 +180,8 @@ func (path *stepwisePath) failed() bool {
 	return path.fail(path.functions.err) == nil
 }
 
-// fail ends the path with an error of the model, or returns the error of the context.
+// fail records err as the outcome of the path: an error in the current state of the model. If the context has ended, it returns the error of the
+// context instead.
 func (path *stepwisePath) fail(err error) error {
 	if ended := path.drawer.ctx.Err(); ended != nil {
 		return ended
@@ -246,7 +249,8 @@ func (path *stepwisePath) step() (stepEnd, error) {
 	return moved, nil
 }
 
-// recordChoices counts the state in the outcome of the path if it has several choices, one of which is then drawn.
+// recordChoices counts that the path had to resolve nondeterminism, if count, the number of choices in its state, is at least 2. In a DTMC
+// several choices are overlapping commands.
 func (path *stepwisePath) recordChoices(count int) {
 	switch {
 	case count < 2 || path.continuous:
@@ -260,9 +264,9 @@ func (path *stepwisePath) recordChoices(count int) {
 // negligible is the discount from which on a discounted reward is estimated by a path of a random length.
 const negligible = 0x1p-64
 
-// discountedReward draws a path for a discounted reward. Each step multiplies the discount by the factor of the property, until the discount is
-// negligible. From then on the discount stays the same, and the path ends after each step with probability 1 minus the factor. So the expected
-// reward of each step is the same as with the discount.
+// discountedReward draws a path and computes its discounted reward. Each step multiplies the discount by the factor d of the property, until the
+// discount is negligible. From then on the discount stays the same, and the path ends after each step with probability 1-d. The expected reward
+// of each step is the same as with the discount.
 func (path *stepwisePath) discountedReward() error {
 	discount := 1.0
 	for path.objective.steps < 0 || path.outcome.Steps < path.objective.steps {
@@ -288,8 +292,8 @@ func (path *stepwisePath) discountedReward() error {
 	return nil
 }
 
-// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step, where d is the discount factor of the property. discount is the
-// discount of the next step, from which it knows which terms are negligible.
+// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step, where d is the discount factor of the property. It omits terms
+// that are negligible after multiplication by discount, the discount of the next step.
 func (path *stepwisePath) geometricSum(discount float64) float64 {
 	factor := path.objective.discount
 	if path.objective.steps < 0 {
@@ -363,7 +367,8 @@ func (path *stepwisePath) rewardBounded() error {
 	}
 }
 
-// unitsEarned returns the reward of the last step for a bound, in units.
+// unitsEarned returns by how many units the last step increases the sum that bound limits. It is an error if the reward has more than nine
+// decimal places.
 func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if bound.reward < 0 {
 		return unitsPerOne, nil
@@ -387,8 +392,8 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 // maxRejected is the greatest number of paths without the condition before one that satisfies it.
 const maxRejected = 1_000_000
 
-// conditional draws paths until one satisfies the condition. This path is the sample (rejection sampling). So the samples are independent. Each of
-// them satisfies the formula with the conditional probability, or has the conditional reward as its mean.
+// conditional draws paths until one satisfies the condition, and makes this path the sample (rejection sampling). The samples are independent.
+// The probability that a sample satisfies the formula is the conditional probability, and its mean reward is the conditional expectation.
 func (path *stepwisePath) conditional() error {
 	for range maxRejected {
 		if err := path.drawer.ctx.Err(); err != nil {
@@ -417,7 +422,7 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 		if path.failed() {
 			return true, nil
 		}
-		if accepted, end := path.decided(&outcomes, isDecided); end {
+		if accepted, end := path.settleSample(&outcomes, isDecided); end {
 			return accepted, nil
 		}
 		if path.outcome.Steps >= path.maxPath && (!isDecided[0] && path.condition.Limited() || !isDecided[1] && path.formula.Limited()) {
@@ -439,7 +444,7 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 			if path.failed() {
 				return true, nil
 			}
-			accepted, _ := path.decided(&outcomes, isDecided)
+			accepted, _ := path.settleSample(&outcomes, isDecided)
 			return accepted, nil
 		}
 		path.outcome.Steps++
@@ -458,9 +463,9 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	}
 }
 
-// decided reports whether the path can end, and whether it is accepted as the sample because it satisfies the condition. For a sample it sets the
-// status of the outcome. Index 0 of the arrays is about the condition, and index 1 about the formula.
-func (path *stepwisePath) decided(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
+// settleSample reports whether the path can end, and whether it is accepted as the sample, because it satisfies the condition. If it is
+// accepted, the status of the outcome is set. Index 0 of the arrays is the condition, and index 1 the formula.
+func (path *stepwisePath) settleSample(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:
 		return false, false

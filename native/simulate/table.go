@@ -22,7 +22,7 @@ type TableOptions struct {
 	Changes bool
 }
 
-// VarSlots returns the slots of the named variables. An unknown name is an error.
+// VarSlots returns the index of each named variable in program.Vars. It is an error if a name is unknown.
 func VarSlots(program *sema.Program, names []string) ([]int, error) {
 	slots := make([]int, len(names))
 	for i, name := range names {
@@ -69,7 +69,8 @@ type table struct {
 	lastShown   *Visit // the last row, with which Changes compares; nil before the first row
 }
 
-// writeVisit writes the row of a state. With TableOptions.Changes it skips a state that looks like the last row.
+// writeVisit writes the row of a state, and the heading before the first row. If only changes are shown, it skips a state whose row would equal
+// the last row.
 func (t *table) writeVisit(visit *Visit) error {
 	if t.lastShown == nil {
 		if err := t.writeHeading(); err != nil {
@@ -101,7 +102,7 @@ func (t *table) endLine() error {
 
 func (t *table) isTimed() bool { return t.program.Timed() }
 
-// writeHeading writes the names of the columns.
+// writeHeading writes a line with the names of the columns.
 func (t *table) writeHeading() error {
 	t.writeCell("action")
 	if t.opts.Probs {
@@ -120,7 +121,7 @@ func (t *table) writeHeading() error {
 	return t.endLine()
 }
 
-// writeRewardNames writes the names of the reward columns. They have numbers if there are several structures.
+// writeRewardNames writes the names of the reward columns: two for each structure. With several structures the names have numbers.
 func (t *table) writeRewardNames() {
 	for i := range t.program.Rewards {
 		number := ""
@@ -132,7 +133,7 @@ func (t *table) writeRewardNames() {
 	}
 }
 
-// writeRow writes the columns of one state.
+// writeRow writes the row of a state: the step that led to it, the values of the variables, and the rewards.
 func (t *table) writeRow(visit *Visit) error {
 	action, probability := "-", "-"
 	if visit.Incoming != nil {
@@ -153,7 +154,7 @@ func (t *table) writeRow(visit *Visit) error {
 	return t.endLine()
 }
 
-// writeRewards writes the rewards of a state and of its outgoing step.
+// writeRewards writes the rewards of a state and of the step that leaves it. "?" stands for the unknown reward of a missing step.
 func (t *table) writeRewards(visit *Visit) {
 	if !t.opts.Rewards {
 		return
@@ -168,7 +169,7 @@ func (t *table) writeRewards(visit *Visit) {
 	}
 }
 
-// differ reports whether two states differ in a shown column.
+// differ reports whether two states have different values in a column that is shown.
 func (t *table) differ(left, right *Visit) bool {
 	for _, slot := range t.opts.Vars {
 		if left.State[slot] != right.State[slot] {

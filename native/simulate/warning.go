@@ -10,7 +10,7 @@ import (
 	"tilecheck/stats"
 )
 
-// warnParameters warns about sampling parameters, and about simultaneously enabled commands of a DTMC.
+// warnParameters adds the warnings of the sampling plan about its parameters, and a warning if several commands of a DTMC were enabled at once.
 func (c *checker) warnParameters() {
 	for _, warning := range c.plan.Warnings() {
 		c.warn("%s", warning)
@@ -20,7 +20,7 @@ func (c *checker) warnParameters() {
 	}
 }
 
-// warnResolution warns that the estimate is valid only for the uniform scheduler.
+// warnResolution adds a warning if choices were made at random and the property asks about other schedulers than the uniform one.
 func (c *checker) warnResolution() {
 	isDTMC := c.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
 	if c.result.Resolution != result.Uniform || isDTMC {
@@ -43,7 +43,7 @@ func (c *checker) warnResolution() {
 	}
 }
 
-// extremumNoun returns the noun for min or max in a message.
+// extremumNoun returns "minimum" or "maximum" for min or max, and a text such as "minmax value" for other extrema.
 func extremumNoun(e syntax.Extremum) string {
 	switch e {
 	case syntax.Min:
@@ -54,7 +54,8 @@ func extremumNoun(e syntax.Extremum) string {
 	return fmt.Sprintf("%s value", e)
 }
 
-// warnEstimate warns if PRISM's half-width is less reliable than it seems.
+// warnEstimate adds warnings about the half-width that PRISM would print: if it is 0, if its confidence was computed from the samples, or if no
+// sound interval replaces it.
 func (c *checker) warnEstimate(outcome stats.Outcome) {
 	c.warnZeroWidth(outcome)
 	if outcome.Confidence != c.result.Confidence {
@@ -65,7 +66,7 @@ func (c *checker) warnEstimate(outcome stats.Outcome) {
 	}
 }
 
-// warnZeroWidth warns if all samples are equal, because PRISM's half-width is then 0.
+// warnZeroWidth adds a warning if all samples are equal, because the half-width that PRISM computes from their variance is then 0.
 func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 	usesVariance := outcome.Method != stats.APMC && !c.plan.Valid()
 	if !usesVariance || outcome.N <= 1 || c.stats().Variance() != 0 {
@@ -78,7 +79,8 @@ func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 	c.warn("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
 }
 
-// warnDecision warns about the reliability of a decision by sampling.
+// warnDecision adds a warning about how reliable the truth value of a bounded property is: for SPRT its probability of error, and for other
+// methods whether the sound interval contains the bound.
 func (c *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
 		c.warn("SPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", stats.Alpha(outcome.Confidence), outcome.Width)
