@@ -9,8 +9,8 @@ import (
 // minBlocks is the least number of blocks of a large space, so that there is work for several processors.
 const minBlocks = 4
 
-// partition divides the chunks into blocks that each need at most memory bytes while they are solved. It returns
-// the first chunk of each block.
+// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved. It returns the index of the first chunk
+// of each block.
 func partition(columns *disk.Columns, memory int64) ([]int, error) {
 	var firstChunks []int
 	var block growingBlock
@@ -35,7 +35,7 @@ func partition(columns *disk.Columns, memory int64) ([]int, error) {
 	return firstChunks, nil
 }
 
-// newBlock returns a block of one chunk. It is an error if the block needs more than memory bytes.
+// newBlock returns a block with a single chunk. It is an error if this block needs more than memory bytes.
 func newBlock(columns *disk.Columns, chunk int, memory int64) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
 	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}}
@@ -53,7 +53,7 @@ type growingBlock struct {
 	rowBytes int64 // the memory that the rows of the block take
 }
 
-// with returns the block extended by the chunk that follows its states.
+// with returns a copy of the block that also has a chunk: the chunk after its last one.
 func (block *growingBlock) with(columns *disk.Columns, chunk int) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
 	const hintBytes = 4 // of each operand
@@ -83,7 +83,8 @@ func (union *rangeUnion) clone() rangeUnion {
 	return rangeUnion{ranges: append([]disk.Range(nil), union.ranges...)}
 }
 
-// addTargets adds the ranges of a chunk's targets. It merges two sorted lists of ranges.
+// addTargets adds the ranges of states that the transitions of a chunk lead to. It merges the sorted new ranges with the sorted old ranges, and
+// joins ranges with small gaps.
 func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 	if union.added, err = columns.TargetRanges(union.added[:0], chunk); err != nil {
 		return err
@@ -110,7 +111,7 @@ func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error
 	return nil
 }
 
-// around returns the ranges, with the given range as one of them. It cuts other ranges that overlap the given one.
+// around returns the ranges together with the range own. Ranges that overlap own are cut, so that own stays whole.
 func (union *rangeUnion) around(own disk.Range) []disk.Range {
 	var before, after []disk.Range
 	for _, r := range union.ranges {
@@ -124,7 +125,7 @@ func (union *rangeUnion) around(own disk.Range) []disk.Range {
 	return append(append(before, own), after...)
 }
 
-// bytes returns the memory for the values of the ranges and of the given states.
+// bytes returns the number of bytes for the values of all states in the ranges and in the range own.
 func (union *rangeUnion) bytes(own disk.Range) int64 {
 	const bytesPerRange = 24 + 16 // of a solve.BlockRange and a disk.Range
 	total := 8 * (own.End - own.First)

@@ -100,7 +100,8 @@ type blockExtent struct {
 	states               disk.Range
 }
 
-// Solve computes bounds of the value of the initial state. It continues the work of an earlier process.
+// Solve computes bounds of the value of the initial state, by value iteration over blocks on disk. It continues the work that an earlier process
+// has recorded in the directory.
 func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, problem Problem, initial int64, options Options) (Bounds, error) {
 	if options.Epsilon == 0 {
 		options.Epsilon = solve.DefaultEpsilon
@@ -133,9 +134,9 @@ func (solver *solver) withPasses(err error) error {
 	return fmt.Errorf("%w after %s over %s", ended, noun.Count(solver.sol.Passes, "pass"), noun.Count(len(solver.blocks), "block"))
 }
 
-// begin reads the recorded state of the solution, or creates a new state. It creates the workers.
+// begin reads the recorded state of the solution, or creates a new state if none is recorded. It then creates the workers.
 func (solver *solver) begin() error {
-	if err := solver.readOrBegin(); err != nil {
+	if err := solver.readOrCreateState(); err != nil {
 		return err
 	}
 	solver.blocks = blockExtents(solver.columns.Chunks, solver.sol.FirstChunks)
@@ -151,11 +152,11 @@ func (solver *solver) begin() error {
 	return nil
 }
 
-// readOrBegin reads the recorded state of the solution. If there is none, it creates a new state.
-func (solver *solver) readOrBegin() error {
+// readOrCreateState reads the recorded state of the solution. If none is recorded, it creates a new state.
+func (solver *solver) readOrCreateState() error {
 	recorded := solver.space.Directory.Manifest().Solutions[solver.problem.Key]
 	if recorded == nil {
-		return solver.beginAnew()
+		return solver.createState()
 	}
 	if err := json.Unmarshal(recorded, &solver.sol); err != nil {
 		return fmt.Errorf("read the state of the solution: %w", err)
@@ -163,9 +164,9 @@ func (solver *solver) readOrBegin() error {
 	return nil
 }
 
-// beginAnew divides the chunks into blocks, writes the marks of the states, and records the first state of the
+// createState divides the chunks into blocks, writes a mark for each state whose value is known to be 0 or 1, and records the new state of the
 // solution.
-func (solver *solver) beginAnew() error {
+func (solver *solver) createState() error {
 	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep)
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (solver *solver) beginAnew() error {
 	return solver.commit()
 }
 
-// blockExtents returns the chunks and the states of each block. firstChunks has the first chunk of each block.
+// blockExtents returns the range of chunks and the range of states of each block. firstChunks has the first chunk of each block.
 func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
 	var blocks []blockExtent
 	for block, firstChunk := range firstChunks {
@@ -196,7 +197,7 @@ func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
 	return blocks
 }
 
-// commit records the state of the solution in the manifest.
+// commit writes the state of the solution to the manifest of the directory.
 func (solver *solver) commit() error {
 	text, err := json.Marshal(&solver.sol)
 	if err != nil {
@@ -209,7 +210,7 @@ func (solver *solver) commit() error {
 // backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
 func (solver *solver) backwards() bool { return solver.columns.Forward >= solver.columns.Backward }
 
-// pass solves all blocks once, from the recorded step on. Then it decides what the next pass computes.
+// pass updates all blocks once; after an interruption it continues at the recorded step. Then it decides what the next pass computes.
 func (solver *solver) pass(initial int64) error {
 	numSteps := (len(solver.blocks) + blocksPerStep - 1) / blocksPerStep
 	for solver.sol.Step < numSteps {
@@ -227,7 +228,7 @@ func (solver *solver) pass(initial int64) error {
 	return solver.commit()
 }
 
-// blocksOfStep returns the blocks that a step of a pass solves.
+// blocksOfStep returns the blocks that a step of a pass updates at the same time. Backward passes begin with the last block.
 func (solver *solver) blocksOfStep(step int) []int {
 	var blocks []int
 	for i := step * blocksPerStep; i < min((step+1)*blocksPerStep, len(solver.blocks)); i++ {
@@ -240,7 +241,7 @@ func (solver *solver) blocksOfStep(step int) []int {
 	return blocks
 }
 
-// step solves some blocks at the same time, replaces their values and records the step.
+// step updates some blocks in parallel, replaces the files of their values, and records the step if the last record is old enough.
 func (solver *solver) step(blocks []int) error {
 	var wg sync.WaitGroup
 	names := make([]string, len(blocks))
@@ -274,7 +275,7 @@ func (solver *solver) step(blocks []int) error {
 	return solver.commit()
 }
 
-// endPass decides what the next pass computes.
+// endPass decides after a pass how the solution continues: with more lower bounds, with guessed upper bounds, with a new guess, or not at all.
 func (solver *solver) endPass(initial int64) error {
 	isUpper := solver.sol.Phase == upperPhase
 	switch {
@@ -284,7 +285,7 @@ func (solver *solver) endPass(initial int64) error {
 		err := solver.readBounds(initial, false)
 		solver.end()
 		return err
-	case isUpper && solver.sol.Pass >= 10+solver.sol.Passes/4: // the guess is probably wrong
+	case isUpper && solver.sol.Pass >= 10+solver.sol.Passes/4: // so many passes have not proved the guess, so it is probably wrong
 		solver.guessAgain()
 	case !isUpper:
 		solver.sol.LastChange = solver.sol.Change
@@ -295,8 +296,7 @@ func (solver *solver) endPass(initial int64) error {
 	return nil
 }
 
-// guessAgain drops the guessed upper bounds. The next passes compute more precise lower bounds before the next
-// guess.
+// guessAgain drops the guessed upper bounds. The next passes compute lower bounds with 8 times the precision before the next guess.
 func (solver *solver) guessAgain() {
 	for i, name := range solver.sol.Upper {
 		solver.retire(name)
@@ -309,8 +309,8 @@ func (solver *solver) guessAgain() {
 	}
 }
 
-// endProved ends the solution after the upper bounds were proved. If the bounds of the initial state are too wide,
-// it continues with more precise lower bounds instead.
+// endProved is called when a pass has proved the upper bounds. It ends the solution, unless the bounds of the initial state are too wide: then
+// the next passes compute more precise lower bounds.
 func (solver *solver) endProved(initial int64) error {
 	if err := solver.readBounds(initial, true); err != nil {
 		return err
@@ -326,8 +326,8 @@ func (solver *solver) endProved(initial int64) error {
 	return nil
 }
 
-// readBounds reads the bounds of the initial state. isProved says that the upper bound is proved. If it is not,
-// the last proved upper bound stays.
+// readBounds reads the bounds of the initial state. If isProved is false, the upper bounds are guesses; the upper bound then stays the last
+// proved one, or becomes 1.
 func (solver *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
 	if err := solver.values(bound[:], initial, lowerPhase); err != nil {
@@ -348,7 +348,7 @@ func (solver *solver) readBounds(initial int64, isProved bool) error {
 	return nil
 }
 
-// end ends the solution and retires its files.
+// end ends the solution. Its files of values and marks become obsolete.
 func (solver *solver) end() {
 	solver.sol.Phase = donePhase
 	for _, name := range slices.Concat(solver.sol.Lower, solver.sol.Upper, []string{solver.sol.Marks}) {
@@ -359,7 +359,7 @@ func (solver *solver) end() {
 	solver.sol.Marks = ""
 }
 
-// retire closes a file and marks it as obsolete. The next record in the manifest removes it.
+// retire closes a file and marks it as obsolete. The directory removes it when the manifest is next written.
 func (solver *solver) retire(name string) {
 	if name == "" {
 		return
@@ -373,7 +373,7 @@ func (solver *solver) retire(name string) {
 	solver.space.Directory.Obsolete(name)
 }
 
-// open returns an open file of the directory. It stays open until retire.
+// open returns a file of the directory, opened for reading. It stays open until retire closes it.
 func (solver *solver) open(name string) (*disk.File, error) {
 	solver.filesMu.Lock()
 	defer solver.filesMu.Unlock()
@@ -394,8 +394,8 @@ func (solver *solver) closeFiles() {
 	}
 }
 
-// values reads the lower or upper bounds of the states from first on. Before the first pass, the lower bounds are
-// the marks, and the upper bounds are guesses from the lower bounds.
+// values reads the lower or the upper bounds of consecutive states into dst, beginning with state first. Before the first pass, lower bounds are
+// 1 for states with the mark One and 0 for others, and upper bounds are guesses from the lower bounds.
 func (solver *solver) values(dst []float64, first int64, kind phase) error {
 	for len(dst) > 0 {
 		block := solver.blockOf(first)
@@ -414,8 +414,8 @@ func (solver *solver) blockOf(state int64) int {
 	return sort.Search(len(solver.blocks), func(block int) bool { return solver.blocks[block].states.End > state })
 }
 
-// blockValues reads the lower or upper bounds of states of one block. A missing upper bound is guessed from the
-// lower bound.
+// blockValues reads the lower or the upper bounds of states of one block. If the block has no upper bounds yet, they are guessed from the lower
+// bounds.
 func (solver *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
 	name := solver.sol.Lower[block]
 	isGuess := kind == upperPhase // a guess from the lower bounds, unless there are upper bounds
@@ -461,7 +461,7 @@ func (solver *solver) markValues(dst []float64, first int64) error {
 	return nil
 }
 
-// report reports the progress of the pass.
+// report calls options.Progress with the number of states that this pass has updated.
 func (solver *solver) report() {
 	if solver.options.Progress == nil {
 		return

@@ -22,7 +22,7 @@ type worker struct {
 	buffer []byte
 }
 
-// newWorker returns a worker with buffers for the greatest block.
+// newWorker returns a worker whose buffers are large enough for every block.
 func newWorker(parent *solver) (*worker, error) {
 	created := &worker{solver: parent}
 	created.block.Minimize, created.block.Rates = parent.problem.Minimize, parent.problem.Rates
@@ -47,7 +47,7 @@ func newWorker(parent *solver) (*worker, error) {
 // blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
 type blockSize struct{ states, operands, weights, values int64 }
 
-// sizeOf returns the sizes of the buffers for a block.
+// sizeOf returns how many states, values, operands and weights a worker must hold for a block.
 func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	size := blockSize{states: extent.states.End - extent.states.First}
 	ranges, err := targetRanges(columns, extent)
@@ -64,7 +64,7 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	return size, nil
 }
 
-// solve reads a block, improves its bounds, and writes them to a new file. It returns the name of the file.
+// solve reads a block, improves the bounds of its states by sweeps, and writes them to a new file. It returns the name of the file.
 func (worker *worker) solve(block int) (name string, err error) {
 	worker.change, worker.raised = 0, false
 	if err := worker.load(block); err != nil {
@@ -89,7 +89,7 @@ func (worker *worker) solve(block int) (name string, err error) {
 	return "", nil
 }
 
-// sweep improves the bounds of the block in memory once. It reports whether another sweep may improve them much.
+// sweep applies the equations to all states of the block once. It reports whether another sweep may improve the bounds considerably.
 func (worker *worker) sweep() bool {
 	if worker.sol.Phase == upperPhase {
 		raised := worker.block.SweepUpper()
@@ -101,7 +101,7 @@ func (worker *worker) sweep() bool {
 	return change > worker.sol.Precision/4
 }
 
-// load reads the rows of a block, and the values of its states and targets.
+// load reads the rows of a block, and the values of its states and of the states that its transitions lead to.
 func (worker *worker) load(block int) error {
 	extent := &worker.blocks[block]
 	ranges, err := targetRanges(worker.columns, extent)
@@ -111,7 +111,7 @@ func (worker *worker) load(block int) error {
 	if err := worker.loadRows(extent); err != nil {
 		return err
 	}
-	if err := worker.removeKnown(extent.states); err != nil {
+	if err := worker.removeMarked(extent.states); err != nil {
 		return err
 	}
 	return worker.loadValues(ranges)
@@ -155,8 +155,8 @@ func (worker *worker) loadValues(ranges []disk.Range) error {
 	return nil
 }
 
-// removeKnown removes the rows of the states with values that are known from the marks.
-func (worker *worker) removeKnown(states disk.Range) error {
+// removeMarked removes the rows of the states whose values the marks determine, so that sweeps do not change these values.
+func (worker *worker) removeMarked(states disk.Range) error {
 	file, err := worker.open(worker.sol.Marks)
 	if err != nil {
 		return err
@@ -179,8 +179,8 @@ func (worker *worker) removeKnown(states disk.Range) error {
 	return nil
 }
 
-// targetRanges returns the ranges of the states with values that a block needs, in ascending order. The block's
-// states are one of the ranges.
+// targetRanges returns the ranges of states whose values a block needs, in ascending order: the states of the block, as one range, and the
+// targets of its transitions.
 func targetRanges(columns *disk.Columns, extent *blockExtent) ([]disk.Range, error) {
 	var union rangeUnion
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {

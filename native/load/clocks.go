@@ -14,9 +14,9 @@ import (
 	"tilecheck/runner"
 )
 
-// ClockMDP builds the MDP of a translated timed automaton. A deadlock of the MDP is a timelock of the automaton, which is an error. violating
-// describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions, or inexact is
-// the reason why it has none.
+// ClockMDP builds the MDP of a translated timed automaton. It is an error if the MDP has a deadlock, which is a timelock of the automaton.
+// violating describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions; if
+// that is impossible, inexact is the reason, and the MDP has float64 weights.
 func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violating string, inexact, err error) {
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
@@ -57,7 +57,7 @@ func Violation(state string) string {
 	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
 }
 
-// TranslationFailure classifies an error of the translation of a timed automaton to an MDP for a property.
+// TranslationFailure converts an error of the translation of a timed automaton for a property to a failure with a class and a position.
 func TranslationFailure(err error, property *runner.Instance) *result.Failure {
 	failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
 	translationError, ok := errors.AsType[*digital.Error](err)
@@ -74,8 +74,8 @@ func TranslationFailure(err error, property *runner.Instance) *result.Failure {
 	return failure
 }
 
-// ClockProperties returns the MDP of a plan's timed automaton with fractions, and the plan's properties about it, as Properties does for other
-// models. All properties must have the same MDP: by digital clocks or, if one of them needs it, by regions.
+// ClockProperties returns the MDP of a plan's timed automaton, with fractions, and the plan's properties as properties of this MDP. All
+// properties must have the same MDP: the MDP of digital clocks or, if a property needs it, the MDP of regions.
 func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
 	program, err := Program(plan)
 	if err != nil {
@@ -95,7 +95,8 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 	return space, translated, err
 }
 
-// translateClocks translates properties of a timed automaton to properties of one MDP. first is the translation of the first property.
+// translateClocks translates properties of a timed automaton to properties of one MDP. It is an error if they need different MDPs. first is the
+// translation of the first property.
 func translateClocks(instances []runner.Instance) (first *digital.Model, translated []runner.Instance, err error) {
 	if len(instances) == 0 {
 		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
@@ -120,9 +121,9 @@ func translateClocks(instances []runner.Instance) (first *digital.Model, transla
 	return first, translated, nil
 }
 
-// ClockModel returns the MDP of a plan's timed automaton, for no particular property. program is the program of the automaton, possibly with the
-// labels of a properties file. The space has only the labels in modelLabels, and the translated program has all labels. The warnings name the
-// labels that the MDP cannot have.
+// ClockModel returns the MDP of a plan's timed automaton without a property. program is the program of the automaton, possibly with the labels
+// of a properties file added. The space has the labels in modelLabels; the translated program has all labels. A warning names each label that
+// the MDP cannot have.
 func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, modelLabels []sema.LabelDef, method digital.Method) (space *explicit.Space, translated *digital.Model, warnings []string, err error) {
 	translated, omitted, err := digital.TranslateModel(program, method)
 	if err != nil {

@@ -20,7 +20,8 @@ func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnin
 	return PlannedModel(plan)
 }
 
-// PlannedModel compiles the model of a plan, as Model does.
+// PlannedModel compiles the model of a plan. It also returns the warnings about the plan and the model. The constants of the model must have one
+// valuation.
 func PlannedModel(plan *runner.Plan) (compiled *compile.Model, warnings []string, err error) {
 	compiled, err = onlyInstance(plan)
 	if err != nil {
@@ -57,7 +58,7 @@ func Properties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runn
 	return space, instances, err
 }
 
-// plannedInstances returns the plan's properties under every valuation of their constants. It leaves out rejected properties.
+// plannedInstances returns the plan's properties for each valuation of their constants. It omits rejected properties.
 func plannedInstances(plan *runner.Plan, program *sema.Program) ([]runner.Instance, error) {
 	var instances []runner.Instance
 	for _, task := range plan.Tasks {
@@ -119,8 +120,8 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions. If that fails, inexact is the reason, and the space
-// has float64 weights. If opts.Exact is set, the failure is an error instead.
+// Fractions builds the state space of a model with fractions as weights. If that fails and opts.Exact is false, inexact is the reason, and the
+// space has float64 weights. If opts.Exact is true, the failure is an error.
 func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
 	withFractions := opts
 	withFractions.Exact = true

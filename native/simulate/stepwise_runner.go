@@ -422,7 +422,7 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 		if path.failed() {
 			return true, nil
 		}
-		if accepted, end := path.settleSample(&outcomes, isDecided); end {
+		if accepted, end := path.decideSample(&outcomes, isDecided); end {
 			return accepted, nil
 		}
 		if path.outcome.Steps >= path.maxPath && (!isDecided[0] && path.condition.Limited() || !isDecided[1] && path.formula.Limited()) {
@@ -444,7 +444,7 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 			if path.failed() {
 				return true, nil
 			}
-			accepted, _ := path.settleSample(&outcomes, isDecided)
+			accepted, _ := path.decideSample(&outcomes, isDecided)
 			return accepted, nil
 		}
 		path.outcome.Steps++
@@ -463,9 +463,9 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	}
 }
 
-// settleSample reports whether the path can end, and whether it is accepted as the sample, because it satisfies the condition. If it is
+// decideSample reports whether the path can end, and whether it is accepted as the sample, because it satisfies the condition. If it is
 // accepted, the status of the outcome is set. Index 0 of the arrays is the condition, and index 1 the formula.
-func (path *stepwisePath) settleSample(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
+func (path *stepwisePath) decideSample(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:
 		return false, false

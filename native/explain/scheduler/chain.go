@@ -10,7 +10,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Chain returns the Markov chain that the scheduler induces on a space. It has the reachable states and all reward structures.
+// Chain returns the Markov chain that the scheduler induces on a space. The chain has the reachable states, and all reward structures of the
+// space.
 func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
 	induced, err := scheduler.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
@@ -27,8 +28,8 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }
 
-// CheckResolved checks that a scheduler or policy resolves the nondeterminism of a model. before is the model without it, after
-// the model with it. New deadlocks are an error. States with several choices are an error unless equallyLikely is true.
+// CheckResolved checks that a scheduler or a policy resolves the nondeterminism of a model. before is the model, and after is the model under
+// the scheduler or policy. It is an error if it creates deadlocks. States with several choices are an error, unless equallyLikely is true.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	deadlocks := after.NumDeadlocks()
 	if deadlocks > 0 && before.NumDeadlocks() == 0 {

@@ -15,9 +15,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ControllerModel returns a PRISM model of the Markov chain that a controller induces. All modules are replaced by a single one.
-// The new module has the variables of the model, a variable for the controller's memory, and a command for each controller node.
-// The name of the memory variable does not occur in text, the source text of the model.
+// ControllerModel returns a PRISM model of the Markov chain that a controller induces. One module replaces all modules of the model. It has the
+// variables of the model, a variable for the memory of the controller, and a command for each controller node. The name of the memory variable
+// does not occur in text, the source of the model.
 func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
 	writer := &moduleWriter{space: space, controller: controller, chain: chain, memory: "memory"}
 	for strings.Contains(string(text), writer.memory) {
@@ -96,7 +96,7 @@ func (writer *moduleWriter) variables() {
 	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memory, maxMemory, initial.Memory)
 }
 
-// command writes the command of controller node i. It writes nothing for a deadlock state.
+// command writes the command of controller node i. A deadlock state has no command.
 func (writer *moduleWriter) command(i int) error {
 	node := &writer.controller.Nodes[i]
 	model := writer.space.Model()
@@ -142,8 +142,8 @@ func integerText(value *big.Int) string {
 	return value.String() + ".0"
 }
 
-// action returns the common action of all moves of a controller node. It returns "" if they have no common action.
-// Moves with different actions are an error if the model has rewards of actions.
+// action returns the action of a controller node's moves, or "" if they have different actions. If the model has transition rewards, different
+// actions are an error.
 func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {
@@ -172,7 +172,8 @@ func (writer *moduleWriter) hasActionRewards() bool {
 	return false
 }
 
-// nodeTexts formats each variable of a controller node, and its memory. format has one verb for the name and one for the value.
+// nodeTexts formats each variable of the model, and the memory, with their values in a controller node. format has a %s for the name and a %s
+// for the value.
 func (writer *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
 	var texts []string
 	state := writer.space.State(nil, int(node.State))

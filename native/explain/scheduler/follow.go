@@ -40,8 +40,8 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only restricts the scheduler to some players of a game: it chooses for player i if players[i] is true. In the states of other
-// players all choices are equally likely. A scheduler with memory is an error, because the choices of all players update the memory.
+// Only restricts the scheduler to some players of a game: it makes the choices of player i if players[i] is true. In the states of other players
+// all choices are equally likely. It is an error if the scheduler has memory, because then the choices of all players change the memory.
 func (f *Follower) Only(players []bool) error {
 	if f.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")
@@ -64,7 +64,7 @@ func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
 	}
 }
 
-// Start begins a path in an initial state.
+// Start sets the current state to an initial state, where a path begins.
 func (f *Follower) Start(state []int32) error {
 	s, found := f.space.Find(state)
 	index := slices.Index(f.space.Model().Initial, uint32(s))
@@ -78,8 +78,8 @@ func (f *Follower) Start(state []int32) error {
 	return nil
 }
 
-// Choose returns the index of the scheduler's choice among the choices of the current state. A randomized choice is drawn with
-// random, a number in [0,1).
+// Choose returns the choice of the scheduler in the current state, as an index among the choices of that state. If the scheduler is randomized,
+// random determines the choice; it is uniformly distributed in [0,1).
 func (f *Follower) Choose(random float64) int {
 	model := f.space.Model()
 	first, end := model.Choices(int(f.state))
@@ -99,7 +99,7 @@ func (f *Follower) Choose(random float64) int {
 	return permitted[int(random*float64(len(permitted)))]
 }
 
-// drawMove draws a move by its probability, with a random number in [0,1).
+// drawMove draws one of several moves by their probabilities. random is uniformly distributed in [0,1).
 func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 	for i := range moves {
 		probability, _ := moves[i].Probability().Float64()
@@ -111,7 +111,8 @@ func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 	return &moves[len(moves)-1] // the rounded probabilities sum to less than 1
 }
 
-// Take moves to the target of a transition. choice is the index that Choose returned, transition an index in its distribution.
+// Take sets the current state to the target of a transition. choice is the result of Choose; transition is the index of the transition in this
+// choice.
 func (f *Follower) Take(choice, transition int) {
 	model := f.space.Model()
 	first, _ := model.Choices(int(f.state))

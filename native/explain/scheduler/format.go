@@ -35,7 +35,7 @@ func (f Format) String() string {
 	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[f]
 }
 
-// ParseFormat returns the format with a name. "model" is PRISM's other name for "induced".
+// ParseFormat returns the format with the given name. "model" is another name of PRISM for "induced".
 func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
@@ -92,7 +92,8 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 	return file, format, opts, nil
 }
 
-// selectFormat returns the format of the last option type=…, or of the file's extension if there is no such option.
+// selectFormat returns the format of the last option type=…. Without such an option, it returns the format that the extension of the file stands
+// for.
 func selectFormat(file string, words []string) (Format, error) {
 	format := formatOf(file)
 	for _, word := range words {
@@ -109,7 +110,7 @@ func selectFormat(file string, words []string) (Format, error) {
 	return format, nil
 }
 
-// splitOptions splits an argument at the first colon. It skips the colon of a Windows drive, as in C:\x.
+// splitOptions splits an argument such as sched.txt:type=dot at its first colon. It skips the colon of a Windows drive, as in C:\x.
 func splitOptions(arg string) (file, options string) {
 	for i := range arg {
 		if arg[i] == ':' && !strings.HasPrefix(arg[i+1:], `\`) {
@@ -141,7 +142,7 @@ func parseOption(word string) (key, value string, hasValue bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), hasValue
 }
 
-// set sets one option from a text such as "reach=true".
+// set sets the option that a text such as "reach=true" names.
 func (options *Options) set(word string) error {
 	key, value, hasValue := parseOption(word)
 	var err error

@@ -33,7 +33,8 @@ func formatNumber(value float64) string {
 	return digits[:exponent+1] + "." + digits[exponent+1:]
 }
 
-// roundDigits rounds a decimal number half up to numDigits digits. A carry out of the first digit adds a digit.
+// roundDigits rounds a sequence of decimal digits half up to numDigits digits. If all digits are carried, as in 99…9, the result has one digit
+// more.
 func roundDigits(digits string) string {
 	head := []byte(digits[:numDigits])
 	if digits[numDigits] < '5' {

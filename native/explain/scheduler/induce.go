@@ -30,8 +30,8 @@ type Induced struct {
 	Step []uint32
 }
 
-// Induce returns the model that the scheduler induces on an MDP. In a state where the scheduler allows any choice, it takes the
-// first choice. Rewards and labels are not copied. The error is the context's, or the scheduler does not fit the model.
+// Induce returns the model that the scheduler induces on an MDP. Where the scheduler allows any choice, it uses the first choice. Rewards and
+// labels are not copied. It is an error if the scheduler is not a scheduler of the model. The error can also be ctx.Err().
 func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts InduceOptions) (*Induced, error) {
 	if err := scheduler.validate(model); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts
 	return inducer.finish(opts)
 }
 
-// Set returns the induced states whose original state is in the given set.
+// Set returns the states of the induced model whose state in the MDP is in set.
 func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 	translated := sparse.NewSet(len(in.State))
 	for i, s := range in.State {
@@ -84,7 +84,7 @@ type inducer struct {
 // steppedState is a state of the model after some steps.
 type steppedState struct{ step, state uint32 }
 
-// newInducer returns an inducer whose induced model has no states yet.
+// newInducer returns an inducer whose induced model is still empty.
 func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
 	inducer := &inducer{model: model, scheduler: scheduler, order: opts.Order}
 	if inducer.order != nil {
@@ -99,7 +99,8 @@ func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *i
 // statesPerPoll is the number of states after which long loops look at the context again.
 const statesPerPoll = 1 << 14
 
-// numberStates numbers the states of the model for a memoryless scheduler. If onlyReachable is true, it omits unreachable states.
+// numberStates adds the states of the MDP to the induced model of a memoryless scheduler, in the order of the inducer. If onlyReachable is true,
+// it omits states that are not reachable under the scheduler.
 func (inducer *inducer) numberStates(ctx context.Context, onlyReachable bool) error {
 	numStates := inducer.model.NumStates()
 	included := sparse.FullSet(numStates)
@@ -160,7 +161,7 @@ func (inducer *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 	return seen, nil
 }
 
-// numberPairs numbers the reachable pairs of a state and a number of steps, breadth-first.
+// numberPairs adds the reachable pairs of a state and a number of steps to the induced model, breadth-first.
 func (inducer *inducer) numberPairs(ctx context.Context) error {
 	inducer.pairNumber = map[steppedState]uint32{}
 	for _, s := range inducer.inOrder(inducer.model.Initial) {
@@ -179,7 +180,7 @@ func (inducer *inducer) numberPairs(ctx context.Context) error {
 	return nil
 }
 
-// addPair adds a pair of a state and a number of steps to the induced model, unless it was added before.
+// addPair adds a pair of a state and a number of steps to the induced model. It does nothing if the model already has the pair.
 func (inducer *inducer) addPair(visited steppedState) {
 	if _, hasNumber := inducer.pairNumber[visited]; hasNumber {
 		return
@@ -194,7 +195,7 @@ func (inducer *inducer) nextStep(step uint32) uint32 {
 	return min(step+1, uint32(len(inducer.scheduler)-1))
 }
 
-// inOrder returns the states sorted by rank, or by number if there are no ranks.
+// inOrder returns the states sorted by their rank in the inducer's order, or by their numbers if there is no such order.
 func (inducer *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
 		if inducer.rank == nil {
@@ -204,7 +205,7 @@ func (inducer *inducer) inOrder(states []uint32) []uint32 {
 	})
 }
 
-// finish builds the induced model from its numbered states.
+// finish builds the transitions of the induced model, whose states are already numbered.
 func (inducer *inducer) finish(opts InduceOptions) (*Induced, error) {
 	kind := sparse.DTMC
 	if opts.Restrict {
@@ -225,8 +226,8 @@ func (inducer *inducer) finish(opts InduceOptions) (*Induced, error) {
 	return &inducer.induced, nil
 }
 
-// addRow adds state i of the induced model and its transitions, sorted by target. The action belongs to the state's choice if asMDP
-// is true, else to each transition.
+// addRow adds state i of the induced model with its transitions, sorted by target. If asMDP is true, the action belongs to the choice, else to
+// each transition.
 func (inducer *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
 	choice := int(inducer.induced.Choice[i])
 	action := sparse.NoAction
@@ -269,8 +270,8 @@ func (inducer *inducer) sortedRow(i int) []inducedTransition {
 	return row
 }
 
-// copyInitialAndDeadlocks translates the initial states and the deadlocks to the induced model. If the scheduler counts steps,
-// only states of step 0 are initial.
+// copyInitialAndDeadlocks copies the initial states and the deadlocks of the MDP to the induced model. If the scheduler counts steps, only
+// states after 0 steps are initial.
 func (inducer *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
 	initial := sparse.NewSet(inducer.model.NumStates())
 	for _, s := range inducer.model.Initial {

@@ -26,7 +26,7 @@ type jsonChoice struct {
 
 const indent = "    "
 
-// writeJSON writes a scheduler in Storm's format. It writes an entry for each state and number of steps.
+// writeJSON writes a scheduler in Storm's JSON format: an entry for each state and each number of steps that the scheduler distinguishes.
 func (w *writer) writeJSON() error {
 	separator := "[\n" + indent
 	for s := range w.model.NumStates() {
@@ -43,7 +43,7 @@ func (w *writer) writeJSON() error {
 	return err
 }
 
-// writeElement writes the separator and an entry of a list. It changes the separator to the text between two entries.
+// writeElement writes a separator and an entry of a JSON list. It then sets the separator to the text between two entries.
 func (w *writer) writeElement(separator *string, entry jsonState) error {
 	text, err := json.MarshalIndent(entry, indent, indent)
 	if err != nil {
@@ -55,7 +55,8 @@ func (w *writer) writeElement(separator *string, entry jsonState) error {
 	return nil
 }
 
-// jsonState returns Storm's entry for state s after step steps. A scheduler that counts steps has the number of steps as its memory.
+// jsonState returns the entry of Storm's JSON format for state s after a number of steps. If the scheduler counts steps, the entry has that
+// number as its memory.
 func (w *writer) jsonState(s, step int) jsonState {
 	entry := jsonState{Choice: "undefined", State: w.variables(s)}
 	if !w.scheduler.Memoryless() {
@@ -86,7 +87,7 @@ func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 	return choice
 }
 
-// variables returns the valuation of state s by variable name, with int32 and bool values.
+// variables returns the value of each variable in state s, as int32 or bool, by the name of the variable.
 func (w *writer) variables(s int) map[string]any {
 	w.space.State(w.valuation, s)
 	valuation := make(map[string]any, len(w.vars))

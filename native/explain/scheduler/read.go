@@ -25,9 +25,9 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 	return Scheduler{reader.choices}, nil
 }
 
-// ReadPermitted reads a file in a format of Read that may permit several choices of a state. A list has a line for each permitted
-// choice; JSON has equally likely choices. In a state without an entry all choices are permitted.
-// The scheduler is nil if the file permits several choices of some state.
+// ReadPermitted reads a scheduler file that may permit several choices in a state, in one of the formats of Read. A list has a line for each
+// permitted choice; JSON has equally likely choices. All choices of a state without an entry are permitted. scheduler is nil if the file permits
+// several choices in some state.
 func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (permitted *sparse.Set, scheduler Scheduler, err error) {
 	model := space.Model()
 	reader := newReader(space)
@@ -50,7 +50,7 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 	return reader.permittedChoices, Scheduler{reader.choices}, nil
 }
 
-// newReader returns a reader that has read no choices yet.
+// newReader returns a reader for schedulers of a space. No state has a choice yet.
 func newReader(space *explicit.Space) *reader {
 	reader := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
 	for s := range reader.choices {
@@ -83,7 +83,7 @@ type reader struct {
 	order            []uint32 // the state with each of PRISM's numbers; nil until needed
 }
 
-// readList reads one of PRISM's lists. Errors name the file and the line.
+// readList reads a list of choices in one of PRISM's formats. Errors name the file and the line.
 func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
@@ -105,7 +105,7 @@ func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// readLine reads one line of PRISM's lists, such as (0,true)=move or 17=move.
+// readLine reads a line of a list in one of PRISM's formats, such as (0,true)=move or 17=move.
 func (r *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
 		return r.readNumberedLine(line)
@@ -128,7 +128,7 @@ func (r *reader) readLine(line string) error {
 	return r.setChoiceOfValuation(valuation, action)
 }
 
-// parseValuation parses the values of a state, given as texts in the order of the variables.
+// parseValuation parses the values of all variables in a state, in the order of the variables.
 func parseValuation(words []string) ([]int32, error) {
 	valuation := make([]int32, len(words))
 	for i, word := range words {
@@ -152,7 +152,8 @@ func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// readNumberedLine reads the choice of a state that is given by number: `17=move` by its action, or `17=1` by its index in the state.
+// readNumberedLine reads a line that begins with the number of a state. The choice is given by its action, as in `17=move`, or by its index
+// among the choices of the state, as in `17=1`.
 func (r *reader) readNumberedLine(line string) error {
 	numberText, choice, found := strings.Cut(line, "=")
 	if found && strings.Contains(numberText, ",") { // 17,3=move
@@ -192,7 +193,7 @@ func parseValue(word string) (int32, error) {
 	return int32(value), err
 }
 
-// readJSON reads Storm's format.
+// readJSON reads a scheduler in Storm's JSON format. Errors name the file and the entry.
 func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
 	var entries []jsonEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
@@ -216,7 +217,7 @@ type jsonEntry struct {
 	State  map[string]json.RawMessage `json:"s"`
 }
 
-// readEntry records the choices of one entry of Storm's JSON.
+// readEntry records the choices in an entry of Storm's JSON format: one entry describes one state.
 func (r *reader) readEntry(entry *jsonEntry) error {
 	if entry.Memory != nil {
 		return errors.New("found a scheduler with a memory, want one without")
@@ -247,8 +248,8 @@ type readChoice struct {
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actionsOf returns the action of each choice of an entry, and "" for a choice without an action. Several choices must be
-// permitted and equally likely.
+// actionsOf returns the action of each choice in an entry of Storm's JSON format, or "" for a choice without an action. Several choices are an
+// error, unless the reader permits them and they are equally likely.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	mayHaveSeveral := r.permittedChoices != nil
 	hasTooMany := len(choices) > 1 && !mayHaveSeveral
@@ -271,7 +272,7 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	return actions, nil
 }
 
-// valuationOf returns the valuation of a state, given as JSON values by variable name.
+// valuationOf parses the values of all variables in a state; they are JSON values by the name of the variable.
 func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
 	valuation := make([]int32, len(r.varIndex))
 	for name, variable := range r.varIndex {
@@ -302,8 +303,8 @@ func (r *reader) setChoiceByAction(s int, action string) error {
 	return r.setChoice(s, c)
 }
 
-// choiceWithAction returns the only choice of state s that has the given action; "" stands for no action. It is an error if no choice
-// or several choices have the action.
+// choiceWithAction returns the choice of state s with the given action, where "" stands for no action. It is an error if no choice or several
+// choices have this action.
 func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	model := r.space.Model()
 	var matches []int

@@ -13,7 +13,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Remembers reports whether a text is Storm's JSON of a scheduler with memory: its first entry has a memory.
+// Remembers reports whether text is a scheduler with memory in Storm's JSON format: its first entry has a memory.
 func Remembers(text []byte) bool {
 	var entries []struct {
 		Memory *json.RawMessage `json:"m"`
@@ -62,7 +62,7 @@ type controllerMove struct {
 	next   map[int]int // memory by successor state
 }
 
-// read reads the entries of Storm's JSON.
+// read reads a scheduler with memory in Storm's JSON format. Errors name the entry.
 func (reader *controllerReader) read(text []byte) error {
 	var entries []controllerEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
@@ -86,7 +86,7 @@ type controllerEntry struct {
 	State  map[string]json.RawMessage `json:"s"`
 }
 
-// readEntry reads the moves of a pair of state and memory. It ignores unreachable states.
+// readEntry reads the moves for one state and one value of the memory. It ignores states that are not in the space.
 func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
@@ -116,7 +116,8 @@ type memoryChoice struct {
 	Updates []map[string]json.RawMessage `json:"memory-updates"`
 }
 
-// readMoves reads the choices of state s in one entry, and scales their probabilities to the sum 1. The text "undefined" means no moves.
+// readMoves reads the choices in an entry for state s, with their probabilities. It divides the probabilities by their sum, which must be nearly
+// 1. The text "undefined" stands for no moves.
 func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
 	if bytes.Equal(bytes.TrimSpace(text), []byte(`"undefined"`)) {
 		return nil, nil
@@ -174,7 +175,7 @@ func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controlle
 	return move, reader.readUpdates(move.next, choice.Updates)
 }
 
-// readUpdates reads the memory after each successor state into the map next.
+// readUpdates reads the memory after each successor state: next[s] becomes the memory after a transition to state s.
 func (reader *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
 	for _, update := range updates {
 		var state map[string]json.RawMessage
@@ -193,8 +194,8 @@ func (reader *controllerReader) readUpdates(next map[int]int, updates []map[stri
 	return nil
 }
 
-// choiceOf returns choice index of the model if it is a choice of state s with the given action. Otherwise it returns the only
-// choice of s with this action. labels has the action, or is empty for no action.
+// choiceOf returns the choice of state s that an entry describes by its index in the model and its labels. If the index is not a choice of s
+// with this action, it returns the only choice of s with the action. Without labels the choice has no action.
 func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
 	action := ""
 	if len(labels) == 1 {
@@ -208,7 +209,7 @@ func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, er
 	return reader.choiceWithAction(s, action)
 }
 
-// controller returns the controller, with a node for each reachable pair of a state and a memory.
+// controller returns the controller that the entries describe. It has a node for each reachable pair of a state and a memory.
 func (reader *controllerReader) controller() (*sparse.Controller, error) {
 	result := &sparse.Controller{}
 	for _, s := range reader.space.Model().Initial {
@@ -224,7 +225,8 @@ func (reader *controllerReader) controller() (*sparse.Controller, error) {
 	return result, nil
 }
 
-// newNode returns the controller node of a pair of state and memory. A pair without an entry in the file gets the first choice.
+// newNode returns the controller node for a state and a memory. If the file has no entry for them, the node selects the first choice of the
+// state.
 func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
 	moves := reader.entries[pair]
 	if moves == nil {
@@ -238,7 +240,7 @@ func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
 	return node
 }
 
-// setUnknownMemory gives all nodes with unknownMemory the same new memory: the greatest memory of the controller plus 1.
+// setUnknownMemory gives all nodes whose memory the file does not define the same new memory: the greatest memory of the controller plus 1.
 func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) {
 	greatest := uint32(0)
 	for _, node := range controller.Nodes {
@@ -251,7 +253,7 @@ func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) 
 	}
 }
 
-// sparseMove converts a move, with the next node of each transition.
+// sparseMove converts a move of the file to a move of the controller. It finds or adds the next node for each transition.
 func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	model := reader.space.Model()
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
@@ -266,8 +268,8 @@ func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	return result
 }
 
-// nodeOf returns the number of the node for a pair of state and memory. It adds the node if it is new. All memories without an
-// entry in the file share the node with unknownMemory.
+// nodeOf returns the number of the node for a state and a memory, and adds the node if it is new. All memories for which the state has no entry
+// in the file share one node.
 func (reader *controllerReader) nodeOf(pair memoryState) uint32 {
 	if reader.entries[pair] == nil {
 		pair.memory = unknownMemory

@@ -18,7 +18,7 @@ func (scheduler Scheduler) Memoryless() bool { return len(scheduler) == 1 }
 // Row returns the choices after some steps.
 func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps, len(scheduler)-1)] }
 
-// validate returns an error unless the scheduler is a scheduler of the model, which must be an MDP.
+// validate returns an error unless the model is an MDP and the scheduler has a choice, or none, for each of its states.
 func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {
 	case model.Kind != sparse.MDP:
@@ -43,12 +43,12 @@ func areSame(a, b []uint32) bool {
 	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
 }
 
-// validateRow returns an error unless row[s] is a choice of state s, or sparse.None, for every state.
-func validateRow(model *sparse.Model, row []uint32) error {
-	if len(row) != model.NumStates() {
-		return fmt.Errorf("found a scheduler of %s, wanted %d as in the model", noun.Count(len(row), "state"), model.NumStates())
+// validateRow returns an error unless choices has an entry for each state s of the model: a choice of s, or sparse.None.
+func validateRow(model *sparse.Model, choices []uint32) error {
+	if len(choices) != model.NumStates() {
+		return fmt.Errorf("found a scheduler of %s, wanted %d as in the model", noun.Count(len(choices), "state"), model.NumStates())
 	}
-	for s, c := range row {
+	for s, c := range choices {
 		first, end := model.Choices(s)
 		isChoice := int(c) >= first && int(c) < end
 		if c != sparse.None && !isChoice {

@@ -12,8 +12,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Write writes a scheduler of a state space. States are numbered in the order of explicit.Space.Order, as in PRISM. In JSON,
-// choices have the numbers of the space. The error is the context's or the writer's, or the scheduler does not fit the space.
+// Write writes a scheduler of a state space in the given format. States are numbered as in PRISM, in the order of explicit.Space.Order. In JSON,
+// choices have the numbers of the space. It is an error if the scheduler does not fit the space. The error can also come from ctx or w.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
 func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
@@ -68,7 +68,8 @@ func (w *writer) poll(i int) error {
 	return w.ctx.Err()
 }
 
-// writeList writes PRISM's list of actions, or of choice indices if indices is true. It omits states where any choice is allowed.
+// writeList writes a list of choices in PRISM's format: their actions, or their indices if indices is true. It omits states where the scheduler
+// allows any choice.
 func (w *writer) writeList(indices bool) error {
 	for number, s := range w.space.Order() {
 		if err := w.poll(number); err != nil {
@@ -84,7 +85,7 @@ func (w *writer) writeList(indices bool) error {
 	return nil
 }
 
-// writeEntry writes the scheduler's choice in state s after some steps. number is PRISM's number of the state.
+// writeEntry writes a line with the scheduler's choice in state s after a number of steps. number is PRISM's number of the state.
 func (w *writer) writeEntry(number, s, steps int, indices bool) {
 	line := w.beginLine(number, s, indices)
 	if !w.scheduler.Memoryless() {
@@ -137,7 +138,7 @@ func (w *writer) action(actions []sparse.Action, i int) string {
 	return w.space.Program().Actions[actions[i]-1]
 }
 
-// writeInduced writes the model that the scheduler induces, as PRISM's .tra file or in the DOT language.
+// writeInduced writes the model that the scheduler induces, in the DOT language if dot is true, else as a .tra file of PRISM.
 func (w *writer) writeInduced(dot bool) error {
 	induced, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
 	if err != nil {
@@ -149,7 +150,7 @@ func (w *writer) writeInduced(dot bool) error {
 	return w.writeTransitions(induced)
 }
 
-// writeTransitions writes the transitions of the induced model in PRISM's .tra format.
+// writeTransitions writes the transitions of the induced model as a .tra file of PRISM.
 func (w *writer) writeTransitions(induced *Induced) error {
 	model := induced.Model
 	fmt.Fprintf(w, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
@@ -209,8 +210,8 @@ func (w *writer) writeDot(induced *Induced) error {
 	return nil
 }
 
-// writeDotState writes a state of the induced model and its transitions in the DOT language. In an MDP a point between the state
-// and its successors stands for the choice.
+// writeDotState writes a state of the induced model and its transitions in the DOT language. In an MDP, a small point between the state and its
+// successors stands for the choice.
 func (w *writer) writeDotState(induced *Induced, state int) {
 	model := induced.Model
 	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
@@ -231,7 +232,7 @@ func (w *writer) writeDotState(induced *Induced, state int) {
 	}
 }
 
-// dotSublabel returns the second line of the label of state i: its valuation, and the number of steps if the scheduler counts them.
+// dotSublabel returns the second line of the label of induced state i: the valuation and, if the scheduler counts steps, their number.
 func (w *writer) dotSublabel(induced *Induced, i int) string {
 	if !w.opts.States {
 		return ""

@@ -11,10 +11,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// WriteController writes a scheduler with memory. A list has a line for each reachable pair of state and memory, such as
-// (0,true),3=move. JSON has an entry for each pair, with the memory after each successor. A randomized choice lists its actions
-// with their probabilities: 0.25:left+0.75:right. The states of the induced model are the pairs, numbered breadth-first.
-// The errors are the same as for Write.
+// WriteController writes a scheduler with memory in the given format. A list has a line for each reachable pair of a state and a memory, such as
+// (0,true),3=move. A randomized choice lists its actions with probabilities: 0.25:left+0.75:right. JSON has an entry for each pair, with the
+// memory after each successor. The states of an induced model are the pairs, numbered breadth-first. The errors are the same as for Write.
 func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
 	writer := newWriter(ctx, w, space, opts)
 	var err error
@@ -34,8 +33,8 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	return writer.Flush()
 }
 
-// nodeOrder returns the numbers of the controller nodes, sorted by PRISM's number of their state and then by memory.
-// prismNumber[s] is PRISM's number of state s.
+// nodeOrder returns the controller nodes in the order of PRISM's number of their state, and then of their memory. prismNumber[s] is PRISM's
+// number of state s.
 func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []int) {
 	prismNumber = make([]int, w.model.NumStates())
 	for number, s := range w.space.Order() {
@@ -51,7 +50,7 @@ func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []
 	return order, prismNumber
 }
 
-// writeControllerList writes a line for each controller node, with actions, or with choice indices if indices is true.
+// writeControllerList writes a line for each controller node, with the actions of its choices, or with their indices if indices is true.
 func (w *writer) writeControllerList(controller *sparse.Controller, indices bool) error {
 	order, prismNumber := w.nodeOrder(controller)
 	for position, number := range order {
@@ -67,7 +66,7 @@ func (w *writer) writeControllerList(controller *sparse.Controller, indices bool
 	return nil
 }
 
-// appendMoves appends the choices of a controller node to a line. Several choices have probabilities: 0.5:a+0.5:b.
+// appendMoves appends the choices of a controller node to a line. If there are several choices, each has its probability, as in 0.5:a+0.5:b.
 func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byte {
 	for i, move := range node.Moves {
 		if i > 0 {
@@ -82,7 +81,8 @@ func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byt
 	return line
 }
 
-// writeControllerChain writes the Markov chain that the controller induces. Its states are the controller nodes.
+// writeControllerChain writes the Markov chain that the controller induces, in the DOT language if dot is true, else as a .tra file. Its states
+// are the controller nodes.
 func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) error {
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
@@ -102,7 +102,7 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) e
 	return w.writeTransitions(induced)
 }
 
-// writeControllerJSON writes an entry of Storm's JSON for each controller node.
+// writeControllerJSON writes a controller in Storm's JSON format, with an entry for each node.
 func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 	order, _ := w.nodeOrder(controller)
 	separator := "[\n" + indent
@@ -125,7 +125,7 @@ func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 	return err
 }
 
-// jsonMove returns a move in Storm's format: its choice, its probability, and the memory after each successor.
+// jsonMove returns a move of a controller in Storm's JSON format: its choice, its probability, and the memory after each successor.
 func (w *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
 	probability, _ := move.Probability().Float64()
 	choice := w.jsonChoice(int(move.Choice), probability)

@@ -48,7 +48,8 @@ type chain struct {
 // maxStoredStates is the number of states above which a chain forgets its states before the next path.
 const maxStoredStates = 1 << 18
 
-// newChain returns the chain of a model with its initial state. The importance function may be nil.
+// newChain returns a chain whose first node is the initial state of the model. It is an error if the model has several initial states. The
+// importance function may be nil.
 func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, importanceFunction *importance) (*chain, error) {
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
@@ -83,7 +84,7 @@ func (c *chain) reset() error {
 	return err
 }
 
-// nodeNumber returns the number of a state. A new state gets a node.
+// nodeNumber returns the number of the node for a state. It adds a node for a new state.
 func (c *chain) nodeNumber(state []int32) (int32, error) {
 	c.key = c.key[:0]
 	for _, value := range state {
@@ -109,8 +110,8 @@ func (c *chain) nodeNumber(state []int32) (int32, error) {
 	return number, nil
 }
 
-// statusOf evaluates an until formula in a state: reached if the right operand holds, failed if no operand holds, and undecided if only the left
-// operand holds.
+// statusOf returns the status of the until formula in a state: reached if the right operand holds, undecided if only the left operand holds, and
+// failed if neither holds.
 func (c *chain) statusOf(state []int32) (status, error) {
 	isTarget, err := c.right.Bool(state)
 	if err != nil || isTarget {
@@ -126,8 +127,8 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	return failed, nil
 }
 
-// successors returns the successors of a state and their weights. The weights are rates in a CTMC, and probabilities under the uniform
-// scheduler in other models.
+// successors returns the successors of a state, each once, and the weights of the transitions to them. In a CTMC the weights are rates. In other
+// models they are probabilities, and each choice is equally likely.
 func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
@@ -150,7 +151,8 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 	return successors, weights, nil
 }
 
-// expand computes the successors of a node and their cumulative probabilities. An absorbing state gets the status failed.
+// expand computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
+// path cannot reach the target from there.
 func (c *chain) expand(number int32) error {
 	choices, err := c.expander.Expand(c.nodes[number].state)
 	if err != nil {

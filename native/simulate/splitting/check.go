@@ -34,9 +34,9 @@ const (
 	maxShare = 0.1
 )
 
-// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications.
-// Options.Width is the half-width. Without both, the half-width is 5 % of the estimate.
-// The result does not depend on the number of workers.
+// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications. Without it,
+// Options.Width is the half-width of the confidence interval; without both, the half-width is 5 % of the estimate. The result does not depend on
+// the number of workers.
 func Check(ctx context.Context, model *compile.Model, property *simulate.Property, options simulate.Options) result.Verdict {
 	start := time.Now()
 	c := &check{model: model, property: property, options: options}
@@ -64,7 +64,8 @@ type check struct {
 	verdict    result.Verdict
 }
 
-// run chooses levels in a pilot run, repeats the splitting with these levels, and sets the verdict to the mean.
+// run selects levels of importance in a pilot run, draws replications of the splitting with these levels, and sets the value of the verdict to
+// the mean of their estimates.
 func (c *check) run(ctx context.Context) error {
 	objective, err := c.objective()
 	if err != nil {
@@ -101,7 +102,8 @@ func (c *check) run(ctx context.Context) error {
 	return nil
 }
 
-// decidedInitially sets the value, 0 or 1, of a property that the initial state decides. It returns an error, because the property is not rare.
+// decidedInitially sets the value of a property that the initial state decides: 0 or 1. It always returns an error, because the property is not
+// rare.
 func (c *check) decidedInitially(initialStatus status) error {
 	probability := 0.0
 	if initialStatus == reached {
@@ -111,7 +113,7 @@ func (c *check) decidedInitially(initialStatus status) error {
 	return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
 }
 
-// objective returns the objective of the property. Only P=? of an until formula without a lower bound is supported.
+// objective translates the property. It must be P=? of F or U, without a lower bound on time or steps.
 func (c *check) objective() (*simulate.Objective, error) {
 	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
 	if err != nil {
@@ -123,7 +125,7 @@ func (c *check) objective() (*simulate.Objective, error) {
 	return objective, nil
 }
 
-// unsupported names an unsupported feature of the objective or of the options, or returns "".
+// unsupported returns the name of a feature of the objective or the options that splitting does not support, or "" if there is none.
 func (c *check) unsupported(objective *simulate.Objective) string {
 	monitor := &objective.Monitor
 	switch {
@@ -151,7 +153,8 @@ func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
 	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
-// replications returns the number of replications: from the options, or from the half-width and the variance of pilot replications.
+// replications returns the number of replications: Options.Samples, or the number that gives the wanted half-width, estimated from the variance
+// of pilot replications.
 func (c *check) replications(ctx context.Context) (int64, error) {
 	if c.options.Samples > 0 {
 		return c.options.Samples, nil
@@ -168,9 +171,10 @@ func (c *check) replications(ctx context.Context) (int64, error) {
 	return c.replicationsFor(halfWidth, pilot.moments.Variance())
 }
 
-// replicationsFor returns the number of replications for a half-width. The variance is estimated from pilot replications.
+// replicationsFor returns the number n of replications for a half-width: n = variance * (t / halfWidth)^2, where t is a quantile of Student's
+// distribution. The variance comes from pilot replications, so n is increased by 30 %.
 func (c *check) replicationsFor(halfWidth, variance float64) (int64, error) {
-	const reserve = 1.3 // because the variance is estimated from few replications
+	const reserve = 1.3 // the variance is estimated from few replications
 	quantile := stats.StudentQuantile(c.confidence(), pilotReplications-1)
 	needed := math.Ceil(reserve * variance * math.Pow(quantile/halfWidth, 2))
 	if needed > maxReplications {
@@ -212,7 +216,8 @@ func (e *estimates) checkTrust() error {
 	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
 }
 
-// replicate draws count replications and summarizes their estimates. first is the number of the first replication.
+// replicate draws count replications in parallel, and returns a summary of their estimates. first is the number of the first replication; it
+// determines the random numbers.
 func (c *check) replicate(ctx context.Context, first, count int64) (*estimates, error) {
 	summary := &estimates{}
 	lastReport := time.Now()
@@ -259,7 +264,7 @@ type worker struct {
 	first int64
 }
 
-// Do draws count replications. first is the number of the first replication in the current job.
+// Do implements inorder.Worker: it draws count replications. first is the number of the first of them, counted from worker.first.
 func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
 	var replications []replication
 	for i := range count {
@@ -294,7 +299,7 @@ func (c *check) paths() int {
 	return total
 }
 
-// warn sets the resolution of choices, and warns about the half-width and about random choices.
+// warn sets how choices were resolved, and adds warnings about the half-width and about choices that were made at random.
 func (c *check) warn(objective *simulate.Objective) {
 	domain := "the variables of the property"
 	if c.importance.complete {

@@ -37,7 +37,7 @@ func refusal(message string) error {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
-// valueOf returns the importance of a state. possible is false if the state cannot reach the target.
+// valueOf returns the importance of a state. possible is false if no path from the state reaches the target.
 func (function *importance) valueOf(state []int32) (value float64, possible bool) {
 	value, found := function.values[function.keyOf(state)]
 	switch {
@@ -58,8 +58,9 @@ func (function *importance) keyOf(state []int32) string {
 	return string(key)
 }
 
-// deriveImportance computes the importance function of a monitor. A small model is explored completely.
-// For a large model it explores some states for each valuation of the variables in the property.
+// deriveImportance computes an importance function for a monitor: the logarithm of the approximate probability of reaching the target from a
+// state. It explores a small model completely. In a large model, states with equal values of the variables in the property have the same
+// importance; it explores some states for each such valuation.
 func deriveImportance(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
 	chain, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
@@ -87,7 +88,7 @@ func deriveImportance(ctx context.Context, model *compile.Model, monitor *compil
 	return valuations.function, valuations.computeImportance(ctx, monitor.High)
 }
 
-// variables returns the slots of the variables in the formulas of a monitor, in increasing order.
+// variables returns the indexes of the variables in the formulas of a monitor, in increasing order.
 func variables(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
@@ -118,7 +119,7 @@ func newGraph(c *chain, function *importance) *graph {
 	return &graph{chain: c, function: function, vertices: map[string]int32{}}
 }
 
-// vertex returns the vertex of a node. A new vertex is added.
+// vertex returns the vertex that contains a node of the chain. It adds a vertex for a new key.
 func (g *graph) vertex(number int32) int32 {
 	node := &g.chain.nodes[number]
 	key := g.function.keyOf(node.state)
@@ -138,7 +139,8 @@ func (g *graph) vertex(number int32) int32 {
 	return vertex
 }
 
-// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if it stopped at the limit.
+// explore expands nodes breadth-first, and adds their transitions to the graph. It expands at most perVertex nodes of each vertex, and about
+// limit nodes in total. complete is false if it stopped at the limit.
 func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
@@ -169,7 +171,7 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 	return true, nil
 }
 
-// addEdges adds the transitions of an expanded node to the edges of its vertex.
+// addEdges adds the transitions of an expanded node to the edges of its vertex `from`.
 func (g *graph) addEdges(number, from int32) {
 	expanded := &g.chain.nodes[number]
 	g.rates[from] += expanded.rate
@@ -181,7 +183,7 @@ func (g *graph) addEdges(number, from int32) {
 	}
 }
 
-// order returns the vertices that can reach the target, without the target. They are in the order of a backward breadth-first search.
+// order returns the vertices that can reach a target, without the targets, in the order of a backward breadth-first search.
 func (g *graph) order() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
@@ -207,7 +209,8 @@ func (g *graph) order() []int32 {
 	return order[targets:]
 }
 
-// survival returns the probability that a path leaves a vertex before the time bound ends the path.
+// survival returns the probability that a path leaves vertex v before the time bound ends it. For this approximation the time bound is random,
+// with an exponential distribution whose mean is bound: rate / (rate + 1/bound).
 func (g *graph) survival(v int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
@@ -226,7 +229,8 @@ type row struct {
 	factors    []float64
 }
 
-// rows returns the equations of the vertices that can reach the target. Self-loops are eliminated.
+// rows returns an equation for each vertex that can reach a target. Self-loops are eliminated: the probabilities are divided by the probability
+// of leaving the vertex.
 func (g *graph) rows(bound float64) []row {
 	var rows []row
 	for _, v := range g.order() {
@@ -244,7 +248,8 @@ func (g *graph) rows(bound float64) []row {
 	return rows
 }
 
-// leaveProbability returns the probability that the next step does not return to the vertex.
+// leaveProbability returns the probability that the next step from vertex v does not return to v. The path may also end, because of the time
+// bound or in a failed state.
 func (g *graph) leaveProbability(v int32, bound float64) float64 {
 	survival, expanded := g.survival(v, bound), float64(g.expanded[v])
 	// A sum of the other probabilities is more precise than 1 minus the probability of a likely self-loop.
@@ -261,7 +266,7 @@ func (g *graph) leaveProbability(v int32, bound float64) float64 {
 // resolution is the number of values of importance in one unit. Values are rounded to it, so that rounding errors do not distinguish values.
 const resolution = 1 << 20
 
-// solve approximates the solution of the equations by Gauss-Seidel sweeps.
+// solve approximates the solution of the equations by Gauss-Seidel sweeps. Targets have the value 1.
 func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err error) {
 	const maxSweeps, precision = 300, 0.01
 	values = make([]float64, len(g.keys))
@@ -296,8 +301,8 @@ func sweep(rows []row, values []float64) (change float64) {
 	return change
 }
 
-// computeImportance sets the importance function to logarithms of approximate probabilities of reaching the target.
-// It returns an error if the target cannot be reached, or if a probability underflows.
+// computeImportance sets the importance function to the logarithms of approximate probabilities of reaching the target. It is an error if the
+// target cannot be reached from the initial state, or if the probability there underflows.
 func (g *graph) computeImportance(ctx context.Context, bound float64) error {
 	rows := g.rows(bound)
 	// The values need not be precise: every importance function gives unbiased estimates.
@@ -320,7 +325,7 @@ func (g *graph) computeImportance(ctx context.Context, bound float64) error {
 	return nil
 }
 
-// checkInitial returns an error if the value of the initial vertex is 0.
+// checkInitial returns an error if the initial vertex has the value 0. The message says why.
 func (g *graph) checkInitial(rows []row, values []float64, bound float64) error {
 	const initial = 0
 	isReachable := g.isTarget[initial] || slices.ContainsFunc(rows, func(equation row) bool { return equation.vertex == initial })

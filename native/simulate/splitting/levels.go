@@ -36,8 +36,8 @@ type record struct {
 	position   position
 }
 
-// chooseLevels returns increasing levels of importance; the last level is the target.
-// About the same share of the paths from each level attains the next level.
+// chooseLevels returns increasing levels of importance; the last level is the target. The levels are selected so that about the same share of
+// the paths from each level reaches the next level.
 func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
 	importance, starts := math.Inf(-1), []position{{state: w.chain.initial}}
@@ -59,7 +59,7 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("the target was not reached in %d levels", maxLevels)}
 }
 
-// firstPositions returns the first position of each path with at least the given importance.
+// firstPositions returns, for each path, its first position with at least the given importance. It omits paths without such a position.
 func firstPositions(paths [][]record, importance float64) []position {
 	var positions []position
 	for _, path := range paths {
@@ -77,8 +77,8 @@ func effort(drawn, attained int) int {
 	return min(max(minPaths, expectedHits*drawn/attained), maxPaths)
 }
 
-// nextLevel returns the importance that the given share of the drawn paths attains. paths has the records of each path with a record.
-// If there are too few records, nextLevel returns the importance that all paths with a record attain.
+// nextLevel returns an importance that a constant share of all drawn paths reaches. paths has the positions of increasing importance of each
+// path that rose above the last level. If there are too few such paths, it returns the importance that all of them reach.
 func nextLevel(drawn int, paths [][]record) float64 {
 	var greatest []float64
 	for _, path := range paths {
@@ -88,8 +88,8 @@ func nextLevel(drawn int, paths [][]record) float64 {
 	return greatest[max(len(greatest)-int(share*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths from the starts. It returns their number, and the records of the paths that exceed the level.
-// It draws more paths if too few exceed the level.
+// recordPaths draws paths from the positions starts. It returns how many paths it drew, and the records of the paths that rose above a level. If
+// too few paths did, it draws four times as many.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
 	minImportance := max(level, w.chain.nodes[0].importance) + leastProgress
 	for count := pilotPaths; count <= maxPilotPaths && len(paths) < leastPaths; count *= 4 {
@@ -108,7 +108,8 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 	return drawn, paths, nil
 }
 
-// recordPath draws a path until it reaches the target or fails. It returns the positions of increasing importance, from the given importance on.
+// recordPath draws a path until it reaches the target or fails. It returns the positions at which the path had its greatest importance so far,
+// if that is at least minImportance.
 func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]record, error) {
 	var records []record
 	greatest := minImportance

@@ -31,8 +31,8 @@ func (w *walker) attains(n int32, importance float64) bool {
 	return entered.status == reached || entered.status == undecided && entered.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails. end is the position where the path attained the importance.
-// If visit is not nil, it is called with each node and its entry time.
+// walk draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, walk
+// calls it for each node with the time of entry.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, attained bool, err error) {
 	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
@@ -66,7 +66,7 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 	}
 }
 
-// draw draws the index of a successor from the cumulative probabilities.
+// draw draws a successor of a node by its probability, and returns its index.
 func (w *walker) draw(current *node) int {
 	random := w.random.Unit()
 	// The comparison never returns 0. So the search finds the first sum greater than random.
@@ -79,7 +79,8 @@ func (w *walker) draw(current *node) int {
 	return min(index, len(current.successors)-1)
 }
 
-// prepareStep expands the current node. It returns an error if the path is too long or the context ends.
+// prepareStep expands node n of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps
+// of the path so far.
 func (w *walker) prepareStep(ctx context.Context, n int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
@@ -105,8 +106,8 @@ func (w *walker) duration(current *node) float64 {
 	return 1
 }
 
-// spread returns a function that selects the start of each of n paths by systematic sampling.
-// Each position is equally likely, so the estimate is unbiased.
+// spread returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
+// probability, so the estimate is unbiased.
 func (w *walker) spread(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
@@ -116,7 +117,8 @@ func (w *walker) spread(positions []position, n int) func(i int) position {
 	}
 }
 
-// replicate returns the estimate of one replication: the product of the fractions of paths that attain each level.
+// replicate draws one replication and returns its estimate of the probability: the product, over all levels, of the fraction of paths that reach
+// the level.
 func (w *walker) replicate(ctx context.Context, levels []level) (float64, error) {
 	starts, estimate := []position{{state: w.chain.initial}}, 1.0
 	for i := range levels {
@@ -130,7 +132,7 @@ func (w *walker) replicate(ctx context.Context, levels []level) (float64, error)
 	return estimate, nil
 }
 
-// attainLevel starts the paths of a level, and returns the positions where paths attain the level.
+// attainLevel draws the paths of a level from the positions starts. It returns the positions where they reached the level.
 func (w *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
 	var positions []position
 	start := w.spread(starts, level.paths)
