@@ -74,11 +74,12 @@ type group struct {
 	old, new               []*record.Run
 }
 
-// Compare compares two measurements. It returns an error if they have no case in common.
+// Compare compares an old and a new measurement, case by case. It also estimates the ratio new/old over all pairs of runs, with bounds. It
+// returns an error if the measurements have no case in common.
 func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error) {
 	groups := pair(oldRuns, newRuns, &pairing)
 	if len(groups) == 0 {
-		return nil, errors.New("nothing to compare: no case was measured on both sides")
+		return nil, errors.New("nothing to compare: no case was measured in both measurements")
 	}
 	comparison := &Comparison{Separate: ranSeparately(groups)}
 	var differences []float64
@@ -118,7 +119,8 @@ func pair(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 // groupKey identifies a group. The tool is empty if the pairing names one.
 type groupKey struct{ name, tool string }
 
-// runsOfTool returns the runs of the tool with a label, and the keys of their groups. An empty label selects all tools.
+// runsOfTool iterates over the runs of the tool with the given label, each with the key of its group. An empty label selects the runs of all
+// tools; then the key also contains the tool.
 func runsOfTool(runs []record.Run, toolLabel string) iter.Seq2[*record.Run, groupKey] {
 	return func(yield func(*record.Run, groupKey) bool) {
 		for i := range runs {
@@ -148,7 +150,7 @@ func ranSeparately(groups []*group) bool {
 	return oldLast.Before(newFirst) || newLast.Before(oldFirst)
 }
 
-// startTimes returns the times at which the first and the last of some runs started.
+// startTimes returns the start time of the run that started first and of the run that started last.
 func startTimes(runs []*record.Run) (first, last time.Time) {
 	first, last = runs[0].Started, runs[0].Started
 	for _, run := range runs[1:] {
@@ -162,11 +164,12 @@ func startTimes(runs []*record.Run) (first, last time.Time) {
 	return first, last
 }
 
-// compareCase compares the runs of one group. P is not adjusted for the number of cases.
-func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
+// compareCase compares the runs of one case by their medians. P is the p-value of the Mann-Whitney test, without an adjustment for the number of
+// cases. Without solved old or new runs, Ratio is NaN and P is 1.
+func compareCase(group *group, numberOf func(*record.Run) float64) CaseComparison {
 	thresholds := benchmath.DefaultThresholds
-	oldSample := benchmath.NewSample(solvedNumbers(group.old, measure), &thresholds)
-	newSample := benchmath.NewSample(solvedNumbers(group.new, measure), &thresholds)
+	oldSample := benchmath.NewSample(solvedNumbers(group.old, numberOf), &thresholds)
+	newSample := benchmath.NewSample(solvedNumbers(group.new, numberOf), &thresholds)
 	comparison := CaseComparison{
 		Case: group.name, OldTool: group.oldTool, NewTool: group.newTool,
 		Old: median(oldSample), New: median(newSample), OldRuns: len(oldSample.Values), NewRuns: len(newSample.Values),
@@ -175,7 +178,7 @@ func compareCase(group *group, measure func(*record.Run) float64) CaseComparison
 	comparison.Lost = comparison.OldRuns == len(group.old) && comparison.NewRuns == 0
 	if comparison.OldRuns > 0 && comparison.NewRuns > 0 {
 		comparison.Ratio = comparison.New / comparison.Old
-		comparison.P = benchmath.AssumeNothing.Compare(oldSample, newSample).P // Mann-Whitney test
+		comparison.P = benchmath.AssumeNothing.Compare(oldSample, newSample).P
 	}
 	return comparison
 }
@@ -188,7 +191,7 @@ func median(sample *benchmath.Sample) float64 {
 	return benchmath.AssumeNothing.Summary(sample, 1-FalseAlarms).Center
 }
 
-// solvedNumbers returns the measured numbers of the runs that have an answer.
+// solvedNumbers returns the measured numbers, such as times, of the solved runs. It omits numbers that are not positive.
 func solvedNumbers(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
 	for _, run := range runs {
 		if number := measure(run); run.Outcome.Solved() && number > 0 {

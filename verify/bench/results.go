@@ -30,7 +30,8 @@ func OpenResults(name string) (*Results, error) {
 	return &Results{runs, file}, nil
 }
 
-// continueResults locks a file, returns its runs, and moves to the end of its last complete line.
+// continueResults locks a file of results and returns its runs. It removes an incomplete last line, and moves to the end of the file, where new
+// runs are appended.
 func continueResults(file *os.File, name string) ([]record.Run, error) {
 	if err := filelock.Take(file); errors.Is(err, filelock.ErrLocked) {
 		return nil, fmt.Errorf("%s: another bench writes to it", name)

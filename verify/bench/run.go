@@ -37,8 +37,8 @@ type Options struct {
 	Progress func(done, total int, next string)
 }
 
-// Run measures every tool on every case, repetition by repetition. In each repetition the tools run on a case in a random order. A slow change of the
-// machine then affects all tools equally.
+// Run measures every tool on every case. A repetition measures all cases before the next repetition begins, and the tools run on a case in a
+// random order. So a slow change of the machine affects all tools equally.
 func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Options) error {
 	b := &benchmark{Options: options, tools: tools, machine: ThisMachine()}
 	if err := b.addCases(tests); err != nil {
@@ -79,7 +79,7 @@ type plannedRun struct {
 	repetition int // from 1
 }
 
-// plannedRuns returns the runs in the order of the measurement.
+// plannedRuns returns all runs of the benchmark in the order in which they are measured.
 func (b *benchmark) plannedRuns() (runs []plannedRun) {
 	for repetition := 1; repetition <= b.Repetitions; repetition++ {
 		for i := range b.cases {
@@ -174,12 +174,12 @@ func (b *benchmark) measure(ctx context.Context, planned plannedRun) (*record.Ru
 	}
 	suite := b.Suite
 	suite.Jobs = 1
-	rep, err := regress.Run(ctx, []regress.Test{planned.benchCase.test}, []regress.EngineConfig{tool.engine}, suite)
+	testReport, err := regress.Run(ctx, []regress.Test{planned.benchCase.test}, []regress.EngineConfig{tool.engine}, suite)
 	if err != nil {
 		return nil, err
 	}
 	usage := tool.meter.Take()
-	judge(run, rep, &usage)
+	judge(run, testReport, &usage)
 	b.setUsage(run, &usage)
 	return run, nil
 }
@@ -196,19 +196,19 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcome of each property from the results of a test. The outcome of the run is the gravest outcome.
-func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
-	for i := range rep.Results {
-		judged := &rep.Results[i]
-		outcome := outcomeOf(judged)
+// judge sets the outcome of each property of a run from the report of its test. The outcome of the whole run is the gravest of them.
+func judge(run *record.Run, testReport *report.TestReport, usage *measure.Usage) {
+	for i := range testReport.Results {
+		testResult := &testReport.Results[i]
+		outcome := outcomeOf(testResult)
 		if usage.OutOfMemory && !outcome.Solved() {
 			outcome = record.OutOfMemory
 		}
-		if judged.Property != "" {
-			run.Properties = append(run.Properties, record.Property{Property: judged.Property, Value: judged.Got, Expected: judged.Expected, Outcome: outcome})
+		if testResult.Property != "" {
+			run.Properties = append(run.Properties, record.Property{Property: testResult.Property, Value: testResult.Got, Expected: testResult.Expected, Outcome: outcome})
 		}
 		if run.Outcome == "" || outcome.Graver(run.Outcome) {
-			run.Outcome, run.Reason = outcome, judged.Reason
+			run.Outcome, run.Reason = outcome, testResult.Reason
 		}
 	}
 	if run.Outcome == "" {
@@ -216,10 +216,10 @@ func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
 	}
 }
 
-// outcomeOf returns the outcome of one result of a test.
-func outcomeOf(judged *report.TestResult) record.Outcome {
-	verdict := judged.Verdict
-	switch judged.Outcome {
+// outcomeOf converts one result of a test to the outcome of a benchmark run.
+func outcomeOf(testResult *report.TestResult) record.Outcome {
+	verdict := testResult.Verdict
+	switch testResult.Outcome {
 	case report.TestPassed:
 		return record.Right
 	case report.TestFailed, report.TestDisagreed:
@@ -240,7 +240,8 @@ func outcomeOf(judged *report.TestResult) record.Outcome {
 	return record.Failed
 }
 
-// wrongOutcome returns the outcome of a verdict that does not meet the expectation. The verdict may be nil.
+// wrongOutcome returns the outcome of a verdict that differs from the expected value: BoundViolated if the engine claimed bounds, Failed if it
+// gave an error, and Wrong otherwise. The verdict may be nil.
 func wrongOutcome(verdict *result.Verdict) record.Outcome {
 	switch {
 	case verdict == nil:
@@ -270,7 +271,8 @@ func claimsBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// CheckDone returns the keys of earlier runs. It returns an error if an earlier run used another version of a tool, other limits or other cores.
+// CheckDone returns the keys of earlier runs, which were read from the named file. It returns an error if one of them used another version of a
+// tool, other limits or other cores.
 func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
 	done := make(map[record.Key]bool)
 	for i := range runs {

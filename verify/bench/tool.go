@@ -59,22 +59,22 @@ type Tool struct {
 	meter   *measure.Tool
 }
 
-// NewTool returns the tool of a spec. The tool runs the program and measures its time and memory.
+// NewTool returns the tool of a spec. Each check runs the program and measures its time and memory.
 func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
-	measured := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
-	measured.engine.EngineConfig = spec.Config
+	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
+	tool.engine.EngineConfig = spec.Config
 	options := bridge.Options{Args: spec.Switches, Limits: limits, Jobs: 1}
 	switch spec.Engine {
 	case "prism":
-		measured.engine.Engine = bridge.PRISM(program, options)
+		tool.engine.Engine = bridge.PRISM(program, options)
 	case "prism-games":
-		measured.engine.Engine = bridge.PRISMGames(program, options)
+		tool.engine.Engine = bridge.PRISMGames(program, options)
 	case "storm":
-		measured.engine.Engine = bridge.Storm(program, options)
+		tool.engine.Engine = bridge.Storm(program, options)
 	default:
-		measured.engine.Engine = &worker{program}
+		tool.engine.Engine = &worker{program}
 	}
-	return measured
+	return tool
 }
 
 // useSwitches makes PRISM read the original files with the switches of the cases, and not translated files.

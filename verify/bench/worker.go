@@ -38,7 +38,7 @@ type worker struct{ program runner.Commander }
 // Name implements runner.Engine.
 func (*worker) Name() string { return native.Name }
 
-// Check implements runner.Engine. It runs the program in a new process that reads the job from a file and prints the verdicts.
+// Check implements runner.Engine. It starts the program in a new process. The process reads the job from a file and prints the verdicts as JSON.
 func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	job := &plan.Job
 	if job.States != nil || len(job.Params) > 0 || job.LeaveOpen || len(job.Props) > 0 {
@@ -95,7 +95,7 @@ func propertyNumber(task *runner.Task) int {
 	return 0
 }
 
-// workerFailure returns the failure of a process that gave no answer.
+// workerFailure returns the failure of a worker process that did not exit with code 0. Exit code 4 means that a limit was reached.
 func workerFailure(exit runner.Exit, stderr string) error {
 	message := strings.TrimSpace(stderr)
 	switch {
@@ -107,15 +107,16 @@ func workerFailure(exit runner.Exit, stderr string) error {
 	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("exit code %d: %s", exit.Code, message)}
 }
 
-// Answer decodes a question, checks it with the embedded engine, and writes the verdicts.
+// Answer is the main function of a worker process. It decodes the job in text, which is JSON, checks the job with the embedded engine, and writes
+// the verdicts to w as JSON.
 func Answer(ctx context.Context, text []byte, w io.Writer) error {
-	var asked question
-	if err := json.Unmarshal(text, &asked); err != nil {
+	var request question
+	if err := json.Unmarshal(text, &request); err != nil {
 		return fmt.Errorf("decode the question: %w", err)
 	}
 	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
-		File: asked.File, Model: asked.Model, PropsFile: asked.PropsFile, Properties: asked.Properties, Dialect: asked.Dialect,
-		Select: asked.Select, Consts: asked.Consts, Settings: asked.Settings,
+		File: request.File, Model: request.Model, PropsFile: request.PropsFile, Properties: request.Properties, Dialect: request.Dialect,
+		Select: request.Select, Consts: request.Consts, Settings: request.Settings,
 	})
 	if err != nil {
 		return err

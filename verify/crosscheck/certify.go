@@ -49,8 +49,8 @@ type StateValuer interface {
 // certifiedWidth is the relative width of the proven intervals that the prover aims at.
 const certifiedWidth = 1e-10
 
-// proveRows proves the true value of every property of the first model by a certificate, and judges the answers of the engines by it. A row without
-// a certificate gets a note with the reason.
+// proveRows tries to find a certificate of the true value of every property of the first model. It judges the answers of the engines by this
+// value. A row without a certificate gets a note with the reason.
 func (c *comparison) proveRows(ctx context.Context) {
 	for i, instance := range c.models[0].instances {
 		space, prover, proverErr := newProver(ctx, instance)
@@ -87,8 +87,8 @@ type provenProperty struct {
 	space  *explicit.Space
 }
 
-// prove proves the true value of the property of the row by a certificate, and judges the answers of all engines by it. It returns an error if there
-// is no certificate.
+// prove finds a certificate of the true value of the property of the row, and judges the answers of all engines by this value. It returns an
+// error if it finds no certificate.
 func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.Prover, space *explicit.Space) error {
 	task := comparison.models[0].plan.Tasks[r.task]
 	if task.Rejected != nil {
@@ -115,8 +115,8 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	return nil
 }
 
-// judgeByTruth compares the answer of the engine with the given index with the proven value, and returns what the proof shows about the answer. If the
-// engine also returns the values of all states, it compares them, too.
+// judgeByTruth compares the answer of an engine, given by its index, with the proven value. It returns what the proof shows about the answer. If
+// the engine can also return the values of all states, it compares them with the proven bounds.
 func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, trueAnswer *agree.Answer, proven *provenProperty) *Proof {
 	outcome := agree.Compare(trueAnswer, &r.answers[engine], comparison.agreeOptions())
 	proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
@@ -132,7 +132,7 @@ func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine i
 	return proof
 }
 
-// provenVerdict returns the result of a checked certificate as a verdict.
+// provenVerdict converts the result of a checked certificate to a verdict.
 func provenVerdict(proven *certify.Result) *result.Verdict {
 	verdict := &result.Verdict{Accuracy: result.Proven, Value: result.Value{Kind: result.Boolean, Bool: proven.Holds}}
 	if !proven.Number {
@@ -163,8 +163,8 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return interval.Around(greatest).Hi
 }
 
-// judgeAllStates compares an engine's values of all states with the proven bounds, and stores the errors in proof. It also checks whether bounds around
-// these values are a certificate themselves, if they are widened by a constant.
+// judgeAllStates compares an engine's values of all states with the proven bounds, and stores the errors in proof. It also widens the bounds by a
+// constant so that they contain these values, and checks whether the widened bounds are a certificate.
 func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
 	valuer, hasValues := runner.As[StateValuer](run.Engine)
 	if !hasValues || run.computesFractions() || run.sampling() != "" {
@@ -241,7 +241,7 @@ func (e *engineRun) computesFractions() bool {
 	return e.model.plan.Job.Numeric.Accuracy == result.Exact
 }
 
-// text describes what the proof shows about an answer. truth is the proven interval; nil for a truth value.
+// text describes in words what the proof shows about an answer. truth is the proven interval; nil if the property is true or false.
 func (p *Proof) text(truth *result.Interval) string {
 	switch {
 	case p.Refuted && truth == nil:

@@ -59,7 +59,7 @@ type Options struct {
 	Split *shard.Ledger
 }
 
-// setDefaults replaces options that are zero by their defaults, and returns an error if an option is out of range.
+// setDefaults gives each option that is zero its default, and returns an error if an option is out of range.
 func (o *Options) setDefaults(job *runner.Job) error {
 	setDefault(&o.Confidence, DefaultConfidence)
 	setDefault(&o.Tolerance, DefaultTolerance)
@@ -116,7 +116,8 @@ func Against(ctx context.Context, reference, other runner.Job, engines []runner.
 	return comparison.run(ctx, comparison.diagnoseModels)
 }
 
-// modelNames returns a different name for each model: its file, with a number if an earlier model has the same name.
+// modelNames returns a different name for each model: the name of its file. If an earlier model has the same name, or the file has no name, it
+// adds the number of the model, as in "die.prism#2".
 func modelNames(models []*plannedModel) []string {
 	names := make([]string, len(models))
 	for i, model := range models {
@@ -188,7 +189,7 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		if err != nil {
 			return nil, err
 		}
-		opt.Unavailable = records[0].NotAsked
+		opt.Unavailable = records[0].NotAsked // the same in all records
 	}
 	if err := comparison.pairEngines(engines); err != nil {
 		return nil, err
@@ -233,7 +234,7 @@ func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*
 	return report, c.recordShard()
 }
 
-// checkRows runs the strict check of the models, asks the engines, and compares their answers.
+// checkRows does a strict check of each model, asks the engines about the rows, and compares their answers.
 func (c *comparison) checkRows(ctx context.Context) {
 	for _, model := range c.models {
 		model.checkInstances(ctx, c.opt)
@@ -270,7 +271,8 @@ func (c *comparison) makeReport() *Report {
 // isEstimate reports whether a verdict was estimated from samples.
 func isEstimate(verdict result.Verdict) bool { return verdict.Accuracy == result.Probable }
 
-// notes returns notes about how to read the statuses.
+// notes returns remarks for the reader of the report: the tolerance and the confidence of the comparisons, the seed, and the engines that are not
+// available.
 func (c *comparison) notes() []string {
 	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance)
 	notes := append(slices.Clone(c.opt.Unavailable), computed)
@@ -282,7 +284,7 @@ func (c *comparison) notes() []string {
 	return append(notes, c.seedNotes()...)
 }
 
-// seedNotes returns a note with the seed of the samples and the engines that used it; nil if no engine used a seed.
+// seedNotes returns a note with the seed of the samples and the engines that used it. It returns nil if no engine used a seed.
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {

@@ -85,7 +85,7 @@ func asToolSpace(build func(context.Context) (*explicit.Space, error)) func(cont
 	}
 }
 
-// disagrees reports whether engines disagree about a property under this valuation.
+// disagrees reports whether the engines disagree about a property of the instance with this index.
 func (c *comparison) disagrees(instance int) bool {
 	for _, row := range c.rowsToCheck {
 		if row.instance == instance && row.Status == Disagree {

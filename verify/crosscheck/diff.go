@@ -56,14 +56,15 @@ type Origin struct {
 	Enabled bool   // the command is enabled in the state of the difference
 }
 
-// String returns the place and the command, as in "file:line:col: command [left]", and adds "not enabled here" if the command is not enabled.
+// String returns the position and the command, as in "file:line:col: command [left]". For a command that is not enabled, it adds "not enabled
+// here".
 func (o *Origin) String() string {
 	isCommand := o.What == ""
-	place := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
+	text := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
 	if isCommand && !o.Enabled {
-		place.Msg += ", not enabled here"
+		text.Msg += ", not enabled here"
 	}
-	return place.Error()
+	return text.Error()
 }
 
 // String returns the difference as a sentence, without the commands.
@@ -240,7 +241,8 @@ func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	return valuation
 }
 
-// matchStates matches the states of the two spaces by their valuations, and sets inFirst and inSecond.
+// matchStates finds the states that both spaces have, by their valuations. d.inSecond[i] becomes the number in the second space of state i of the
+// first, or -1. d.second.inFirst[j] becomes the number in the first space of state j of the second, or -1-j.
 func (d *spaceComparison) matchStates(ctx context.Context) error {
 	d.inSecond = slices.Repeat([]int32{-1}, d.first.model.NumStates())
 	d.first.inFirst = make([]int32, d.first.model.NumStates())
@@ -281,11 +283,11 @@ func (d *spaceComparison) compareInitial() *Difference {
 		onlySecond = append(onlySecond, d.second.inFirst[j])
 	}
 	for _, i := range d.first.model.Initial {
-		position := slices.Index(onlySecond, int32(i))
-		if position < 0 {
+		index := slices.Index(onlySecond, int32(i))
+		if index < 0 {
 			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(onlySecond)}
 		}
-		onlySecond = slices.Delete(onlySecond, position, position+1)
+		onlySecond = slices.Delete(onlySecond, index, index+1)
 	}
 	if len(onlySecond) > 0 {
 		return &Difference{Kind: Initial, First: d.stateList(nil), Second: d.stateList(onlySecond)}
@@ -305,8 +307,8 @@ func (d *spaceComparison) stateList(states []int32) string {
 	return text
 }
 
-// compareStates compares the choices, labels and rewards of all states and returns the first difference. The order is the breadth-first order of the
-// first space. States that only the second space has come last.
+// compareStates compares the choices, labels and rewards of all states and returns the first difference. It visits the states of the first space
+// in breadth-first order, and then the states that exist only in the second space.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
 	pairs, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
@@ -372,8 +374,8 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	return choices
 }
 
-// transitionsOf returns the transitions of a choice, sorted by target and action. It combines transitions with the same target and action. The function
-// reward returns the reward of the transition with an index; it is nil if rewards are not compared.
+// transitionsOf returns the transitions of a choice, sorted by target and action. It merges transitions with the same target and action. reward
+// returns the reward of the transition with an index; it is nil if rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
 	begin, end := view.model.Row(choiceIndex)
 	sorted := make([]transition, 0, end-begin)
@@ -437,8 +439,8 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with the choices of state j of the second space. If there is no difference, pairs
-// has the indices of the two choices of each pair of equal choices.
+// compareChoices compares the choices of state i of the first space with the choices of state j of the second space. It returns the first
+// difference. Without a difference, it returns the pairs of equal choices, as an index in the first and an index in the second space.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
@@ -458,11 +460,11 @@ func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pair
 	return d.explainChoices(i, j, onlyFirst, onlySecond), nil
 }
 
-// unmatched returns the choices that are not matched.
-func unmatched(choices []choice, matched []bool) []*choice {
+// unmatched returns the choices for which isMatched is false.
+func unmatched(choices []choice, isMatched []bool) []*choice {
 	var remaining []*choice
 	for i := range choices {
-		if !matched[i] {
+		if !isMatched[i] {
 			remaining = append(remaining, &choices[i])
 		}
 	}

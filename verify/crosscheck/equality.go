@@ -44,7 +44,7 @@ const (
 	NotCompared Equal = "not compared"
 )
 
-// Verdict returns the verdict of the comparison.
+// Verdict returns NotCompared after an error, Different if a difference was found, and Same otherwise.
 func (c *Comparison) Verdict() Equal {
 	switch {
 	case c.Err != nil:
@@ -177,8 +177,8 @@ func (e *modelComparison) compareInstance(ctx context.Context, tested *instance,
 	e.result.Comparisons = append(e.result.Comparisons, comparison)
 }
 
-// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it tries fractions first, then float64
-// numbers.
+// compareAccurately compares two state spaces as fractions or as float64 numbers, as the accuracy demands. If the accuracy is unknown, it tries
+// fractions first, then float64 numbers.
 func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, accuracy result.Accuracy, buildSecond buildFunc) error {
 	wasBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
 	if !wasBuilt {
@@ -286,7 +286,7 @@ func (e *Equality) ExitCode() int {
 	return code
 }
 
-// Count returns the number of comparisons with a verdict.
+// Count returns the number of comparisons with the given verdict.
 func (e *Equality) Count(verdict Equal) int {
 	count := 0
 	for i := range e.Comparisons {

@@ -90,7 +90,7 @@ func (e *Equality) Table() *table.Table {
 	return out
 }
 
-// appendTo appends the row and the notes of a comparison to a table.
+// appendTo appends a comparison to a table: a row, and notes with the difference and the remarks.
 func (c *Comparison) appendTo(out *table.Table, withConstants bool) {
 	constants := result.Valuation(c.Constants).String()
 	row := []any{c.First, c.Second}

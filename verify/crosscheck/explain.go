@@ -105,7 +105,7 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made the choice sought of state i. In a Markov chain it returns the commands that made the transition, or all
+// origins returns the commands that made the choice sought in state i. In a Markov chain it returns the commands that made the transition, or all
 // enabled commands if the transition is nil. It returns nil for an imported space, which has no commands.
 func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
@@ -142,8 +142,8 @@ func actionName(view *view, action int) string {
 	return view.Space.Program().Actions[action]
 }
 
-// couldMake reports whether a compiled choice could have made the sought choice. In an MDP both must have the same targets. In a Markov chain the
-// compiled choice must have the target of the transition.
+// couldMake reports whether a choice of the compiled model may be the one from which the choice sought was built. In an MDP both must have the
+// same targets. In a Markov chain the compiled choice must have the target of the transition.
 func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
 		return transition != nil && d.reaches(view, compiled, transition.target)
@@ -185,8 +185,8 @@ func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin 
 	return list
 }
 
-// candidateCommands returns the commands of the first model that may explain a choice of the second space only. They have an update from state i to a
-// target of the choice. Without such commands, it returns all commands with the action of the choice.
+// candidateCommands returns commands of the first model that may explain why only the second space has the choice sought: the commands with an
+// update from state i to a target of the choice. If there are none, it returns all commands with the action of the choice.
 func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil

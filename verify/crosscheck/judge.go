@@ -2,12 +2,12 @@ package crosscheck
 
 import "tilecheck/result/agree"
 
-// judge compares all answers of a row pairwise and returns the worst outcome. needsSamples[i] reports whether more samples of the engine of answer i
-// might decide the row.
+// judge compares the answers of a row in pairs and returns the worst outcome. needsSamples[i] reports whether more samples for answer i may
+// decide the row. It is false for all answers if some pair stays undecided with any number of samples.
 func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))
 	worst.Basis = agree.Proven
-	isUndecidable := false // more samples cannot decide some pair
+	somePairStaysUndecided := false // with any number of samples
 	for i := range answers {
 		for j := range i {
 			outcome := agree.Compare(answers[j], answers[i], opt)
@@ -19,11 +19,11 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, nee
 			needsSamples[j] = needsSamples[j] || firstTooWide
 			needsSamples[i] = needsSamples[i] || secondTooWide
 			if !firstTooWide && !secondTooWide {
-				isUndecidable = true
+				somePairStaysUndecided = true
 			}
 		}
 	}
-	if isUndecidable {
+	if somePairStaysUndecided {
 		clear(needsSamples)
 	}
 	return worst, needsSamples

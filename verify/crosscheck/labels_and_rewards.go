@@ -203,7 +203,8 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int
 	return nil
 }
 
-// compareTransitions compares the transition rewards of two equal choices. pair has the indices of the choices, and the first is a choice of state i.
+// compareTransitions compares the transition rewards of two equal choices. pair has the index of the choice in each space; the first choice
+// belongs to state i.
 func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
 	onlyMeans := d.first.MeanRewards || d.second.MeanRewards
 	noRewards := r.first.transition == nil && r.second.transition == nil
@@ -256,8 +257,8 @@ func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Or
 	})
 }
 
-// rewardOrigins returns the selected reward items with a guard that holds in state i of the first space. Without such items it returns the reward
-// structure. An imported space has no items.
+// rewardOrigins returns the items of a reward structure that isSelected accepts and whose guard holds in state i of the first space. Without such
+// items it returns the reward structure itself. An imported space has no items.
 func (d *spaceComparison) rewardOrigins(structure, i int, isSelected func(*sema.RewardItem) bool) []Origin {
 	if d.first.Space.Imported() {
 		return nil

@@ -69,7 +69,8 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question returns the operator and the bound of a property under a valuation, and whether its value may depend on a scheduler.
+// question returns what must be known about a property to compare the engines' answers: its operator and bound, and whether its value may depend
+// on a scheduler.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
 	question := agree.About(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {

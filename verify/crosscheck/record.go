@@ -107,7 +107,8 @@ func (r *Report) recordOfAnswer(row *Row, engine int) answerRecord {
 	return answer
 }
 
-// newProofRecord returns the record of what a certificate proves about an answer. truth is the proven interval; nil for a truth value.
+// newProofRecord returns the JSON record of what a certificate proves about an answer. truth is the proven interval; nil if the property is true
+// or false.
 func newProofRecord(proof *Proof, truth *result.Interval) *proofRecord {
 	record := &proofRecord{
 		Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States,
@@ -132,20 +133,20 @@ func (r *Report) summary() summaryRecord {
 	return record
 }
 
-// modelRecords returns the records of strict checks.
+// modelRecords returns the JSON records of the strict checks of the models.
 func modelRecords(models []ModelCheck) []modelRecord {
-	out := []modelRecord{}
+	records := []modelRecord{}
 	for i := range models {
 		model := &models[i]
-		out = append(out, modelRecord{
+		records = append(records, modelRecord{
 			Model: model.Model, Constants: model.Constants, Validity: model.Validity, States: model.States, Choices: model.Choices, Transitions: model.Transitions,
 			Note: model.Note, Error: result.NewFailureRecord(model.Failure),
 		})
 	}
-	return out
+	return records
 }
 
-// newDifferenceRecord returns the record of a diagnosis.
+// newDifferenceRecord returns the JSON record of a diagnosis.
 func newDifferenceRecord(diagnosis *Diagnosis) differenceRecord {
 	record := differenceRecord{First: diagnosis.First, Second: diagnosis.Second, Constants: diagnosis.Constants, Error: result.NewFailureRecord(diagnosis.Err)}
 	difference := diagnosis.Difference

@@ -25,8 +25,8 @@ type row struct {
 	needsSamples []bool
 }
 
-// makeRows makes a row for every property under every valuation, in the order of the engines' verdicts. It returns an error if the models do not have
-// the same properties and valuations.
+// makeRows makes a row for every property under every valuation of its constants. The order is the order of the engines' verdicts. It returns an
+// error if the models do not have the same properties and valuations.
 func (c *comparison) makeRows() error {
 	reference := c.models[0]
 	c.allRows = reference.rows()
@@ -77,7 +77,8 @@ func key(property string, constants []result.Constant) string {
 	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
-// prepare allocates the verdicts and answers of the row, and sets the question to each engine: the property with what is known about it.
+// prepare allocates the verdicts and the answers of the row. For each engine it determines what must be known about the property to compare
+// answers.
 func (r *row) prepare(comparison *comparison) {
 	r.Verdicts = make([]result.Verdict, len(comparison.engineRuns))
 	r.answers = make([]agree.Answer, len(comparison.engineRuns))
@@ -89,8 +90,8 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of an engine. A sampling engine gives a verdict for each draw of samples, with a confidence interval of the given
-// level; the answer is the intersection of these intervals. If a later draw fails, the earlier answer remains.
+// recordAnswer records the verdict of an engine. A sampling engine gives a verdict for each draw of samples, with a confidence interval of the
+// given level. The answer is the intersection of these intervals. If a later draw fails, the earlier answer is kept.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
 	earlier := &r.answers[engine]
 	answer := agree.Read(run.label, verdict, r.questions[engine], level)
@@ -116,8 +117,8 @@ func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	return answers, engines
 }
 
-// compare compares the answers of a row and sets its status. It returns true if more samples might decide the row. Then needsSamples is true for the
-// engines that must draw more samples.
+// compare compares the answers of a row and sets its status. It returns true if more samples may decide the row. In this case needsSamples is
+// true for the engines that must draw more samples.
 func (r *row) compare(comparison *comparison) (undecided bool) {
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
 	answers, engines := r.givenAnswers()
@@ -190,10 +191,10 @@ func (r *row) finish(comparison *comparison) {
 
 // noteMissingAnswers adds a note for each reason of missing answers. It also adds notes about doubtful values of an unchecked row.
 func (r *row) noteMissingAnswers(comparison *comparison) {
-	noted := map[string]bool{"": true} // the reason is empty if the engine answered
+	isNoted := map[string]bool{"": true} // the reason is empty if the engine answered
 	for i := range r.Verdicts {
-		if reason := r.noAnswerReason(i); !noted[reason] {
-			noted[reason] = true
+		if reason := r.noAnswerReason(i); !isNoted[reason] {
+			isNoted[reason] = true
 			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)
 		}
 		if doubt := r.Verdicts[i].Doubt; doubt != "" && r.Status == Unchecked {

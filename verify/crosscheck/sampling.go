@@ -13,8 +13,8 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// askEngines asks every engine once, and then asks sampling engines again with growing numbers of samples. Each round is a draw, numbered from 1. It
-// stops when more samples cannot decide a row, or at a limit of samples or time.
+// askEngines asks every engine once, and then asks the sampling engines again with more samples each time. Each round is called a draw, and the
+// first has the number 1. It stops when more samples cannot decide a row, or when a limit of samples or time is reached.
 func (c *comparison) askEngines(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
@@ -38,7 +38,7 @@ func (c *comparison) askEngines(ctx context.Context) {
 	}
 }
 
-// compareRows compares the answers of all rows with new answers. It reports whether more samples may decide some row.
+// compareRows compares the answers of each row that got new answers in this draw. It reports whether more samples may decide some row.
 func (c *comparison) compareRows(draw int) bool {
 	undecided := false
 	for _, row := range c.rowsToCheck {
@@ -144,7 +144,7 @@ func constantsOf(row *row) []string {
 	return []string{}
 }
 
-// configure sets the method, accuracy, samples and seed with which an engine checks in a draw.
+// configure sets the method, the accuracy, the number of samples and the seed with which an engine checks in the given draw.
 func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw int, samples int64) {
 	if run.Accuracy != result.Unknown {
 		settings.Numeric.Accuracy = run.Accuracy

@@ -84,7 +84,7 @@ func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 // shardRecords are the results of the shards that recorded any, in the order of the properties.
 type shardRecords []*shardRecord
 
-// readShards selects the rows of this shard. In a merge it selects all rows and returns the records of all shards.
+// readShards sets rowsToCheck to the rows of this shard. When shards are merged, it sets all rows, and returns the records of all shards.
 func (c *comparison) readShards() (records shardRecords, err error) {
 	c.rowsToCheck = c.allRows
 	ledger := c.opt.Split
@@ -152,7 +152,8 @@ func (c *comparison) replay(records shardRecords) error {
 	return nil
 }
 
-// markUnchecked marks every model and every row as not checked, for the given reason.
+// markUnchecked marks every model and every row as unchecked, for the given reason. Later the records of the shards overwrite the rows that were
+// checked.
 func (c *comparison) markUnchecked(reason string) {
 	failure := &result.Failure{Class: result.Interrupted, Message: reason}
 	for _, model := range c.models {
@@ -168,8 +169,7 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows of the comparison that belong to the recorded shard. The shard with the first property also has the strict checks of the
-// models.
+// restore fills the rows that the recorded shard has checked. The shard with the first property also has the strict checks of the models.
 func (record *shardRecord) restore(comparison *comparison) error {
 	rows := comparison.rowsOfTasks(record.piece.First, record.piece.End)
 	if len(record.Rows) != len(rows) {
@@ -243,8 +243,8 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses under one valuation of the constants. instance is the index of the valuation. Several shards may have made the
-// same diagnoses, so it takes the diagnoses of the first shard that has some.
+// diagnosesOf returns the diagnoses of the instance with this index, whose constants have the given values. Several shards may have made the same
+// diagnoses, so it returns only the diagnoses of the first shard that has some.
 func (records shardRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
 	var diagnoses []Diagnosis
 	for _, record := range records {

@@ -33,7 +33,7 @@ func (r *Report) Table() *table.Table {
 	return report
 }
 
-// columns returns the columns of the table.
+// columns returns the columns of the report's table: the property, its constants, the engines and the outcome.
 func (r *Report) columns(hasConstants bool) []table.Column {
 	columns := []table.Column{{Name: "property", Min: 16, Code: true}}
 	if hasConstants {
@@ -81,7 +81,8 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// verdictText returns the text of a verdict for a table cell: its value or the class of its error. An estimate has its confidence interval.
+// verdictText returns a verdict as the text of a table cell: its value or the class of its error. For an estimate, it adds the confidence
+// interval.
 func verdictText(verdict *result.Verdict) string {
 	switch {
 	case verdict.Err != nil:

@@ -16,8 +16,8 @@ type widening struct {
 	distance, leastDistance *big.Rat
 }
 
-// widen shifts the proven bounds by constants, so that they contain an engine's values of all states and stay inductive. It returns false if this
-// is impossible.
+// widen shifts the proven bounds by constants, so that they contain an engine's values of all states and stay inductive. It returns false if it
+// cannot do so.
 //
 // An upper bound stays inductive if all its values rise by one constant, because the probabilities of a choice add up to at most 1. A lower bound
 // stays inductive if all its values fall by one constant, but not below 0. The ranks stay valid, because fewer states have a positive value.
@@ -90,7 +90,8 @@ func raiseTo(maximum, fraction *big.Rat) {
 	}
 }
 
-// shiftBounds returns the bounds plus a constant, but at least 0. Infinite bounds stay infinite. With keepZeros, bounds of 0 stay 0.
+// shiftBounds adds a constant to each bound, and returns 0 instead of a negative sum. Infinite bounds stay infinite. With keepZeros, bounds of 0
+// stay 0.
 func shiftBounds(bounds *certificate.Values, shift *big.Rat, keepZeros bool) *certificate.Values {
 	if shift.Sign() == 0 {
 		return bounds

@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Check returns the mistakes in the annotations of a properties file, in the order of the file. Mistakes are malformed annotations, annotations that
-// never apply, and annotations that are not directly above a property.
+// Check returns the mistakes in the annotations of a properties file, in the order of the file. Mistakes are annotations that are malformed, that
+// never apply, or that are not directly above a property. src is the text of the file.
 func Check(src []byte, file *syntax.Properties) []Mistake {
 	var mistakes []Mistake
 	var blocks [][2]int32 // begin and end offsets of the comment blocks above properties
@@ -36,7 +36,7 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 	return mistakes
 }
 
-// malformedAnnotations reports conditions and values of RESULT annotations that have a wrong form.
+// malformedAnnotations returns a mistake for each malformed condition or value of a RESULT annotation.
 func malformedAnnotations(results []Expectation) []Mistake {
 	var mistakes []Mistake
 	for i := range results {
@@ -48,7 +48,7 @@ func malformedAnnotations(results []Expectation) []Mistake {
 	return mistakes
 }
 
-// conditionMistakes reports conditions that are not of the form name=value.
+// conditionMistakes returns a mistake for each condition that is not of the form name=value.
 func conditionMistakes(conditions []Condition) []Mistake {
 	var mistakes []Mistake
 	for _, condition := range conditions {
@@ -59,7 +59,7 @@ func conditionMistakes(conditions []Condition) []Mistake {
 	return mistakes
 }
 
-// valueMistake returns a message about the form of an expected value; empty if the form is right.
+// valueMistake returns a message if an expected value is malformed; empty otherwise.
 func valueMistake(value string) string {
 	if value == "?" || value == "Error" || isCurve(value) {
 		return ""
@@ -90,7 +90,7 @@ func valueMistake(value string) string {
 	return ""
 }
 
-// intervalMistake returns a message about a malformed or empty interval; empty if the interval is right.
+// intervalMistake returns a message if an interval such as [0.2,0.4] is malformed or empty; an empty message otherwise.
 func intervalMistake(text string) string {
 	bounds, ok := parseInterval(text)
 	switch {
@@ -110,7 +110,8 @@ func parseInterval(text string) (interval.Interval, bool) {
 	return interval.Interval{Lo: low, Hi: high}, lowOK && highOK
 }
 
-// shadowedAnnotations reports annotations that never apply, because an earlier annotation of the same kind always applies first.
+// shadowedAnnotations returns a mistake for each annotation that never applies, because an earlier annotation of the same kind applies whenever
+// it would.
 func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	var resultAnnotations, termsAnnotations []conditionalAnnotation
 	for i := range results {
@@ -128,7 +129,7 @@ type conditionalAnnotation struct {
 	conditions []Condition
 }
 
-// shadowed reports annotations that have all conditions of an earlier annotation. kind is RESULT or TILECHECK.
+// shadowed returns a mistake for each annotation that has all conditions of an earlier annotation. kind, for the message, is RESULT or TILECHECK.
 func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	var mistakes []Mistake
 	for i, later := range annotations {
@@ -142,20 +143,21 @@ func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	return mistakes
 }
 
-// impliedBy reports whether each condition is among the assumptions. A malformed condition is not implied.
+// impliedBy reports whether every condition is one of the assumptions. A malformed condition is not implied.
 func impliedBy(conditions, assumptions []Condition) bool {
 	for _, condition := range conditions {
-		isSame := func(assumption Condition) bool {
+		sameAsCondition := func(assumption Condition) bool {
 			return assumption.OK && condition.Name == assumption.Name && condition.Value == assumption.Value
 		}
-		if !condition.OK || !slices.ContainsFunc(assumptions, isSame) {
+		if !condition.OK || !slices.ContainsFunc(assumptions, sameAsCondition) {
 			return false
 		}
 	}
 	return true
 }
 
-// lookalikes reports the lines of the comment block that look like annotations but are not. results and terms are the annotations of the block.
+// lookalikes returns a mistake for each line of the comment block that looks like an annotation but is not one. results and terms are the
+// annotations of the block.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var annotationOffsets []int32
 	for i := range results {
@@ -199,8 +201,8 @@ func commentedOut(src []byte) bool {
 	return err == nil && len(file.Items) > 0
 }
 
-// detachedAnnotations reports annotations outside the comment blocks of properties. blocks has the begin and end offsets of these blocks. An
-// annotation above a commented-out property is no mistake.
+// detachedAnnotations returns a mistake for each annotation outside the comment blocks of properties. blocks has the begin and end offsets of
+// these blocks. An annotation above a commented-out property is no mistake.
 func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	var mistakes []Mistake
 	line := int32(0)
@@ -219,7 +221,7 @@ func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	return mistakes
 }
 
-// annotationColumn returns the offset in a line at which an annotation begins; -1 if its comment has none.
+// annotationColumn returns the offset in a line at which an annotation begins; -1 if the line has no annotation in a comment.
 func annotationColumn(line []byte) int {
 	slashes := bytes.Index(line, []byte("//"))
 	if slashes < 0 {

@@ -24,7 +24,7 @@ type Chosen struct {
 // Expects reports whether there is an expectation to judge by.
 func (c Chosen) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
 
-// String describes the expectation for a report.
+// String returns the expected value and its terms in the words of a report, such as "1/6 tolerance=1e-06".
 func (c Chosen) String() string {
 	var parts []string
 	if c.Result != nil {
@@ -52,7 +52,7 @@ func (c Chosen) String() string {
 // shortest returns the shortest decimal text of a float64.
 func shortest(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
-// classNames joins the names of failure classes. It uses the names of the groups "any" and "limit".
+// classNames joins the names of failure classes with "or". It returns "any" or "limit" if the classes are those of such a group.
 func classNames(classes []result.Class) string {
 	if slices.Equal(classes, classesNamed("any")) {
 		return "any"
@@ -97,8 +97,8 @@ func judgment(err error) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// judgeError returns Pass if the verdict is a failure of an expected class, otherwise Fail. If the expected result is "Error:word,word", the message
-// must also contain these words.
+// judgeError returns the judgment Pass if the verdict is a failure of an expected class, and Fail otherwise. If the expected result is
+// "Error:word,word", the message of the failure must also contain these words.
 func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	want := classNames(c.Terms.Errors)
 	switch {
@@ -112,8 +112,8 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// expectedRange returns the interval of the numbers that meet the expectation. An expected number, fraction or expression gives an interval of one
-// number. expectedRange returns an error if the value has another form.
+// expectedRange returns the interval of expected numbers. If a number, a fraction or an expression is expected, the interval has one number. It
+// returns an error if the expected value has another form.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if isInterval(text) {
@@ -140,8 +140,8 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	return interval.Point(value.Float), nil
 }
 
-// compareWithTolerance returns an error unless the number of a verdict is within the tolerance that the terms allow. If the expected value is a precise
-// reference value, the engine's guaranteed bounds must also contain it.
+// compareWithTolerance returns an error unless the number of a verdict is within the tolerance that the terms allow. If the reference value is
+// precise, the engine's guaranteed bounds must also contain the reference value.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
 	switch kind := verdict.Value.Kind; {
 	case kind == result.Boolean && terms.Reference != NoReference:
@@ -212,8 +212,8 @@ func (e *Expectation) compareDistance(got float64, want interval.Interval, relat
 	return nil
 }
 
-// scale returns the number to which a relative error refers. It is the larger absolute value of the ends of the expected interval. If an end is
-// infinite, it is the absolute value of the end that is nearer to got.
+// scale returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
+// infinite, it is the absolute value of the upper end if got is above it, and of the lower end otherwise.
 func scale(want interval.Interval, got float64) float64 {
 	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
 	switch {

@@ -98,7 +98,7 @@ type block struct {
 	start syntax.Pos
 }
 
-// newBlock returns the comment block directly above a property. The first comment may follow other text in its line.
+// newBlock returns the comment block directly above a property. The first comment of the block may stand behind other text of its line.
 func newBlock(src []byte, property *syntax.Property) *block {
 	end := int(property.Pos().Offset)
 	line := lineStart(src, end)
@@ -147,17 +147,17 @@ func lineEnd(src []byte) int {
 	return i + 1
 }
 
-// pos returns the position in the file of an offset in the block.
+// pos converts an offset in the block to a position in the file.
 func (b *block) pos(offset int) syntax.Pos {
 	pos := syntax.Pos{Offset: b.start.Offset + int32(offset), Line: b.start.Line, Col: b.start.Col}
-	begin := 0 // of the current line
+	lineBegin := 0
 	for {
-		end := begin + lineEnd(b.text[begin:])
-		if offset < end || end == len(b.text) {
-			pos.Col += int32(offset - begin)
+		nextLine := lineBegin + lineEnd(b.text[lineBegin:])
+		if offset < nextLine || nextLine == len(b.text) {
+			pos.Col += int32(offset - lineBegin)
 			return pos
 		}
-		begin = end
+		lineBegin = nextLine
 		pos.Line++
 		pos.Col = 1
 	}
@@ -175,12 +175,12 @@ func (b *block) conditions(from, to int) []Condition {
 	return conditions
 }
 
-// newCondition parses a condition name=value. OK is false if the text has another form.
+// newCondition parses a condition name=value. For a text of another form it sets OK to false.
 func newCondition(text string, pos syntax.Pos) Condition {
 	condition := Condition{Text: text, Pos: pos}
-	pair := strings.Split(strings.TrimRight(text, "="), "=") // Java's split drops empty parts at the end
-	if len(pair) == 2 {
-		condition.Name, condition.Value, condition.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
+	nameAndValue := strings.Split(strings.TrimRight(text, "="), "=") // Java's split drops empty parts at the end
+	if len(nameAndValue) == 2 {
+		condition.Name, condition.Value, condition.OK = strings.TrimFunc(nameAndValue[0], isBlank), strings.TrimFunc(nameAndValue[1], isBlank), true
 	}
 	return condition
 }
@@ -188,8 +188,8 @@ func newCondition(text string, pos syntax.Pos) Condition {
 // isBlank reports whether Java's trim removes a character.
 func isBlank(char rune) bool { return char <= ' ' }
 
-// Select returns the first annotation with conditions that all hold. A condition on an unknown constant does not hold. The error is a Problem, or
-// Unmatched if no annotation applies.
+// Select returns the first annotation whose conditions all hold. A condition on an unknown constant does not hold. The error is a Problem for a
+// malformed condition, or Unmatched if no annotation applies.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
 func Select(annotations []Expectation, rules Rules) (*Expectation, error) {

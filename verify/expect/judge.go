@@ -95,16 +95,16 @@ func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
 	return problem("Don't know how to test properties of this type")
 }
 
-// compareTruth compares a truth value with the expected value.
+// compareTruth returns a Problem if the truth value of a verdict is not the expected value.
 func (e *Expectation) compareTruth(verdict result.Verdict, rules Rules) error {
-	got := verdict.Value.Bool
-	if e.Value == "NaN" && !got && agree.Ask(verdict.Property, nil).Multi { // for infeasible objectives PRISM returns NaN and Storm returns false
+	truthValue := verdict.Value.Bool
+	if e.Value == "NaN" && !truthValue && agree.Ask(verdict.Property, nil).Multi { // for infeasible objectives PRISM returns NaN and Storm returns false
 		return nil
 	}
 	if isNonFiniteOrInterval(e.Value) {
-		return problem("Wrong result (expected %s, got %t)", e.Value, got)
+		return problem("Wrong result (expected %s, got %t)", e.Value, truthValue)
 	}
-	return e.compareBool(got, rules)
+	return e.compareBool(truthValue, rules)
 }
 
 // isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
@@ -135,7 +135,7 @@ func (e *Expectation) compareError(message string) error {
 	return nil
 }
 
-// compareBool compares a truth value with the expected one: true, false, or an expression over constants.
+// compareBool returns a Problem unless a truth value is the expected one: true, false, or the value of an expression over constants.
 func (e *Expectation) compareBool(got bool, rules Rules) error {
 	text := e.Value
 	want, isLiteral := map[string]bool{"true": true, "false": false}[strings.ToLower(text)]
@@ -156,7 +156,7 @@ func (e *Expectation) compareBool(got bool, rules Rules) error {
 	return nil
 }
 
-// compareInt compares an integer with the expected one: a number, or an expression over constants.
+// compareInt returns a Problem unless an integer is the expected one: a number, or the value of an expression over constants.
 func (e *Expectation) compareInt(got float64, rules Rules) error {
 	text := e.Value
 	want, err := strconv.ParseInt(text, 10, 32)
@@ -177,7 +177,8 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 	return nil
 }
 
-// compareDouble compares a number that was computed in floating point with the expected interval, number, fraction or expression.
+// compareDouble returns a Problem unless a number is near the expected number, fraction or expression, or in the expected interval. The number
+// was computed in floating point.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
@@ -260,8 +261,8 @@ func tolerance(verdict result.Verdict, rules Rules) float64 {
 // numberText returns a number as PRISM prints it.
 func numberText(number float64) string { return sema.DoubleValue(number).String() }
 
-// compareExact compares a fraction with the expected value. They must be equal, but a value that begins with ~ may differ a little. A number without
-// a fraction is infinite or NaN.
+// compareExact returns a Problem unless a fraction equals the expected value. If the expected value begins with ~, a small difference is allowed.
+// A number without a fraction is infinite or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	text, isApproximate := strings.CutPrefix(e.Value, "~")
 	if value.Rat == nil {
@@ -290,7 +291,7 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	return problem("%s result (expected '%s' = %s, got %s)", kind, text, fractionText(want), fractionText(value.Rat))
 }
 
-// compareNonFinite compares an infinity or NaN with an expected number or expression.
+// compareNonFinite returns a Problem unless an infinity or NaN equals the expected number or expression.
 func compareNonFinite(got float64, text string, rules Rules) error {
 	if number, isNumber := parseDouble(text); isNumber {
 		return compareNumbers(got, number, 0, text)
@@ -352,7 +353,8 @@ func fractionText(fraction *big.Rat) string {
 	return fraction.RatString() + " (" + numberText(inFloat) + ")"
 }
 
-// compareCurve compares a Pareto curve as PRISM does. The numbers of points must be equal, and each expected point must be near a computed point.
+// compareCurve returns a Problem unless a Pareto curve is near the expected one. As in PRISM, both must have the same number of points, and each
+// expected point must be near a computed point.
 func (e *Expectation) compareCurve(verdict result.Verdict, rules Rules) error {
 	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)

@@ -58,7 +58,7 @@ func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 	return offset + 1, offset + length, length > 0
 }
 
-// findTerms returns the offset at which the first annotation "TILECHECK (conditions):" begins; -1 if there is none.
+// findTerms returns the offset of the first annotation "TILECHECK (conditions):"; -1 if there is none.
 func findTerms(text []byte) int {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], []byte(keyword))

@@ -53,19 +53,19 @@ type Statistical struct {
 	MaxReward float64
 }
 
-// Level returns the required confidence of the interval: the strictest requirement of the terms and of share. share is the probability of a false
-// alarm that the suite allows this test; 0 means no limit.
+// Level returns the required confidence of the interval. Its probability of error is the smallest of the probabilities that Confidence, Flakes
+// and share allow. share is the probability of a false alarm that the suite allows this test; 0 means no limit.
 func (s *Statistical) Level(share float64) float64 {
-	alpha := defaultAlpha
+	errorProbability := defaultAlpha
 	if s.Confidence > 0 {
-		alpha = stats.Alpha(s.Confidence)
+		errorProbability = stats.Alpha(s.Confidence)
 	}
 	for _, allowed := range []float64{s.Flakes, share} {
 		if allowed > 0 {
-			alpha = min(alpha, allowed)
+			errorProbability = min(errorProbability, allowed)
 		}
 	}
-	return stats.Confidence(max(alpha, smallestAlpha))
+	return stats.Confidence(max(errorProbability, smallestAlpha))
 }
 
 const (
@@ -181,8 +181,8 @@ func skipBlanks(text []byte, offset int) int {
 	return offset
 }
 
-// parseTerm parses a term key=value or key="value" at an offset, sets it in terms, and returns the offset of its end. seen has the keys of earlier
-// terms.
+// parseTerm parses the term key=value or key="value" at the offset from, and stores its value in terms. It returns the offset of the end of the
+// term. seen has the keys of earlier terms.
 func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
 	keyEnd := from
 	for keyEnd < to && isLetter(b.text[keyEnd]) {
@@ -229,8 +229,8 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// setTerm parses the value of one term and sets its field, or records a mistake. keyPos and pos are the positions of key and value. seen has the keys
-// of earlier terms.
+// setTerm parses the value of one term and stores it in the field for its key, or records a mistake. keyPos and pos are the positions of key and
+// value. seen has the keys of earlier terms.
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
@@ -255,7 +255,8 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 	}
 }
 
-// setSamplingTerm sets a term for sampling, or records a mistake.
+// setSamplingTerm parses the value of a term about sampling, such as samples=1000, and stores it in t.Statistical. It records a mistake if the
+// value is malformed.
 func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
 	if t.Statistical == nil {
 		t.Statistical = &Statistical{}
@@ -323,7 +324,8 @@ func (t *Terms) parseCount(key, value string, pos syntax.Pos) int64 {
 	return count
 }
 
-// classesNamed returns the failure classes of a name: one class, or a group of classes; nil if the name is unknown.
+// classesNamed returns the failure classes that a name stands for: one class, or several for the groups "limit" and "any". It returns nil for an
+// unknown name.
 func classesNamed(name string) []result.Class {
 	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
 	switch name {
@@ -407,8 +409,7 @@ func (t *Terms) Wants(label string) bool {
 	return slices.Contains(t.Engines, label) || slices.Contains(t.Engines, engine)
 }
 
-// SelectTerms returns the first annotation with conditions that all hold; nil if there is none. The error is a Problem about an annotation with
-// mistakes.
+// SelectTerms returns the first annotation whose conditions all hold; nil if there is none. It returns a Problem if this annotation has mistakes.
 func SelectTerms(annotations []Terms, rules Rules) (*Terms, error) {
 	for i := range annotations {
 		terms := &annotations[i]

@@ -37,12 +37,12 @@ func parseQuotient(text string) (float64, bool) {
 	if i < 0 {
 		return parseDouble(text)
 	}
-	dividend, isNumber := parseDouble(text[:i])
+	dividend, isDividend := parseDouble(text[:i])
 	divisor, isDivisor := parseDouble(text[i+1:])
-	return dividend / divisor, isNumber && isDivisor
+	return dividend / divisor, isDividend && isDivisor
 }
 
-// parseRational parses a decimal number or a fraction; nil if the text is neither.
+// parseRational parses a decimal number or a fraction exactly. It returns nil if the text is neither, or if its exponent has too many digits.
 func parseRational(text string) *big.Rat {
 	const maxExponent = 4 // digits; big.Rat writes the power out
 	exponent, ok := isDecimal(text)
@@ -77,7 +77,7 @@ func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	return value, nil
 }
 
-// invalidSpecification returns the Problem of an invalid value. It omits the positions in err, because they are not positions in a file.
+// invalidSpecification returns the Problem of an invalid expected value. It omits the positions in err, because they do not refer to the file.
 func invalidSpecification(text string, err error) error {
 	reason := err.Error()
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {

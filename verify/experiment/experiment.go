@@ -62,7 +62,8 @@ type cell struct {
 	config   modelgen.Config
 }
 
-// New returns an experiment. It checks the configuration of every model.
+// New returns an experiment with a cell for each update rule, strategy and tile. It returns an error if the configuration of a cell is invalid.
+// If no updates are selected, it selects the rules of the game, and the published updates if the thesis has numbers for them.
 func New(opt Options) (*Experiment, error) {
 	experiment := &Experiment{Options: opt}
 	if len(experiment.Updates) == 0 {
@@ -81,7 +82,7 @@ func New(opt Options) (*Experiment, error) {
 	return experiment, nil
 }
 
-// addCells adds a cell for each tile of a strategy.
+// addCells adds a cell for each goal tile, with the given strategy and updates.
 func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
 	policy, err := modelgen.ParsePolicy(strategy)
 	if err != nil {
@@ -98,7 +99,8 @@ func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
 	return nil
 }
 
-// Sample estimates the probability of losing a game by simulation of the model of a row. job.Simulation has the settings of the simulation.
+// Sample estimates the probability of losing a game of 2048, for one row of the published table, by simulation of a generated model.
+// job.Simulation has the settings of the simulation.
 func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, job runner.Job) (result.Verdict, error) {
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
 	experiment, err := New(Options{
@@ -125,7 +127,7 @@ type Outcome struct {
 	Agreement  Agreement        // if there are several engines
 }
 
-// Run checks every model with every engine. It compares the answers of the engines with each other, and with the published numbers of the thesis.
+// Run checks every cell with every engine. It compares the answers of the engines with each other, and with the published numbers of the thesis.
 func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome, error) {
 	verdicts, err := e.verdicts(ctx, engines)
 	if err != nil {
@@ -134,14 +136,14 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	outcome := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
 		cell, engine := &e.cells[i/len(engines)], engines[i%len(engines)] // the verdicts are ordered by cell, then by engine
-		row, err := e.judgeCell(cell, verdict)
+		judged, err := e.judgeCell(cell, verdict)
 		if err != nil {
 			return nil, err
 		}
 		if len(engines) > 1 {
-			row.Strategy += ", " + engine.Name()
+			judged.Strategy += ", " + engine.Name()
 		}
-		outcome.Comparison.Cells = append(outcome.Comparison.Cells, row)
+		outcome.Comparison.Cells = append(outcome.Comparison.Cells, judged)
 	}
 	e.addFindings(&outcome.Comparison)
 	if len(engines) > 1 {
@@ -158,7 +160,7 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns returns the runs of the engines, separately for external tools and for the embedded engine. A run of a tool checks one cell. A run of the
+// engineRuns divides the work into runs, separately for external tools and for the embedded engine. A run of a tool checks one cell. A run of the
 // embedded engine checks all tiles of a strategy if it samples the property of the thesis, and one cell otherwise.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
@@ -195,8 +197,8 @@ type collectedVerdicts struct {
 	errs     []error
 }
 
-// verdicts checks all cells with all engines. The verdicts are ordered by cell, then by engine. All runs take place even if one fails; the error is
-// the first one in this order.
+// verdicts checks all cells with all engines. The verdicts are ordered by cell, then by engine. If runs fail, the other runs are still done, and
+// the error is the first one in the order of the verdicts.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	count := len(e.cells) * len(engines)
 	collected := &collectedVerdicts{engines: engines, verdicts: make([]result.Verdict, count), errs: make([]error, count)}
@@ -220,7 +222,7 @@ func (e *Experiment) execute(ctx context.Context, collected *collectedVerdicts, 
 	}
 }
 
-// nativeLimit returns the greatest number of runs of the embedded engine at a time.
+// nativeLimit returns how many runs of the embedded engine may be active at the same time.
 func (e *Experiment) nativeLimit() int {
 	switch {
 	case e.Job.Simulation.Split != nil:
@@ -248,8 +250,8 @@ func executeInParallel(limit int, runs []engineRun, execute func(engineRun)) {
 // some thousands takes more than the 10,000 steps of PRISM's default.
 const publishedPath = 1_000_000
 
-// plan returns a plan that checks cells of one strategy in one model: the model with the largest goal tile. A cell with a smaller tile asks for the
-// probability of losing before the board has that tile. This probability is the same in both models.
+// plan returns a plan that checks several cells of one strategy in one model: the model with the largest goal tile. For a smaller tile, the
+// property asks for the probability of losing before the board has this tile. This probability is the same in both models.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -315,7 +317,7 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 	return verdicts, nil
 }
 
-// namedProgress returns a function that reports progress under the name of the strategy instead of the property.
+// namedProgress returns a function that calls report with the name of the strategy in place of the property.
 func namedProgress(cells []cell, report func(runner.Progress)) func(runner.Progress) {
 	name := cells[0].strategy
 	if len(cells) == 1 {
@@ -357,9 +359,9 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Option
 	}
 }
 
-// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test: the games that were sampled here against the
-// 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence,
-// although they are not independent.
+// judgeCell compares a verdict with the number of the thesis, if there is one. For a sampled verdict it uses Fisher's exact test: the games
+// sampled here against the 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence
+// stats.CompareConfidence.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
 	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
 	published, isPublished := e.published(cell.strategy, cell.max)

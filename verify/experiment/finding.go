@@ -21,7 +21,7 @@ type thesisFit struct {
 	squaredZScores       float64  // the sum over the sampled cells
 }
 
-// compareWithThesis compares the cells with one kind of updates with the published numbers.
+// compareWithThesis counts how many cells with the given updates are compatible with the published numbers, and adds up their squared z-scores.
 func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) (fit thesisFit) {
 	for i := range cells {
 		cell := &cells[i]
@@ -33,7 +33,7 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 	return fit
 }
 
-// add adds a cell of the table with a published number: it counts whether the cell is compatible, and sums up the squared z-scores.
+// add counts a cell that has a published number. It also counts whether the cell is compatible with this number, and adds its squared z-score.
 func (f *thesisFit) add(cell *report.ComparisonCell) {
 	f.compared++
 	if !slices.Contains(f.columns, cell.Strategy) {
@@ -100,7 +100,8 @@ func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
 	return text + ")."
 }
 
-// describe returns a text about the columns of the thesis that the model reproduces or contradicts. It is empty if no cell was compared.
+// describe returns a text about the columns of the thesis that the model reproduces or contradicts, such as "give the column random". It is empty
+// if no cell was compared.
 func (f *thesisFit) describe() string {
 	columnText := func(strategies []string) string {
 		if len(strategies) == 1 {
@@ -128,7 +129,7 @@ func columnName(title string) string {
 	return title
 }
 
-// enumeration joins the names of columns with commas and an and.
+// enumeration joins the names of the columns as in "a, b and c".
 func enumeration(columns []string) string {
 	words := make([]string, len(columns))
 	for i, title := range columns {

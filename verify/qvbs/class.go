@@ -28,7 +28,7 @@ func (c Class) String() string {
 	return [...]string{"correct", "wrong", "bound violated", "refused", "out of time", "out of memory", "not run"}[c]
 }
 
-// ClassOf returns the class of a test result in QComp's terms.
+// ClassOf converts the outcome of a test to a class of QComp, the competition of quantitative model checkers.
 func ClassOf(test *report.TestResult) Class {
 	hasError := test.Verdict != nil && test.Verdict.Err != nil
 	switch test.Outcome {
@@ -53,7 +53,7 @@ func ClassOf(test *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes returns the notes of a report: the number of cases of each engine in each class, and the numbers of cases that were left out.
+// Notes returns the notes of a report: for each engine, how many cases are in each class; and how many cases were left out, with the reasons.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var notes []string
 	for _, engine := range rep.Engines {
@@ -74,7 +74,7 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 	return notes
 }
 
-// engineNote returns the number of an engine's cases in each class, and their total time.
+// engineNote returns how many cases of an engine are in each class, and the total time of its cases.
 func engineNote(rep *report.TestReport, engine string) string {
 	counts, seconds := make([]int, NotRun+1), 0.0
 	for i := range rep.Results {

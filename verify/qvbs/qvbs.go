@@ -48,7 +48,8 @@ type Set struct {
 	Large, Missing, Unread int
 }
 
-// Discover returns the cases of all models in the directories and their subdirectories.
+// Discover returns the cases of all models in the directories and their subdirectories. The cases are sorted by their numbers of states. A model
+// is a directory with an index file in JSON.
 func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 	discovered := &discovery{fsys: fsys, options: opt}
 	if discovered.options.Name == nil {
@@ -126,7 +127,7 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// addModel adds the cases in the index file of a model.
+// addModel adds the cases that the index file of a model lists. It ignores the index of the whole benchmark set, which is a list.
 func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
@@ -183,7 +184,7 @@ func (v *indexValuation) numStates() int64 {
 	return states
 }
 
-// addCase adds the case of one reference result in JSON. It only counts a case that is too large or cannot be run.
+// addCase adds the case of one reference result, given in JSON. A case that is too large or cannot be run is only counted.
 func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, consts []string) error {
 	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], raw), 0) // results are read in the order of the text
 	r.searchFrom = offset + len(raw)
@@ -213,7 +214,7 @@ func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, 
 	return nil
 }
 
-// jsonError adds the position in the file to a JSON error. The JSON text begins at src[start].
+// jsonError returns a JSON error with its position in the file. src is the file, and the JSON text begins at src[start].
 func jsonError(name string, src []byte, start int, err error) error {
 	positioned := &syntax.Error{File: name, Msg: err.Error()}
 	switch jsonErr := err.(type) {

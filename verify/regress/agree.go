@@ -6,8 +6,8 @@ import (
 	"tilecheck/result/agree"
 )
 
-// compareEngines compares the verdicts of every two engines about one property instance. It marks the results that contradict each other, and
-// counts the outcomes in tally.
+// compareEngines compares the verdicts about one property instance for each pair of engines. It marks the results that contradict each other, and
+// counts the outcomes of the comparisons in tally.
 func (test *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
 	question := agree.About(instance.task.Property.X, instance.constants())
 	for i := range results {
@@ -38,7 +38,8 @@ func (test *loadedTest) markContradiction(instance *propertyInstance, left, righ
 	}
 }
 
-// comparedVerdict returns the verdict of a result. It returns an empty verdict for a result that has failed for another reason than a comparison.
+// comparedVerdict returns the verdict of a result for a comparison with other engines. If the engine has not answered, it returns an empty
+// verdict, which the comparison ignores.
 func comparedVerdict(tested *report.TestResult) *result.Verdict {
 	switch tested.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:
@@ -46,5 +47,5 @@ func comparedVerdict(tested *report.TestResult) *result.Verdict {
 			return tested.Verdict
 		}
 	}
-	return new(result.Verdict) // the comparison ignores an empty verdict
+	return new(result.Verdict)
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// keepBalancedPart drops the tests of other shards. It distributes the tests so that all shards take about the same time: each test, from the longest
-// to the shortest, goes to the shard with the smallest total time so far.
+// keepBalancedPart removes the tests of other shards. It distributes the tests so that all shards take about the same time: the tests are
+// assigned from the longest to the shortest, each to the shard with the smallest total time so far.
 //
 // Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no shard takes more than 4/3 of the optimum.
 func (r *suiteRun) keepBalancedPart() error {
@@ -39,8 +39,8 @@ func (r *suiteRun) keepBalancedPart() error {
 	return nil
 }
 
-// expectedSeconds returns the duration of each test in seconds, according to the report Options.Times. A test without a duration gets the
-// average. If no test has a duration, it returns an error.
+// expectedSeconds returns the expected duration of each test in seconds: its duration in the earlier report Options.Times, or the average if the
+// report lacks the test. It returns an error if the report has no test of this suite.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlierSeconds := make(map[string]float64) // by testKey
 	for i := range r.opt.Times.Results {

@@ -148,7 +148,8 @@ func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, propert
 	}
 }
 
-// addProposals adds a proposal for each property instance: to keep its annotation, or to write a computed value.
+// addProposals adds a proposal for each property instance of a test: to keep the annotation of the instance, or to write a computed value. An
+// instance for which no value was found is skipped, with the reason.
 func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 	if test.err != nil {
 		w.skipTest(test)
@@ -226,7 +227,7 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 // isReplaced reports whether a computed value replaces the annotation of an instance.
 func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
 	hasErrors := instance.choiceErr != nil
-	isInSuiteFile := instance.extraPlace != ""
+	isInSuiteFile := instance.extraPosition != ""
 	return w.opt.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
 }
 
@@ -248,7 +249,7 @@ const (
 	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that changes the settings of a run, such that it computes values by the given method.
+// settings returns a function that changes the settings of a run. With the changed settings, the run computes values by the given method.
 func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch method {
@@ -291,8 +292,8 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// proposalAfter returns the proposal that a verdict justifies. earlier is the proposal of the methods before. If neither has a value nor the verdict
-// gives a reason, the reason of the earlier proposal stays.
+// proposalAfter converts the verdict of a method to a proposal. earlier is the proposal of the previous methods. If the verdict gives neither a
+// value nor a reason, the proposal has the reason of the earlier one.
 func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")
@@ -306,8 +307,8 @@ func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, ver
 	return proposed
 }
 
-// dropContradictedFractions computes each value that is a fraction again by sound bounds. If the two methods contradict each other, the proposal
-// becomes one without a value.
+// dropContradictedFractions computes each proposed fraction again, as an interval of sound bounds. If the interval does not contain the fraction,
+// the proposal gets a reason instead of a value.
 func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
@@ -336,8 +337,8 @@ func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *
 // the written interval are disjoint. If both contain the value, they are not disjoint. So this has at most the probability 2*(1-0.9999).
 const annotationConfidence = 0.9999
 
-// checkWith checks property instances and returns their verdicts. The function change changes the settings of the check. If the whole check fails,
-// each verdict has the error of the check.
+// checkWith checks property instances and returns their verdicts. change changes the settings of the check. If the whole check fails, each
+// verdict has the error of the check.
 func (w *annotationWriter) checkWith(
 	ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings),
 ) map[*propertyInstance]result.Verdict {
@@ -361,8 +362,8 @@ func (w *annotationWriter) checkWith(
 	return verdicts
 }
 
-// checkInstances checks the given property instances and stores their answers. The function change changes the settings of the check. answers has an
-// element for each instance of the test, not only for the given ones.
+// checkInstances checks some of the property instances and stores their answers. change changes the settings of the check. answers has an element
+// for each instance of the test, not only for the checked ones.
 func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
 	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure
@@ -377,7 +378,7 @@ func (run *testRun) checkInstances(ctx context.Context, instances []*propertyIns
 	return run.check(ctx, batch, answers)
 }
 
-// proposalFor returns the expectation that a verdict justifies, or the reason why it justifies none.
+// proposalFor returns the expected value that a verdict justifies. If it justifies none, the proposal has only the reason.
 func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMethod) proposal {
 	switch {
 	case verdict.Err != nil:
@@ -393,7 +394,7 @@ func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMeth
 	switch value.Kind {
 	case result.Boolean:
 		if verdict.Accuracy == result.Probable {
-			// A test could not repeat it, because only numbers can be sampled on request.
+			// A test cannot sample a truth value again, because the terms of an annotation ask only for sampled numbers.
 			return proposal{reason: "the model has too many states, and a sampled truth value is only probable"}
 		}
 		return proposal{value: strconv.FormatBool(value.Bool), origin: verdict.Accuracy.String()}
@@ -405,7 +406,8 @@ func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMeth
 	return proposal{reason: "the value is a range over several initial states, which an annotation cannot express"}
 }
 
-// numberProposal returns the expectation for a number: the exact value, an interval, or the reason why neither is known.
+// numberProposal returns the expected value that a verdict with a number justifies: the exact value or an interval. If neither is known, the
+// proposal has only the reason.
 func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueMethod) proposal {
 	value := verdict.Value
 	switch {

@@ -6,7 +6,8 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// splitBudget divides the allowed probability of a false alarm evenly among all statistical expectations of the suite (Bonferroni correction).
+// splitBudget divides Options.Flakes, the allowed probability of a false alarm, evenly among all statistical expectations of the suite
+// (Bonferroni correction).
 func (r *suiteRun) splitBudget() {
 	for _, test := range r.tests { // of all shards: each shard must divide by the same number
 		r.statisticalCount += test.statisticalExpectations() * r.enginesOf(test)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Diff returns the changes in the unified format, with three lines of context;
-// empty if there are none.
+// Diff returns the changes of the file in the unified format, with three lines of context; empty if there are no changes.
 func (f *BlessedFile) Diff() string {
 	changes := compareLines(splitLines(f.Before), splitLines(f.After))
 	var diff strings.Builder
@@ -27,9 +26,9 @@ func (f *BlessedFile) Diff() string {
 	return diff.String()
 }
 
-// lastOfHunk returns the index of the last change in a hunk. first is the index of its first change.
+// lastOfHunk returns the index of the last changed line in a hunk, a group of changed lines. first is the index of its first changed line. Two
+// changed lines are in one hunk if their context lines touch or overlap.
 func lastOfHunk(changes []lineChange, first int) int {
-	// Two changes are in one hunk if their context lines touch or overlap.
 	last := first
 	for i := first; i < len(changes) && i-last <= 2*contextLines; i++ {
 		if changes[i].kind != ' ' {
@@ -58,9 +57,9 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// compareLines compares two texts line by line, by their longest common subsequence.
+// compareLines compares two texts line by line, by their longest common subsequence. The search takes quadratic time, so it excludes the equal
+// lines at the start and at the end.
 func compareLines(old, edited [][]byte) []lineChange {
-	// The search takes quadratic time. So it excludes the equal lines at the start and at the end.
 	var changes []lineChange
 	start := 0
 	for start < len(old) && start < len(edited) && bytes.Equal(old[start], edited[start]) {
@@ -79,21 +78,21 @@ func compareLines(old, edited [][]byte) []lineChange {
 	return changes
 }
 
-// compareMiddle compares lines by their longest common subsequence. before is the number of lines that precede them.
-func compareMiddle(old, edited [][]byte, before int) []lineChange {
+// compareMiddle compares two lists of lines by their longest common subsequence. offset is the number of lines before these lists in both texts.
+func compareMiddle(old, edited [][]byte, offset int) []lineChange {
 	common := commonLengths(old, edited)
 	var changes []lineChange
 	i, j := 0, 0
 	for i < len(old) || j < len(edited) {
 		switch {
 		case i < len(old) && j < len(edited) && bytes.Equal(old[i], edited[j]):
-			changes = append(changes, lineChange{' ', before + i + 1, before + j + 1, old[i]})
+			changes = append(changes, lineChange{' ', offset + i + 1, offset + j + 1, old[i]})
 			i, j = i+1, j+1
 		case j == len(edited) || i < len(old) && common[i+1][j] >= common[i][j+1]:
-			changes = append(changes, lineChange{'-', before + i + 1, before + j, old[i]})
+			changes = append(changes, lineChange{'-', offset + i + 1, offset + j, old[i]})
 			i++
 		default:
-			changes = append(changes, lineChange{'+', before + i, before + j + 1, edited[j]})
+			changes = append(changes, lineChange{'+', offset + i, offset + j + 1, edited[j]})
 			j++
 		}
 	}
@@ -118,7 +117,8 @@ func commonLengths(old, edited [][]byte) [][]int {
 	return common
 }
 
-// hunkHeader returns the first line of a hunk: the ranges of its lines in the old and in the edited text.
+// hunkHeader returns the first line of a hunk, such as "@@ -3,7 +3,8 @@": the first line and the number of lines in the old and in the edited
+// text.
 func hunkHeader(changes []lineChange) string {
 	oldCount, editedCount := 0, 0
 	for _, change := range changes {

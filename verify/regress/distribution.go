@@ -23,7 +23,8 @@ func exportsProbabilities(name string) bool {
 	return slices.Contains([]string{"exportsteadystate", "exportss", "exporttransient", "exporttr"}, strings.TrimLeft(name, "-"))
 }
 
-// writeProbabilities writes the probability of each state, in the long run or at the time of the switch -transient.
+// writeProbabilities writes the probability of each state. The switch says whether these are long-run probabilities, or probabilities at the time
+// of the switch -transient.
 func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	times, err := e.exportedTimes(exportSwitch)
 	if err != nil {
@@ -62,8 +63,8 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// compareNumbers compares an exported file with the expected file again, with a relative tolerance for the number at the end of each line. compared
-// is the failed result of the exact comparison; it becomes passed if all lines agree.
+// compareNumbers compares an exported file with the expected file, with a relative tolerance for the number at the end of each line. compared is
+// the result of an exact comparison that failed. If all lines agree within the tolerance, the result becomes passed.
 func (run *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
 	expected, err := run.read(expectedFile)
 	if err != nil {

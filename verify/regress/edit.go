@@ -30,8 +30,8 @@ type editor struct {
 	expectedValues map[*propertyInstance]string // the value that each instance is to choose
 }
 
-// edit returns the text of the file with the proposals written into it. It checks that the new text has the same properties and chooses the new
-// annotations.
+// edit returns the text of the file with the proposed values in its annotations. It checks that the new text has the same properties, and that
+// the new annotations apply to the instances for which they were written.
 func (e *editor) edit() ([]byte, error) {
 	e.expectedValues = make(map[*propertyInstance]string)
 	for _, item := range e.tree.Items {
@@ -60,7 +60,7 @@ func (e *editor) applyChanges() []byte {
 	return append(edited, e.text[copied:]...)
 }
 
-// editProperty replaces failing values of annotations, and adds lines above the property for new values.
+// editProperty records the changes for one property: new values in annotations that fail, and new lines with annotations above the property.
 func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 	replacements := make(map[int32][]proposal) // by the offset of the replaced value
 	var added []proposal
@@ -117,8 +117,8 @@ func (e *editor) replaceValue(property *syntax.Property, replacements, proposals
 	}
 }
 
-// addLines adds annotations in lines above a property, or records why it cannot. coversAll reports whether each instance of the property gets an
-// annotation or has one.
+// addLines adds annotations in lines above a property, or records why this is impossible. coversAll reports whether each instance of the property
+// gets an annotation or has one.
 func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll bool) {
 	lines, reason := annotations(added, coversAll)
 	indent, offset, ok := e.lineStart(property)
@@ -219,7 +219,8 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 	return strings.Join(parts, ",")
 }
 
-// conditionText returns the value of a constant in a condition. If the text is only a rounded fraction, it returns the fraction itself.
+// conditionText returns the value of a constant as it is written in a condition. If text is only a rounded value of a fraction, it returns the
+// fraction.
 func (instance *propertyInstance) conditionText(name, text string) string {
 	for _, constant := range instance.rules.Constants {
 		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
@@ -232,7 +233,7 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 	return text
 }
 
-// sameConditionsSameValue reports whether the values of the named constants determine the proposal: two proposals with equal values of these
+// sameConditionsSameValue reports whether the values of the named constants determine the proposal: proposals with equal values of these
 // constants have equal expected values and terms.
 func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
 	seen := make(map[string]proposal)
@@ -295,7 +296,7 @@ func (e *editor) lineEnd(offset int) string {
 	return "\n"
 }
 
-// checkEdited returns an error unless the new text has the old properties, and each property chooses its new annotation.
+// checkEdited returns an error unless the edited text has the same properties as before, and each new annotation applies to its instance.
 func (e *editor) checkEdited(edited []byte) error {
 	tree, err := syntax.ParseProperties(e.name, edited)
 	if err != nil {
@@ -321,7 +322,8 @@ func (e *editor) checkEdited(edited []byte) error {
 	return nil
 }
 
-// checkChosen returns an error if an instance does not choose its new annotation. parsed is the property in the new text.
+// checkChosen returns an error if another annotation applies to an instance than the one that was written for it. parsed is the property in the
+// edited text.
 func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
 	for _, proposed := range e.proposals[property.Pos()] {
 		want, ok := e.expectedValues[proposed.instance]

@@ -12,7 +12,7 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// checkWithEngine checks the property instances with an engine and returns one answer for each.
+// checkWithEngine checks the property instances of a test with one engine. It returns one answer for each instance.
 func (run *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(run.instances))
 	if failure := run.unsupportedSwitch(); failure != nil {
@@ -65,7 +65,8 @@ type batch struct {
 	properties []string
 }
 
-// batches groups the selected instances by their terms of sampling.
+// batches groups the selected instances of the test into batches. All instances of a batch have the same terms of sampling, so one check answers
+// them.
 func (run *testRun) batches() []*batch {
 	var batches []*batch
 	for i, instance := range run.instances {
@@ -118,7 +119,7 @@ func sameTerms(first, second *expect.Statistical) bool {
 	return *first == *second
 }
 
-// planFor returns the plan for instances with these terms of sampling. nil terms mean that nothing is sampled.
+// planFor returns the plan with the settings that the terms of sampling ask for. With nil terms, nothing is sampled.
 func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 	return run.plan.WithSettings(func(settings *runner.Settings) {
 		settings.Numeric.Workers, settings.Simulation.Workers = run.workers, run.workers
@@ -150,9 +151,9 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	return batch.plan.Part(tasks, nil)
 }
 
-// attribute stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the test's instances. A
+// assignVerdicts stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the test's instances. A
 // missing verdict is an error.
-func (run *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
+func (run *testRun) storeVerdicts(batch *batch, verdicts []result.Verdict, answers []answer) error {
 	next := 0 // the index of the next verdict
 	for i, instance := range run.instances {
 		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {

@@ -86,7 +86,7 @@ func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 	return existing
 }
 
-// compareExport compares an expected file with the output of a run, byte by byte. isWritten is false if the run did not write the file.
+// compareExport compares an expected file with the file that a run exported, byte by byte. isWritten is false if the run did not write the file.
 func (run *testRun) compareExport(file string, got []byte, isWritten bool) report.TestResult {
 	compared := run.newResult(run.engine, nil)
 	compared.File = run.opt.name(file)

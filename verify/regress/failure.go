@@ -10,7 +10,8 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure converts an error about the files of a test to a failure. For a list of errors, the failure has the first error.
+// fileFailure converts an error about the files of a test to a failure. For a list of syntax errors, the failure has the position and message of
+// the first.
 func fileFailure(err error) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error()}
 	if planErr, ok := errors.AsType[*runner.PlanError](err); ok {
@@ -64,12 +65,13 @@ func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.Test
 	return testResult
 }
 
-// isRepeatable reports whether another run would end with the same failure.
+// isRepeatable reports whether the same run would fail in the same way again. It is false for failures that depend on time, memory or an
+// interrupt.
 func isRepeatable(failure *result.Failure) bool {
 	if failure == nil {
 		return true
 	}
-	switch failure.Class { // these depend on time, memory or an interrupt
+	switch failure.Class {
 	case result.Timeout, result.Memory, result.Heap, result.CUDD, result.Killed, result.Truncated, result.Interrupted, result.Other:
 		return false
 	}

@@ -36,18 +36,18 @@ func (r *suiteRun) findings() []report.TestFinding {
 	return findings
 }
 
-// unusedExtras returns a finding for each expectation outside of properties files that no test uses.
+// unusedExtras returns a finding for each expectation that no test uses. It looks only at expectations outside of properties files.
 func (r *suiteRun) unusedExtras() []report.TestFinding {
-	type place struct {
+	type position struct {
 		file string
 		pos  syntax.Pos
 	}
-	used := make(map[place]bool)
+	used := make(map[position]bool)
 	var extras []*Extra // without repetitions, although several tests may share one
 	for _, test := range r.tests {
 		for i := range test.Extra {
 			extra := &test.Extra[i]
-			key := place{extra.File, extra.Pos}
+			key := position{extra.File, extra.Pos}
 			if _, isListed := used[key]; !isListed {
 				extras = append(extras, extra)
 			}
@@ -57,7 +57,7 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 	}
 	var findings []report.TestFinding
 	for _, extra := range extras {
-		if used[place{extra.File, extra.Pos}] {
+		if used[position{extra.File, extra.Pos}] {
 			continue
 		}
 		findings = append(findings, report.TestFinding{
@@ -94,8 +94,8 @@ func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestF
 	return findings
 }
 
-// unusedAnnotations returns a mistake for each annotation of a property that no test uses. It skips an annotation that is in mistakes already. All
-// tests have the same properties file.
+// unusedAnnotations returns a mistake for each annotation of a property that no test uses. It omits annotations that already have a mistake in
+// mistakes. All tests have the same properties file.
 func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
 	text := tests[0].props
 	used := usedAnnotations(tests, property)
@@ -150,7 +150,7 @@ func usedAnnotations(tests []*loadedTest, property *syntax.Property) map[syntax.
 // outside of the properties file.
 func (instance *propertyInstance) addUsedAnnotations(positions map[syntax.Pos]bool) {
 	expected, terms := instance.chosen.Result, instance.chosen.Terms
-	if expected != nil && instance.extraPlace == "" {
+	if expected != nil && instance.extraPosition == "" {
 		positions[expected.Pos] = true
 	}
 	if terms != nil && !slices.Contains(instance.chosenExtras, terms.Pos) {
@@ -158,8 +158,8 @@ func (instance *propertyInstance) addUsedAnnotations(positions map[syntax.Pos]bo
 	}
 }
 
-// unknownNames returns a text for the end of a message. It names the constants in the conditions that no test declares; it is empty if there are
-// none.
+// unknownNames returns the end of a message, such as ": there is no constant N, K". It names the constants in the conditions that no test
+// declares. It is empty if there are none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {

@@ -12,27 +12,27 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// judge compares the answer about a property instance with its annotation, and returns the result of the test.
+// judge compares the answer about a property instance with the instance's annotation, and returns the result of the test.
 func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, answer answer) report.TestResult {
-	judged := test.newResult(engine, instance)
+	testResult := test.newResult(engine, instance)
 	verdict := answer.Verdict
-	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
-	judged.Cached, judged.Log = answer.cached, answer.log
-	// PRISM has judged the property itself if it used the same annotation.
-	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
+	testResult.Verdict, testResult.Got, testResult.Seconds = &verdict, verdictText(verdict), verdict.Seconds
+	testResult.Cached, testResult.Log = answer.cached, answer.log
+	// In its test mode, PRISM compares the value with the annotation itself. Its judgment counts only if it has read the same annotation.
+	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPosition == ""
 	if reliesOnPRISM {
-		judged.Outcome, judged.Reason = parseTesting(answer.judgment)
-		return judged
+		testResult.Outcome, testResult.Reason = parsePRISMJudgment(answer.judgment)
+		return testResult
 	}
-	judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict)
-	if judged.Outcome == report.TestPassed {
-		judged.Log = ""
+	testResult.Outcome, testResult.Reason = test.outcome(engine, instance, verdict)
+	if testResult.Outcome == report.TestPassed {
+		testResult.Log = ""
 	}
-	return judged
+	return testResult
 }
 
-// parseTesting converts the text with which PRISM judges a property in its test mode, such as "FAIL: reason", to an outcome and its reason.
-func parseTesting(text string) (outcome report.TestOutcome, reason string) {
+// parsePRISMJudgment parses PRISM's judgment of a property in its test mode, such as "FAIL: reason". It returns the outcome and its reason.
+func parsePRISMJudgment(text string) (outcome report.TestOutcome, reason string) {
 	judgment, reason, _ := strings.Cut(text, ": ")
 	switch judgment {
 	case "PASS":
@@ -45,7 +45,7 @@ func parseTesting(text string) (outcome report.TestOutcome, reason string) {
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation of an instance, and returns the outcome with its reason.
+// outcome compares a verdict with the annotation of an instance, and returns the outcome of the test with its reason.
 func (test *loadedTest) outcome(
 	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
 ) (outcome report.TestOutcome, reason string) {
@@ -127,7 +127,7 @@ func (test *loadedTest) judgeValue(
 	return report.TestUnsupported, judgement.Reason
 }
 
-// verdictText returns the value or the error of a verdict, for a message.
+// verdictText returns the value or the error of a verdict as text for a message.
 func verdictText(verdict result.Verdict) string {
 	if verdict.Err != nil {
 		return "error: " + verdict.Err.Error()

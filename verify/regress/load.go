@@ -59,8 +59,8 @@ type propertyInstance struct {
 	annotated bool
 	// choiceErr says why no annotation could be chosen. It is nil if one was chosen.
 	choiceErr error
-	// extraPlace is the place of a chosen expectation outside of the properties file.
-	extraPlace string
+	// extraPosition is the place of a chosen expectation outside of the properties file.
+	extraPosition string
 	// chosenExtras are the positions of the chosen annotations outside of the properties file.
 	chosenExtras []syntax.Pos
 	id           string
@@ -79,8 +79,8 @@ func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	return test
 }
 
-// load reads the files of a test, and makes an instance with its annotation for each property and valuation of the constants. A test without
-// properties has no instances.
+// load reads the files of a test. It makes an instance, with its annotation, for each property under each valuation of the constants. A test
+// without properties has no instances.
 func (test *loadedTest) load(ctx context.Context) error {
 	if err := test.readFiles(); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (test *loadedTest) maxTextSize() int64 {
 	return maxText
 }
 
-// newJob returns the job that the switches of the test ask for.
+// newJob returns the job that the files and the switches of the test describe.
 func (test *loadedTest) newJob() (runner.Job, error) {
 	switches := &test.switches
 	job := runner.Job{
@@ -180,7 +180,7 @@ func (test *loadedTest) newJob() (runner.Job, error) {
 	return job, err
 }
 
-// simulationOf converts PRISM's switches of simulation.
+// simulationOf converts PRISM's switches about simulation to settings of the simulation.
 func simulationOf(switches *suite.Simulation) runner.Simulation {
 	simulation := runner.Simulation{
 		Samples:       switches.Samples,
@@ -199,8 +199,8 @@ func simulationOf(switches *suite.Simulation) runner.Simulation {
 // memory returns the memory limit of a run in bytes; 0 means none.
 func (test *loadedTest) memory() int64 { return cmp.Or(test.Memory, test.opt.Memory) }
 
-// Override returns the definitions in consts and replacements, in the syntax of -const. If a constant is defined in both lists, the definition in
-// replacements applies. An invalid replacement is an error.
+// Override returns the constant definitions of consts and replacements, in the syntax of the switch -const. If both lists define a constant, only
+// the definition in replacements is returned. It returns an error if a replacement is malformed.
 func Override(consts, replacements []string) ([]string, error) {
 	replacing, err := sema.ParseConsts(replacements)
 	if err != nil || len(replacing) == 0 {
@@ -221,8 +221,8 @@ func Override(consts, replacements []string) ([]string, error) {
 	return definitions, nil
 }
 
-// withType returns the text of a model with modelType as its type. If modelType is TypeNone, or the model has syntax errors, it returns the text
-// unchanged.
+// withType returns the text of a model with the type replaced by modelType. It returns the text unchanged if modelType is TypeNone or the model
+// has syntax errors.
 func withType(model []byte, modelType syntax.ModelType) []byte {
 	if modelType == syntax.TypeNone {
 		return model
@@ -316,7 +316,8 @@ func (test *loadedTest) numberOf(property *syntax.Property) int {
 	return number
 }
 
-// addInstancesOf adds an instance of a task for each valuation of the property's constants. It stops above maxInstances.
+// addInstancesOf adds an instance of a task for each valuation of the property's constants. It stops when the test has more than maxInstances
+// instances.
 func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, modelValuation sema.Valuation) {
 	if task.Rejected != nil {
 		test.addInstance(task, program, modelValuation, nil)
@@ -363,7 +364,7 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 	for i := range extraTerms {
 		if instance.chosen.Terms == &terms[i] {
 			instance.chosenExtras = append(instance.chosenExtras, terms[i].Pos)
-			instance.extraPlace = test.placeOfExtraTerms(&terms[i])
+			instance.extraPosition = test.positionOfExtraTerms(&terms[i])
 		}
 	}
 }
@@ -373,12 +374,12 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {
-		instance.extraPlace = ""
+		instance.extraPosition = ""
 	}
 	for i := range extraResults {
 		if instance.chosen.Result == &results[i] {
 			instance.chosenExtras = append(instance.chosenExtras, results[i].Pos)
-			instance.extraPlace = test.placeOfExtraResult(&results[i])
+			instance.extraPosition = test.positionOfExtraResult(&results[i])
 		}
 	}
 	if instance.chosen.Expects() { // the terms may expect an error instead of a result
@@ -386,8 +387,8 @@ func (test *loadedTest) chooseResult(instance *propertyInstance, results []expec
 	}
 }
 
-// placeOfExtraResult returns the place, file:line:col, of an expected result outside of the properties file.
-func (test *loadedTest) placeOfExtraResult(expectation *expect.Expectation) string {
+// positionOfExtraResult returns the position, as in file:line:col, of an expected result that is written outside of the properties file.
+func (test *loadedTest) positionOfExtraResult(expectation *expect.Expectation) string {
 	for _, extra := range test.Extra {
 		if extra.Result != nil && extra.Result.Pos == expectation.Pos && extra.Result.Text == expectation.Text {
 			return extra.File + ":" + expectation.Pos.String()
@@ -396,8 +397,8 @@ func (test *loadedTest) placeOfExtraResult(expectation *expect.Expectation) stri
 	return ""
 }
 
-// placeOfExtraTerms returns the place, file:line:col, of terms outside of the properties file.
-func (test *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
+// positionOfExtraTerms returns the position, as in file:line:col, of terms that are written outside of the properties file.
+func (test *loadedTest) positionOfExtraTerms(terms *expect.Terms) string {
 	for _, extra := range test.Extra {
 		if extra.Terms != nil && extra.Terms.Pos == terms.Pos && extra.Terms.Text == terms.Text {
 			return extra.File + ":" + terms.Pos.String()
@@ -406,7 +407,8 @@ func (test *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
 	return ""
 }
 
-// expectFailure adds an instance for each property whose annotation expects an error of the same class as err.
+// expectFailure adds an instance for each property that is expected to fail with an error of the same class as err. It is called when the test
+// cannot be planned.
 func (test *loadedTest) expectFailure(err error) {
 	failure := fileFailure(err)
 	for _, node := range test.tree.Items {
@@ -426,21 +428,21 @@ func (test *loadedTest) expectFailure(err error) {
 	}
 }
 
-// newResult returns a result without outcome. It is about a property instance or, if instance is nil, about the whole run.
+// newResult returns a test result that has no outcome yet. It is about a property instance or, if instance is nil, about the whole run.
 func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
-	created := report.TestResult{Model: test.modelName(), Props: test.propsName(), Args: test.argsWithConstants(), Engine: engine.DisplayName()}
+	testResult := report.TestResult{Model: test.modelName(), Props: test.propsName(), Args: test.argsWithConstants(), Engine: engine.DisplayName()}
 	id := ""
 	if instance == nil {
 		id = shortID(test.identity())
-		test.setPlaceOfRun(&created)
+		test.setPlaceOfRun(&testResult)
 	} else {
 		id = instance.id
-		instance.describe(&created)
+		instance.describe(&testResult)
 	}
 	if test.opt.Rerun != nil {
-		created.Rerun = test.opt.Rerun(engine.DisplayName(), id)
+		testResult.Rerun = test.opt.Rerun(engine.DisplayName(), id)
 	}
-	return created
+	return testResult
 }
 
 // modelName returns the name of the model file as the user knows it.
@@ -466,17 +468,17 @@ func (test *loadedTest) setPlaceOfRun(created *report.TestResult) {
 	}
 }
 
-// describe fills in the property, its position and its expectation.
-func (instance *propertyInstance) describe(created *report.TestResult) {
-	created.Property, created.Name, created.Constants = instance.task.Text, instance.task.Name, instance.constants()
-	created.File, created.Line, created.Col = created.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
-	created.Expected = instance.chosen.String()
+// describe copies the property, its position and its expected value from the instance to a test result.
+func (instance *propertyInstance) describe(testResult *report.TestResult) {
+	testResult.Property, testResult.Name, testResult.Constants = instance.task.Text, instance.task.Name, instance.constants()
+	testResult.File, testResult.Line, testResult.Col = testResult.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
+	testResult.Expected = instance.chosen.String()
 	switch {
-	case instance.extraPlace != "":
-		created.Expected += " (" + instance.extraPlace + ")"
+	case instance.extraPosition != "":
+		testResult.Expected += " (" + instance.extraPosition + ")"
 	case instance.chosen.Result != nil:
-		created.ExpectedLine = int(instance.chosen.Result.Pos.Line)
+		testResult.ExpectedLine = int(instance.chosen.Result.Pos.Line)
 	case instance.chosen.Expects():
-		created.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
+		testResult.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
 	}
 }

@@ -137,15 +137,15 @@ func Distinct(tests []Test) []Test {
 // ExitCode returns the exit code for a report; see docs/test.md. A bad result determines the code. Without bad results, the code is 1 if nothing
 // passed or no values could be compared. A shard without tests has the code 0. In strict mode, the code is 2 if a result was not judged or an
 // annotation has a mistake.
-func ExitCode(rep *report.TestReport, strict bool) int {
-	if code := FailureCode(rep); code != 0 {
+func ExitCode(testReport *report.TestReport, strict bool) int {
+	if code := FailureCode(testReport); code != 0 {
 		return code
 	}
-	counts := countOutcomes(rep)
+	counts := countOutcomes(testReport)
 	notJudged := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested]
-	failsStrictly := strict && notJudged+len(rep.Findings) > 0
-	isEmptyShard := len(rep.Results) == 0 && rep.Elsewhere > 0
-	nothingCompared := rep.Compared.All() > 0 && rep.Compared.Compared() == 0
+	failsStrictly := strict && notJudged+len(testReport.Findings) > 0
+	isEmptyShard := len(testReport.Results) == 0 && testReport.Elsewhere > 0
+	nothingCompared := testReport.Compared.All() > 0 && testReport.Compared.Compared() == 0
 	switch {
 	case isEmptyShard && !failsStrictly:
 		return 0
@@ -157,10 +157,10 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 	return 0
 }
 
-// FailureCode returns the exit code for the most serious bad result of a report, or 0 if there is none. An error is the most serious, then an
-// exceeded limit, a failed test and a disagreement.
-func FailureCode(rep *report.TestReport) int {
-	counts := countOutcomes(rep)
+// FailureCode returns the exit code for the most serious bad outcome of a report: 1 for an error, then 4 for an exceeded limit, 2 for a failed
+// test, and 3 for engines that disagree. It returns 0 if there is none.
+func FailureCode(testReport *report.TestReport) int {
+	counts := countOutcomes(testReport)
 	switch {
 	case counts[report.TestError] > 0:
 		return 1

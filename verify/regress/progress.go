@@ -35,8 +35,8 @@ func (p *progress) end(run *testRun) {
 	p.report(time.Now())
 }
 
-// report calls notify with the number of finished runs and a text about the run that has run longest, if it has run for at least slowAfter. The
-// caller holds the lock.
+// report calls p.notify with the number of finished runs and the number of all runs. If a run has taken at least slowAfter, it also passes a text
+// about the longest one. The caller holds the lock.
 func (p *progress) report(now time.Time) {
 	if p.notify == nil {
 		return

@@ -18,8 +18,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Run runs tests on all engines. A test that fails has a result that says so. Run returns an error only if options are wrong. If the context is
-// cancelled, unfinished tests get the outcome TestError.
+// Run runs each test on all of its engines, and compares the results of the engines. It returns an error only if the options are wrong; a test
+// that fails has a result that says so. If ctx is cancelled, unfinished tests get the outcome TestError.
 func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options) (*report.TestReport, error) {
 	start := time.Now()
 	suite := &suiteRun{opt: &opt, engines: engines}
@@ -49,26 +49,26 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	if err := suite.recordResults(hash); err != nil {
 		return nil, err
 	}
-	rep := suite.report()
-	rep.Findings, rep.Started, rep.Elapsed = findings, start, time.Since(start)
-	return rep, nil
+	testReport := suite.report()
+	testReport.Findings, testReport.Started, testReport.Elapsed = findings, start, time.Since(start)
+	return testReport, nil
 }
 
-// report returns the report of the tests that were run.
+// report makes the report of all runs, with the comparison of the engines and with notes.
 func (r *suiteRun) report() *report.TestReport {
-	rep := &report.TestReport{Title: r.opt.Title}
+	testReport := &report.TestReport{Title: r.opt.Title}
 	for i := range r.engines {
-		rep.Engines = append(rep.Engines, r.engines[i].DisplayName())
+		testReport.Engines = append(testReport.Engines, r.engines[i].DisplayName())
 	}
 	if len(r.tests) == 0 && len(r.opt.Only) == 0 {
-		rep.Elsewhere = r.testCount
+		testReport.Elsewhere = r.testCount
 	}
-	rep.Results, rep.Compared = r.results()
-	rep.Notes = append(r.notes(r.runs), doubtNotes(rep.Results)...)
-	if rep.Compared.All() > 0 {
-		rep.Notes = append(rep.Notes, "engines: "+rep.Compared.String())
+	testReport.Results, testReport.Compared = r.results()
+	testReport.Notes = append(r.notes(r.runs), doubtNotes(testReport.Results)...)
+	if testReport.Compared.All() > 0 {
+		testReport.Notes = append(testReport.Notes, "engines: "+testReport.Compared.String())
 	}
-	return rep
+	return testReport
 }
 
 // suiteRun is the state of Run.
@@ -99,7 +99,8 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities numbers the tests and gives the tests and their instances identities. An unknown identity in Options.Only is an error.
+// setIdentities gives the tests numbers, and gives the tests and their instances identities. It returns an error if Options.Only contains an
+// unknown identity.
 func (r *suiteRun) setIdentities() error {
 	isKnown := make(map[string]bool)
 	for i, test := range r.tests {
@@ -115,7 +116,7 @@ func (r *suiteRun) setIdentities() error {
 	return nil
 }
 
-// selectPart keeps the tests of this shard that Options.Only selects.
+// selectPart removes the tests that another shard runs, and the tests that Options.Only does not select.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
 	balancesTimes := r.opt.Times != nil && r.opt.Shard.Count > 1
@@ -138,7 +139,7 @@ func (test *loadedTest) isSelected() bool {
 	return test.wantsRunResults || hasInstance
 }
 
-// unusedConsts returns the names of the constants to which a test gives a value (with --const), although no model or properties file declares them.
+// unusedConsts returns the names of constants that the flag --const defines for a test, although no model or properties file declares them.
 func (r *suiteRun) unusedConsts() []string {
 	var unused []string
 	for _, test := range r.tests {
@@ -160,7 +161,7 @@ func (r *suiteRun) declares(name string) bool {
 	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return test.hasConstant(name) })
 }
 
-// runAll runs every test on each of its engines, Options.Jobs of them at the same time.
+// runAll runs every test on each of its engines. At most Options.Jobs runs take place at the same time, and they share the processors.
 func (r *suiteRun) runAll(ctx context.Context) {
 	for _, test := range r.tests {
 		for i := range r.engines {
@@ -187,7 +188,7 @@ func (r *suiteRun) runAll(ctx context.Context) {
 	_ = group.Wait() // no run returns an error
 }
 
-// results returns the results by test, property instance and engine. compared counts how the verdicts of the engines agree.
+// results returns the results of all runs, ordered by test, then property instance, then engine. compared counts how often the engines agree.
 func (r *suiteRun) results() (testResults []report.TestResult, compared agree.Tally) {
 	runsOf := make(map[*loadedTest][]*testRun)
 	for _, run := range r.runs {
@@ -199,8 +200,8 @@ func (r *suiteRun) results() (testResults []report.TestResult, compared agree.Ta
 	return testResults, compared
 }
 
-// interleave returns the results of all runs of one test, which differ in their engines: first the results about whole runs, then for each property
-// instance the results of all engines. It compares the engines and counts the outcomes in compared.
+// interleave orders the results of one test, which ran on several engines: first the results about whole runs, then for each property instance
+// the results of all engines. It compares the engines with each other and counts the outcomes in compared.
 func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []report.TestResult {
 	var results []report.TestResult
 	for _, run := range runs {
@@ -210,34 +211,35 @@ func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []repo
 		if !instance.selected {
 			continue
 		}
-		var ofEngines []report.TestResult
+		var instanceResults []report.TestResult
 		for _, run := range runs {
 			if run.instanceResults != nil {
-				ofEngines = append(ofEngines, run.instanceResults[i])
+				instanceResults = append(instanceResults, run.instanceResults[i])
 			}
 		}
-		test.compareEngines(instance, ofEngines, compared)
-		results = append(results, ofEngines...)
+		test.compareEngines(instance, instanceResults, compared)
+		results = append(results, instanceResults...)
 	}
 	return results
 }
 
-// doubtNotes returns a note for each reason why an engine doubts its values, with the number of these values.
+// doubtNotes returns a note for each engine and reason for which the engine reports that values may be wrong. The note has the number of these
+// values.
 func doubtNotes(results []report.TestResult) (notes []string) {
 	type doubt struct{ engine, text string }
-	count := make(map[doubt]int)
-	var order []doubt
+	counts := make(map[doubt]int)
+	var doubts []doubt
 	for i := range results {
 		if verdict := results[i].Verdict; verdict != nil && verdict.Doubt != "" {
 			key := doubt{results[i].Engine, verdict.Doubt}
-			count[key]++
-			if count[key] == 1 {
-				order = append(order, key)
+			counts[key]++
+			if counts[key] == 1 {
+				doubts = append(doubts, key)
 			}
 		}
 	}
-	for _, key := range order {
-		notes = append(notes, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", key.engine, count[key], key.text))
+	for _, key := range doubts {
+		notes = append(notes, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", key.engine, counts[key], key.text))
 	}
 	return notes
 }
@@ -251,7 +253,7 @@ func (r *suiteRun) shardNote() string {
 	return note
 }
 
-// notes returns the notes of the report. They concern the shard, the statistical expectations, undeclared constants and the runs.
+// notes returns the notes of the report. They are about the shard, the statistical expectations, undeclared constants, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
 	if r.opt.Shard.Count > 1 {

@@ -54,7 +54,8 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// readImportFiles reads the files of all imports and sets importsHash. combined is true for a .pexp file, which also has the states.
+// readImportFiles reads the files of all import switches, and stores their hash in importsHash. combined is true if the transitions are in a
+// .pexp file, which also has the states.
 func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
 	hash := sha256.New()
 	for _, words := range test.switches.Imports {
@@ -77,7 +78,7 @@ func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool,
 	return sources, combined, nil
 }
 
-// readImportFile reads one imported file, compressed or not, and adds it to the hash.
+// readImportFile reads one imported file and decompresses it if necessary. It adds the file to the hash.
 func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
 	text, err := test.read(name)
 	if err != nil {
@@ -94,7 +95,7 @@ func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.
 	return files.Source{Name: test.opt.name(name), Text: text}, nil
 }
 
-// addSource adds a file of a state space to the sources, according to its extension.
+// addSource stores a file of a state space in the field of sources for its extension.
 func addSource(sources *files.Sources, ext string, source files.Source) {
 	switch ext {
 	case "tra", "pexp":
@@ -120,7 +121,7 @@ func gzipExtension(name string) string {
 	return ""
 }
 
-// unsupportedType returns the model type in the header of a transitions file if it is unsupported; otherwise "".
+// unsupportedType returns the model type in the first line of a transitions file if imports of this type are unsupported, and "" otherwise.
 func unsupportedType(transitions []byte) string {
 	line, _, _ := bytes.Cut(transitions, []byte("\n"))
 	match := headerType.FindSubmatch(line)
@@ -164,7 +165,7 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	return sources, nil
 }
 
-// buildSpace returns the imported state space or builds that of the model.
+// buildSpace returns the state space of a run: the imported one, or the one that the engine builds from the model.
 func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if run.space != nil {
 		return run.space, nil

@@ -15,7 +15,7 @@ import (
 // suiteStream is the name of the stream in which each part records the hash of the suite.
 const suiteStream = "suite"
 
-// suiteHash returns a hash of the engines, the tests with their property instances, and the imported files.
+// suiteHash returns a hash of the suite: of its engines, its tests with their property instances, and the imported files.
 func (r *suiteRun) suiteHash() []byte {
 	hash := sha256.New()
 	for i := range r.engines {
@@ -30,7 +30,7 @@ func (r *suiteRun) suiteHash() []byte {
 	return fmt.Appendf(nil, "%x", hash.Sum(nil))
 }
 
-// recordResults records the results of this shard in the ledger Options.Split.
+// recordResults writes the results of this shard, and the hash of the suite, to the ledger Options.Split.
 func (r *suiteRun) recordResults(hash []byte) error {
 	ledger := r.opt.Split
 	switch {
@@ -49,7 +49,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 	return nil
 }
 
-// checkSameSuite returns an error if a recorded part belongs to another suite than the current one, which has the given hash.
+// checkSameSuite returns an error if a shard was recorded with another suite. hash is the hash of the current suite.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
 	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
@@ -79,7 +79,7 @@ type recordedRun struct {
 	Notes           []string        `json:"notes,omitempty"`
 }
 
-// record writes the results of the run to the ledger.
+// record writes the results of the run to the ledger, the file with the results of this shard.
 func (run *testRun) record() error {
 	var recorded recordedRun
 	var err error
@@ -95,7 +95,8 @@ func (run *testRun) record() error {
 	return run.opt.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
 }
 
-// replay reads the recorded results of the run. If its shard is absent, it adds the result that the test was not run.
+// replay reads the results of the run from the ledger instead of running the test. If the shard of the test is absent, it adds a result that says
+// so.
 func (run *testRun) replay() {
 	ledger := run.opt.Split
 	isRecorded := false
@@ -109,7 +110,7 @@ func (run *testRun) replay() {
 	}
 }
 
-// decode sets the results of the run from a record. It returns an error if the record is about other property instances.
+// decode sets the results of the run from a record in the ledger. It returns an error if the record is about other property instances.
 func (run *testRun) decode(piece *shard.Piece) error {
 	var recorded recordedRun
 	err := piece.Decode(&recorded)
@@ -137,8 +138,8 @@ func (run *testRun) decode(piece *shard.Piece) error {
 	return nil
 }
 
-// completeRecorded replaces the texts of a recorded result by the texts of the test's files, because JSON loses text that is not UTF-8. It
-// returns an error if the result is about another instance.
+// completeRecorded restores the texts of a recorded result from the files of the test, because JSON loses text that is not UTF-8. It returns an
+// error if the result is about another property instance.
 func (run *testRun) completeRecorded(recorded *report.TestResult, instance *propertyInstance) error {
 	engine, valuation := run.engine.DisplayName(), result.Valuation(instance.constants()).String()
 	if recorded.Property != instance.task.Text || recorded.Engine != engine || result.Valuation(recorded.Constants).String() != valuation {

@@ -16,7 +16,8 @@ import (
 // usesCache reports whether the answers of the engine are cached.
 func (run *testRun) usesCache() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
 
-// propertyKey returns the cache key of the verdicts about a property. It hashes every input that can change a verdict or a message.
+// propertyKey returns the key under which the cache has the verdicts about a property. It is a hash of every input that can change a verdict or a
+// message.
 func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	simulation, numeric := job.Simulation, job.Numeric
 	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0 // these do not change a verdict
@@ -27,7 +28,7 @@ func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	return cache.Key(append(parts, job.Consts...)...)
 }
 
-// checkBatch fills in the answers of a batch. It runs the engine only for answers that are not in the cache.
+// checkBatch finds the answers for the instances of a batch. It runs the engine only for the properties whose answers are not in the cache.
 func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
 	if !run.usesCache() {
 		return run.check(ctx, batch, answers)
@@ -51,7 +52,7 @@ func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answ
 	return nil
 }
 
-// check runs the engine on the properties of a batch, and fills in the answers.
+// check runs the engine on the properties of a batch, and stores the verdicts in answers.
 func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) error {
 	plan, err := run.batchPlan(batch)
 	if err != nil {
@@ -61,7 +62,7 @@ func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) e
 	if err != nil {
 		return err
 	}
-	return run.attribute(batch, verdicts, answers)
+	return run.storeVerdicts(batch, verdicts, answers)
 }
 
 // instancesOf returns the indices of the instances of one property in a batch. number is the number of the property.
@@ -69,7 +70,8 @@ func (run *testRun) instancesOf(batch *batch, number string) []int {
 	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].number) != number })
 }
 
-// readCache fills in the answers about a property from the cache. It returns false if an answer is not in the cache.
+// readCache stores the answers about a property from the cache in answers. It returns false, and stores nothing, if the cache does not have all
+// of them.
 func (run *testRun) readCache(batch *batch, number string, answers []answer) bool {
 	data, ok := run.opt.Cache.Get(run.propertyKey(&batch.plan.Job, number))
 	if !ok {
@@ -120,7 +122,7 @@ func (run *testRun) noteError(err error) {
 	}
 }
 
-// transcript returns the output of a PRISM command, from the cache if possible.
+// transcript returns the output of a PRISM command. cached is true if the output comes from the cache.
 func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
 	isSampling := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
 	if !run.usesCache() || isSampling { // PRISM's samples have no seed, so they cannot be repeated
@@ -165,7 +167,8 @@ func (run *testRun) cachedTranscript(key cache.Hash) *transcript {
 	return output
 }
 
-// isRepeatable reports whether another run of the command would have the same output.
+// isRepeatable reports whether the same command would have the same output again. It is false if a failure depends on time, memory or an
+// interrupt.
 func (t *transcript) isRepeatable() bool {
 	log := t.log()
 	if t.Cause != runner.Finished || !isRepeatable(log.Err) {

@@ -25,7 +25,7 @@ type testRun struct {
 	notes           []string
 }
 
-// execute runs the test and sets its results with their duration. If the results are recorded, it reads the records instead.
+// execute runs the test and sets its results and their duration. When the results of shards are merged, it reads the recorded results instead.
 func (run *testRun) execute(ctx context.Context) {
 	if run.opt.Split.Replaying() {
 		run.replay()
@@ -43,7 +43,7 @@ func (run *testRun) execute(ctx context.Context) {
 	}
 }
 
-// checkAndJudge checks the property instances and judges the answers. If the test's files have errors, it judges these errors.
+// checkAndJudge checks the property instances and judges the answers. If the files of the test have errors, it judges these errors instead.
 func (run *testRun) checkAndJudge(ctx context.Context) {
 	if run.loadedTest.err != nil {
 		run.judgeFileErrors()
@@ -66,32 +66,32 @@ func (run *testRun) checkAndJudge(ctx context.Context) {
 // ToolTime is the default time limit for a run of another program.
 const ToolTime = 5 * time.Minute
 
-// timeLimit returns the time limit of the run; 0 means none.
+// timeLimit returns the time limit of the run. The default is ToolTime for an external tool, and no limit (0) for the embedded engine.
 func (run *testRun) timeLimit() time.Duration {
 	limit := cmp.Or(run.Time, run.opt.Time)
-	_, external := runner.As[*bridge.Engine](run.engine.Engine)
-	if limit == 0 && (external || run.engine.PRISM != nil) {
+	_, isExternal := runner.As[*bridge.Engine](run.engine.Engine)
+	if limit == 0 && (isExternal || run.engine.PRISM != nil) {
 		return ToolTime
 	}
 	return limit
 }
 
-// contextError returns a failure with the reason why a run was stopped. If the run was not stopped, it returns err.
+// contextError returns a failure that says why a run was stopped: by a time limit or by an interrupt. If the run was not stopped, it returns err.
 func (run *testRun) contextError(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		ended := result.Ended(err)
-		if ended.Class == result.Timeout && cmp.Or(run.Time, run.opt.Time) == 0 {
-			ended.Message += ", the default for other programs (--timeout sets another)"
+		stopped := result.Ended(err)
+		if stopped.Class == result.Timeout && cmp.Or(run.Time, run.opt.Time) == 0 {
+			stopped.Message += ", the default for other programs (--timeout sets another)"
 		}
-		return ended
+		return stopped
 	}
-	if ended := result.Ended(ctx.Err()); ended != nil {
-		return &result.Failure{Class: result.Interrupted, Message: ended.Message}
+	if stopped := result.Ended(ctx.Err()); stopped != nil {
+		return &result.Failure{Class: result.Interrupted, Message: stopped.Message}
 	}
 	return err
 }
 
-// judgeFileErrors sets the results of a test with errors in its files. Properties that expect such an error pass.
+// judgeFileErrors sets the results of a test whose files have errors. A property that expects such an error passes.
 func (run *testRun) judgeFileErrors() {
 	if len(run.instances) == 0 {
 		run.runResults = append(run.runResults, run.errorResult(run.engine, run.loadedTest.err))

@@ -56,7 +56,7 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 	return nil
 }
 
-// newToolCommand returns the command that runs PRISM on a batch of property instances.
+// newToolCommand returns the command that runs PRISM in its test mode on a batch of property instances.
 func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
 	command.addInputFiles()
@@ -137,8 +137,8 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 	return short
 }
 
-// isOmitted reports whether the run leaves out a switch of the test. checksAll reports whether the run checks all properties of the test, isSampled
-// whether an annotation asks for sampling.
+// isOmitted reports whether the command line of PRISM lacks a switch of the test. checksAll reports whether PRISM checks all properties of the
+// test, and isSampled whether an annotation asks for sampling.
 func isOmitted(option *suite.Switch, checksAll, isSampled bool) bool {
 	switch name := option.Name(); name {
 	case "const", "test", "testall":
@@ -150,7 +150,7 @@ func isOmitted(option *suite.Switch, checksAll, isSampled bool) bool {
 	}
 }
 
-// addSwitch adds a switch of the test, with its files, to the arguments of the run, unless isOmitted says that the run leaves it out.
+// addSwitch adds a switch of the test to the command line, with the files that the switch names. It adds nothing if isOmitted returns true.
 func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool) error {
 	words := option.Words
 	switch {
@@ -173,7 +173,8 @@ func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool)
 	return nil
 }
 
-// addImport adds the files of an import to the command, and returns the argument of the import in the run.
+// addImport adds the files of an import to the command. It returns the argument of the import switch, with the names that the files have in the
+// run.
 func (c *toolCommand) addImport(target string) (string, error) {
 	file, options, hasOptions := strings.Cut(target, ":")
 	existing, err := importFiles(c.test.opt.FS, path.Join(c.test.Dir, file))
@@ -194,7 +195,8 @@ func (c *toolCommand) addImport(target string) (string, error) {
 	return arg, nil
 }
 
-// addExport records the expected files of an export switch. It returns the argument of the switch in this run.
+// addExport records the files that an export switch writes, so that they are compared later. It returns the argument of the switch, with the
+// names that the files have in the run.
 func (c *toolCommand) addExport(target string) string {
 	file, options, hasOptions := strings.Cut(target, ":")
 	if file == "stdout" {
@@ -267,7 +269,7 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 	}
 }
 
-// propertyFailure returns the failure of a property, or nil if it has a value. PRISM's test result UNSUPPORTED sets the class Unsupported.
+// propertyFailure returns the failure of a property; nil if it has a value. The class is Unsupported if PRISM's test mode printed UNSUPPORTED.
 func propertyFailure(property *parse.Property) *result.Failure {
 	if property.Err == nil || !strings.HasPrefix(property.Testing, "UNSUPPORTED") {
 		return property.Err
@@ -297,7 +299,8 @@ func logText(output *transcript) string {
 	return text
 }
 
-// compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each.
+// compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each file. A test without properties and
+// exports gets one result about the whole run.
 func (run *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
 	if hasNothingToCheck := len(run.instances) == 0 && len(command.exports) == 0; hasNothingToCheck {

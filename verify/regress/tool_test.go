@@ -201,7 +201,7 @@ func TestExports(t *testing.T) {
 fail export/ring.tra:13: the export ring.tra differs from line 13 on
 unchecked export/x.prism:0: there is no property, and no exported file to compare with
 unsupported export/ring.lab:0: the option text of -exportmodel
-unsupported export/ring.sta:0: exports of that kind (-exportbsccs)
+unsupported export/ring.sta:0: this export (-exportbsccs)
 error export/ring.dot:0: found precision 99, wanted 1 to 17 significant digits (other)`)
 	if n := strings.Count(lines(rep), "pass"); n != 11 {
 		t.Errorf("%d exports and properties pass", n)

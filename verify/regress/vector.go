@@ -14,10 +14,10 @@ import (
 	"tilecheck/runner"
 )
 
-// vectorFile returns the file of -exportvector: the value of the last property in each state, one in each line.
+// vectorFile returns the contents of the file of -exportvector: the values of the last property, one line for each state.
 func (e *exporter) vectorFile() ([]byte, error) {
 	if len(e.instances) == 0 {
-		return nil, errors.New("a vector is exported of a property, found none")
+		return nil, errors.New("found no property, want one whose values are exported")
 	}
 	values, err := e.valuesEverywhere(e.instances[len(e.instances)-1].task.Property.X, "-exportvector")
 	if err != nil {
@@ -35,7 +35,7 @@ func (e *exporter) vectorFile() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// valuesEverywhere returns the value of an expression in each state, in PRISM's order of states. Error messages name exportSwitch.
+// valuesEverywhere returns the value of an expression in each state, in PRISM's order of states. exportSwitch is the switch for error messages.
 func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
@@ -68,7 +68,8 @@ func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]re
 	return last.Values, nil
 }
 
-// targetFile returns the file of -exporttarget: a labels file with the initial states and the target states of the only property.
+// targetFile returns the contents of the file of -exporttarget: a labels file with the initial states, and the target states of the only
+// property.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targetFile() ([]byte, error) {

@@ -19,7 +19,8 @@ type Witnesser interface {
 // maxWitnesses is the greatest number of failed results of one run for which a witness is searched.
 const maxWitnesses = 10
 
-// addWitnesses adds the most probable path as a witness to the first maxWitnesses results that failed because their bounded property is false.
+// addWitnesses explains why bounded properties such as P<=0.1 are false: it adds the most probable path as a witness. It does so for the first
+// maxWitnesses results.
 func (run *testRun) addWitnesses(ctx context.Context) {
 	engine, ok := runner.As[Witnesser](run.engine.Engine)
 	if !ok || run.plan == nil {
@@ -30,8 +31,8 @@ func (run *testRun) addWitnesses(ctx context.Context) {
 		if searches == maxWitnesses || ctx.Err() != nil {
 			return
 		}
-		tested := &run.instanceResults[i]
-		if !boundFails(tested) {
+		testResult := &run.instanceResults[i]
+		if !boundFails(testResult) {
 			continue
 		}
 		searches++
@@ -42,7 +43,7 @@ func (run *testRun) addWitnesses(ctx context.Context) {
 		verdicts, err := engine.Witness(ctx, plan)
 		isFound := err == nil && len(verdicts) == 1 && verdicts[0].Err == nil
 		if isFound {
-			tested.Verdict.Witnesses = verdicts[0].Witnesses
+			testResult.Verdict.Witnesses = verdicts[0].Witnesses
 		}
 	}
 }

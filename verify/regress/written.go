@@ -32,7 +32,7 @@ type exporter struct {
 	buildErr error // why the states could not be built
 }
 
-// compareExports writes the exports of the test and compares them with the expected files.
+// compareExports writes the files that the test exports, and compares them with the expected files.
 func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 	if !run.wantsRunResults {
 		return
@@ -92,7 +92,8 @@ func (e *exporter) compareTarget(option, target string) {
 	}
 }
 
-// render returns the contents of one exported file. option is the switch without hyphens, and arguments are its options.
+// render returns the contents of one exported file. option is the name of the export switch, and arguments are the options after its file name.
+// rewardIndex selects a reward structure.
 func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byte, error) {
 	var buffer bytes.Buffer
 	switch option {
@@ -113,7 +114,7 @@ func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byt
 	case "exportstrat":
 		return e.schedulerFile(ext, arguments)
 	}
-	return nil, unsupported("exports of that kind (-%s)", option)
+	return nil, unsupported("this export (-%s)", option)
 }
 
 // writeModel writes one file of the state space. The switch or the file extension selects its contents.
@@ -137,7 +138,8 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	return e.writeSpace(w, writer, exportSwitch, ext, rewardIndex)
 }
 
-// writeSpace writes the contents that an export switch or a file extension selects: transitions, states, labels, rewards or a graph.
+// writeSpace writes one kind of data about the state space: transitions, states, labels, rewards or a graph. The switch or the file extension
+// selects it.
 func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, ext string, rewardIndex int) error {
 	switch {
 	case exportSwitch == "exportproplabels":
@@ -215,7 +217,7 @@ func (e *exporter) propertyLabels() (*sema.Program, error) {
 	return withLabels, err
 }
 
-// writeResults writes the results of all properties in the style of the options of -exportresults.
+// writeResults writes the results of all properties. options are the options of the switch -exportresults, which select the style.
 func (e *exporter) writeResults(w io.Writer, options string) error {
 	style, err := report.ParseResultsStyle(options)
 	if err != nil {
@@ -247,7 +249,7 @@ func (e *exporter) schedulerPlan(target string, out io.Writer) (*runner.Plan, er
 	return e.batchPlan(&batch{properties: []string{firstProperty}, plan: plan})
 }
 
-// schedulerFile returns the file of -exportstrat. The test must have exactly one property instance.
+// schedulerFile returns the contents of the file of -exportstrat. The test must have exactly one property instance.
 func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))

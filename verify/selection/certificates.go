@@ -18,8 +18,8 @@ import (
 // provenLabel is the label of the native engine with certificates.
 const provenLabel = native.Name + ":proven"
 
-// Certify makes the native engine write certificates, in the run and in every test. It returns an error if the run does not use the native
-// engine, or uses an engine twice.
+// Certify makes the native engine write a certificate for each answer, in the run and in every test. It returns an error if the run does not use
+// the native engine, or would use an engine twice.
 func (s *Selection) Certify() error {
 	s.Labels = withProven(s.Labels)
 	for i := range s.Tests {
@@ -31,7 +31,7 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// withProven returns engine labels with the native engine replaced by the native engine with certificates.
+// withProven returns the labels of engines, with "native" replaced by the label of the native engine that writes certificates.
 func withProven(labels []string) []string {
 	replaced := slices.Clone(labels)
 	for i, label := range replaced {
@@ -65,7 +65,7 @@ func ProvenNotes(rep *report.TestReport) []string {
 	return notes
 }
 
-// reasonNotProven returns the reason why an answer is not proven, from its last warning about this.
+// reasonNotProven returns the reason why an answer is not proven. It is in the last warning about this.
 func reasonNotProven(verdict *result.Verdict) string {
 	for _, warning := range slices.Backward(verdict.Warnings) {
 		if reason, ok := strings.CutPrefix(warning, native.NotProven); ok {
@@ -75,8 +75,8 @@ func reasonNotProven(verdict *result.Verdict) string {
 	return "computed otherwise, as the test asks"
 }
 
-// Identity returns a text for cache keys that identifies an engine: its label, tool, version and switches, and this program. tool is nil for an
-// engine of this program. If the version of the tool is unknown, Identity returns "".
+// Identity returns a text for cache keys that identifies an engine: its label, tool, version and switches, and the version of this program. tool
+// is nil for the embedded engine. Identity returns "" if the version of the tool is unknown.
 func Identity(ctx context.Context, thisProgram, label string, tool runner.Commander, args []string) string {
 	if tool == nil {
 		return label + " " + thisProgram

@@ -22,7 +22,8 @@ type fileNames struct {
 	onlyRelative bool     // the user gave only relative names
 }
 
-// newFileNames converts the file names that the user gave. Each file must exist.
+// newFileNames converts the file names that the user wrote to names below the root of the file system. It returns an error if a file does not
+// exist.
 func newFileNames(args []string) (*fileNames, error) {
 	workingDir, err := os.Getwd()
 	if err != nil {
@@ -64,8 +65,8 @@ func (p *fileNames) absolute(file string) string {
 	return filepath.Join(p.root, filepath.FromSlash(file))
 }
 
-// userName returns the name of a file for messages. It is relative to the working directory if the file is below it, or if the user gave only
-// relative names.
+// userName returns the name of a file for messages. The name is relative to the working directory if the file is below this directory, or if the
+// user wrote only relative names.
 func (p *fileNames) userName(file string) string {
 	absolute := p.absolute(file)
 	relative, err := filepath.Rel(p.workingDir, absolute)
@@ -76,7 +77,7 @@ func (p *fileNames) userName(file string) string {
 	return relative
 }
 
-// userError replaces the file name in an error by the name for messages.
+// userError returns an error whose file name is replaced by the name for messages.
 func (p *fileNames) userError(err error) error {
 	if syntaxErr, ok := err.(*syntax.Error); ok {
 		return &syntax.Error{File: p.userName(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}

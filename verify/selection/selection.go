@@ -60,7 +60,8 @@ type Selection struct {
 // Abs returns the absolute name of a file of the tests.
 func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
-// Find returns the selected tests. It passes the names of all files that the tests read to checkFiles, and returns its error.
+// Find returns the selected tests. Before it returns, it passes the names of all files that the tests read to checkFiles; if checkFiles returns
+// an error, Find returns this error.
 func (request *Request) Find(checkFiles func(files []string) error) (*Selection, error) {
 	names, err := newFileNames(request.Paths)
 	if err != nil {
@@ -92,7 +93,7 @@ func (request *Request) Find(checkFiles func(files []string) error) (*Selection,
 	return selected, nil
 }
 
-// inputFiles returns the existing files among the opened files and the files of the tests, by their names for messages.
+// inputFiles returns the names of all input files, for messages: the opened files and the files of the tests. It omits files that do not exist.
 func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
@@ -130,7 +131,7 @@ func (f *recordingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.
 // ReadDir implements fs.ReadDirFS. It does not record the name, because no contents are read.
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
-// discover adds the tests of every path. If a directory has a suite file, only the tests of the suite file are added.
+// discover finds the tests of every path on the command line. If a directory has a suite file, the tests are those of the suite file.
 func (request *Request) discover(selected *Selection) error {
 	if request.QVBS {
 		return request.discoverBenchmarks(selected)
@@ -183,8 +184,8 @@ func (request *Request) discoverBenchmarks(selection *Selection) (err error) {
 	return nil
 }
 
-// suiteFile reads the suite file with this name, or the suite file in the directory with this name. config is nil if there is no suite file. dir
-// is the directory of the suite file.
+// suiteFile reads the suite file with this name, or the suite file in the directory with this name. It returns the suite file, which is nil if
+// there is none, and its directory.
 func (request *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
@@ -197,8 +198,8 @@ func (request *Request) suiteFile(selected *Selection, name string) (config *sui
 	return config, name, err
 }
 
-// applySuiteFile sets the options of the run from a suite file. It replaces the seed and the probability of false alarms. Other options keep
-// earlier values.
+// applySuiteFile sets the options of the run from a suite file. The seed and the probability of false alarms are replaced; other options are set
+// only if no earlier suite file has set them.
 func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Options.Title = cmp.Or(selected.Options.Title, config.Title)
 	selected.PrismImage = cmp.Or(selected.PrismImage, config.PrismImage)
@@ -216,7 +217,7 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Strict = selected.Strict || config.Strict
 }
 
-// applyFlags overrides the settings of suite files by the settings of the command line. If the command line names no engines, the run uses the engines
+// applyFlags replaces settings of suite files by the settings of the command line. If the command line names no engines, the run uses the engines
 // of all tests.
 func (request *Request) applyFlags(selected *Selection) error {
 	hasEngineFlag := len(selected.Labels) > 0
@@ -260,8 +261,9 @@ func (s *Selection) useEnginesOf(test *regress.Test) {
 	}
 }
 
-// pairing returns the pairing that the command line asks for. The default is suite.Closest.
-func (request *Request) pairing() (pairing suite.Pairing, isGiven bool) {
+// pairing returns the rule that assigns properties files to models. isSelected reports whether the command line selects it; otherwise it is
+// suite.Closest.
+func (request *Request) pairing() (pairing suite.Pairing, isSelected bool) {
 	switch {
 	case request.Match:
 		return suite.Matching, true

@@ -84,7 +84,8 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	return append(runs, directoryRuns...), err
 }
 
-// discoverList returns the runs of a list file. A line "dir,file" names a properties file; dir is relative to the directory of the list.
+// discoverList returns the runs of a list file. Each line "dir,file" of the list names a properties file. dir is relative to the directory of the
+// list.
 func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	lines, err := readLines(fsys, name)
 	if err != nil {
@@ -92,11 +93,11 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	}
 	var runs []Run
 	for _, line := range lines {
-		listed, err := discoverLine(fsys, name, line, pairing)
+		lineRuns, err := discoverLine(fsys, name, line, pairing)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, listed...)
+		runs = append(runs, lineRuns...)
 	}
 	return runs, nil
 }
@@ -203,7 +204,7 @@ func (d *directory) modelLines() ([][]word, error) {
 	return lines, nil
 }
 
-// modelsNamedBy returns the models with a name that is a prefix of the file's name.
+// modelsNamedBy returns the models whose names are prefixes of the name of a file, such as "die.pm" for "die.pm.props".
 func (d *directory) modelsNamedBy(file string) []string {
 	var models []string
 	for _, name := range d.files {
@@ -214,8 +215,8 @@ func (d *directory) modelsNamedBy(file string) []string {
 	return models
 }
 
-// isPaired reports whether a properties file belongs to a model, by the pairing of the directory. models are all models of the directory, each followed
-// by its switches.
+// isPaired reports whether a properties file belongs to a model, by the pairing of the directory. models has all models of the directory, each
+// followed by its switches.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
 	switch d.pairing {
 	case Every:
@@ -264,7 +265,7 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfModel returns the runs of a model with its properties files and .auto files. line is the model followed by its switches.
+// runsOfModel returns the runs of a model with each of its properties files, and of its .auto files. line is the model followed by its switches.
 func (d *directory) runsOfModel(line []word) ([]Run, error) {
 	model, switches := line[0].text, line[1:]
 	models, err := d.modelLines()
@@ -292,8 +293,8 @@ func (d *directory) runsOfModel(line []word) ([]Run, error) {
 	return runs, nil
 }
 
-// runsWithProps returns the runs of a model with each properties file that belongs to it. args are the switches that its file of switches has for
-// the model. models has all models of the directory, each followed by its switches.
+// runsWithProps returns the runs of a model with each properties file that belongs to it. args are the switches of the model. models has all
+// models of the directory, each followed by its switches.
 func (d *directory) runsWithProps(model string, args []word, models [][]word) ([]Run, error) {
 	var runs []Run
 	for _, file := range d.files {
@@ -325,7 +326,7 @@ func (d *directory) runsOfAutos(model string, args []word) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfProps returns the runs of a properties file.
+// runsOfProps returns the runs of a properties file with each model to which it belongs.
 func (d *directory) runsOfProps(file string) ([]Run, error) {
 	models, err := d.modelsFor(file)
 	if err != nil {
@@ -401,7 +402,7 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for each line of the .args file of a file. newRun makes a run from the switches of a line.
+// combineArgs returns one run for each line in the .args file of the named file. newRun makes a run from the switches in a line.
 func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {

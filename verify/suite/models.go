@@ -13,8 +13,8 @@ type ModelFiles struct {
 	Props []string
 }
 
-// Models lists the models of a directory and its subdirectories. Each comes with the properties files that the pairing Closest selects. Models of
-// subdirectories come first.
+// Models lists the models of a directory and its subdirectories, each with its properties files. A model has the properties files that the
+// pairing Closest selects. The models of subdirectories come first.
 func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ type Simulation struct {
 	Error, HalfWidth, Approximation, MaxRewardSum float64 // -simconf, -simwidth, -simapprox, -simmaxrwd
 }
 
-// Options interprets the switches. An unknown switch is a *syntax.Error at its position.
+// Options interprets PRISM's switches in the arguments of the run. It returns a *syntax.Error, with a position, for an unknown switch.
 //
 // Source: PrismCL.java and PrismSettings.java of PRISM 4.10.
 func (r Run) Options() (Options, error) {
@@ -70,7 +70,8 @@ func (r *optionReader) fail(format string, args ...any) {
 	}
 }
 
-// splitArgs splits the arguments into switches and files.
+// splitArgs splits the arguments into switches and files. The first file is the model and the second one the properties file; the first is the
+// properties file if a switch imports the model.
 func (r *optionReader) splitArgs() {
 	args := r.run.Args
 	var fileArgs []int
@@ -92,7 +93,7 @@ func (r *optionReader) splitArgs() {
 	}
 }
 
-// addFile sets the model or the properties file from an argument. The model comes first, unless it is imported.
+// addFile stores a file argument as the model or, if there already is a model or it is imported, as the properties file.
 func (r *optionReader) addFile(word string, importsModel bool) {
 	switch name := path.Join(r.run.Dir, word); {
 	case r.Model == "" && !importsModel:
@@ -104,8 +105,8 @@ func (r *optionReader) addFile(word string, importsModel bool) {
 	}
 }
 
-// nextSwitch returns the switch at an index of the arguments, with its own arguments. An unknown switch is an error, and so is a missing
-// argument.
+// nextSwitch returns the switch at an index of the arguments, with the arguments of this switch. It records an error for an unknown switch or a
+// missing argument.
 func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	r.current = index
 	option := Switch{Words: args[index : index+1 : index+1], index: index}
@@ -122,10 +123,11 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	return option
 }
 
-// readSwitch sets the option that a switch of PRISM stands for. It ignores a switch with a wrong number of arguments, which was reported before.
+// readSwitch stores the meaning of a switch in the options. It ignores a switch with missing arguments, because nextSwitch has already recorded
+// an error.
 func (r *optionReader) readSwitch(option *Switch) {
 	count, _ := arity(option.Name())
-	if len(option.Words) != 1+count { // an error about the number of arguments is already recorded
+	if len(option.Words) != 1+count {
 		return
 	}
 	r.current = option.index
@@ -153,12 +155,12 @@ func (r *optionReader) readSwitch(option *Switch) {
 	case "steadystate", "ss":
 		r.Steady = true
 	default:
-		r.readGroup(option)
+		r.readPrefixedSwitch(option)
 	}
 }
 
-// readGroup stores the meaning of an import, an export or a switch of the simulator in the options. It ignores other switches.
-func (r *optionReader) readGroup(option *Switch) {
+// readPrefixedSwitch stores the meaning of a switch that begins with import, export or sim in the options. It ignores other switches.
+func (r *optionReader) readPrefixedSwitch(option *Switch) {
 	if option.Ignored() {
 		return
 	}
@@ -172,7 +174,7 @@ func (r *optionReader) readGroup(option *Switch) {
 	}
 }
 
-// readSimulation interprets a switch of the simulator.
+// readSimulation stores the meaning of a switch of the simulator in the options.
 func (r *optionReader) readSimulation(option *Switch) {
 	if r.Simulation == nil {
 		r.Simulation = &Simulation{}

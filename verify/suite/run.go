@@ -37,8 +37,8 @@ func (r Run) String() string {
 	return strings.Join(words, " ")
 }
 
-// errorAt returns an error about argument i at its place in a file. Without a place, the error is about the properties file, the model or the
-// directory.
+// errorAt returns an error about argument i, with the position of the argument in a file. If the argument has no position, the error names the
+// properties file, the model or the directory.
 func (r Run) errorAt(i int, msg string) error {
 	if i < len(r.Places) && r.Places[i].File != "" {
 		return &syntax.Error{File: r.Places[i].File, Pos: r.Places[i].Pos, Msg: msg}

@@ -19,7 +19,7 @@ func (s *Switch) Name() string {
 
 // Ignored reports whether the switch only changes how PRISM computes or what it prints.
 func (s *Switch) Ignored() bool {
-	_, ok := ignored(s.Name())
+	_, ok := argsOfIgnored(s.Name())
 	return ok
 }
 
@@ -32,9 +32,9 @@ func (s *Switch) Export() bool { return strings.HasPrefix(s.Name(), "export") &&
 // Files returns the arguments of an import or export, with the parts after a colon.
 func (s *Switch) Files() []string { return s.Words[1:] }
 
-// ignored returns the number of arguments of a switch that a test ignores, because it only changes how PRISM computes or prints. ok is false for other
-// switches.
-func ignored(name string) (args int, ok bool) {
+// argsOfIgnored returns the number of arguments of a switch that a test ignores, because the switch only changes how PRISM computes or prints. ok
+// is false for other switches.
+func argsOfIgnored(name string) (args int, ok bool) {
 	switch name {
 	case "explicit", "ex", "hybrid", "h", "sparse", "s", "mtbdd", "m", "power", "pow", "pwr", "jacobi", "jac",
 		"gaussseidel", "gs", "bgaussseidel", "bgs", "pgaussseidel", "pgs", "bpgaussseidel", "bpgs", "jor", "sor", "bsor",
@@ -53,7 +53,7 @@ func ignored(name string) (args int, ok bool) {
 
 // arity returns the number of arguments of a switch. ok is false for an unknown switch.
 func arity(name string) (args int, ok bool) {
-	if args, ok := ignored(name); ok {
+	if args, ok := argsOfIgnored(name); ok {
 		return args, true
 	}
 	switch name {

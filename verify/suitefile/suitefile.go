@@ -66,7 +66,7 @@ type expectation struct {
 	regress.Extra
 }
 
-// Read parses a suite file. Messages use name. The error is a syntax.ErrorList with every error of the file.
+// Read parses a suite file. name is the name of the file for messages. The error is a syntax.ErrorList with all errors in the file.
 func Read(name string, src []byte) (*File, error) {
 	reader := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
@@ -81,7 +81,7 @@ func Read(name string, src []byte) (*File, error) {
 	return file, nil
 }
 
-// fileEntries returns the keys of the top level of a suite file. Each entry stores its value in file.
+// fileEntries returns the keys that the top level of a suite file can have. Each entry has a function that reads the value of the key into file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.readText(n) }},
@@ -111,7 +111,7 @@ func (r *suiteReader) readImages(n ast.Node, file *File) {
 	})
 }
 
-// readSection reads a suite from the list "suites" and adds it to the file.
+// readSection reads one suite, an element of the list "suites", and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
 	r.readMapping(n, "a suite", append(r.sectionEntries(&suite),
@@ -176,7 +176,8 @@ func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
 	})
 }
 
-// textReader returns a function that reads a text into target and records the error of check. An empty text is not checked.
+// textReader returns a function that reads a text and stores it in target. The function records the error that check returns for a text that is
+// not empty.
 func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
 		*target = r.readText(n)
@@ -186,7 +187,7 @@ func (r *suiteReader) textReader(target *string, check func(string) error) func(
 	}
 }
 
-// countReader returns a function that reads a number from 1 to maximum into target.
+// countReader returns a function that reads a number from 1 to maximum and stores it in target.
 func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 	return func(n ast.Node) {
 		*target = r.readCount(n)
@@ -196,7 +197,8 @@ func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 	}
 }
 
-// listReader returns a function that appends the texts of a list to target. It records the error of check for each text.
+// listReader returns a function that reads a list of texts and appends them to target. The function records the error that check returns for each
+// text.
 func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
 		r.readList(n, func(n ast.Node) {
@@ -220,7 +222,8 @@ func checkEngine(label string) error {
 	return err
 }
 
-// sectionEntries returns the keys that both a suite and the top level of the file can have. Each entry stores its value in section.
+// sectionEntries returns the keys that both a suite and the top level of the file can have. Each entry has a function that reads the value of the
+// key into section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
@@ -286,7 +289,7 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect" and adds it to a section.
+// readExpectation reads one expectation, an element of the list "expect", and adds it to a section.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	parts := r.readExpectationParts(n, &expected)
@@ -325,7 +328,8 @@ func (r *suiteReader) readExpectationParts(n ast.Node, expected *expectation) (p
 	return parts
 }
 
-// readConditions reads the values of constants for which an expectation holds. After an error it returns "", so that no other error follows from it.
+// readConditions reads the values of constants for which an expectation holds, and returns them as in "N=3,p=0.5". It returns "" after an error,
+// because the malformed text would cause further errors.
 func (r *suiteReader) readConditions(n ast.Node) string {
 	errorsBefore := len(r.errs)
 	definitions := r.readConsts(n)
@@ -353,8 +357,8 @@ func (f *File) Suites() []string {
 	return names
 }
 
-// Tests returns the tests of a suite file in directory dir of fsys. suiteNames selects suites by name; an empty list selects all. If a file of
-// the suite file does not exist, the error is a syntax.ErrorList.
+// Tests returns the tests of a suite file that is in the directory dir. suiteNames selects suites by their names; an empty list selects all
+// suites. The error is a syntax.ErrorList if the suite file names a file that does not exist.
 func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
 	var selected []regress.Test
 	var errs syntax.ErrorList
@@ -379,7 +383,8 @@ func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Tes
 	return selected, errs.Err()
 }
 
-// testPaths returns the files and directories of a suite. The default is dir. A path that does not exist is an error.
+// testPaths returns the files and directories of a suite. The default is the directory dir. It adds an error to errs for each path that does not
+// exist.
 func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
@@ -404,7 +409,7 @@ func (f *File) pairingOf(section *section) suite.Pairing {
 	return f.defaults.pairing
 }
 
-// reportUnmatched adds an error for each expectation with a properties file that no test has.
+// reportUnmatched adds an error for each expectation that names a properties file that no test has.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, expectation := range expectations {
 		applies := func(test regress.Test) bool { return expectation.appliesTo(&test) }
@@ -419,8 +424,8 @@ func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the options of a test from its section of the suite file, and those that the section lacks from the defaults of the file. The
-// test also gets the expectations of both that apply to it.
+// applyDefaults sets the options of a test from its section of the suite file. Options that the section lacks are set from the defaults of the
+// file. The test also gets all expectations that apply to it.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
@@ -449,8 +454,8 @@ func (f *File) Pair(pairing suite.Pairing) {
 	}
 }
 
-// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error for engines that suites
-// cannot run.
+// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error if suites cannot run this
+// engine.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	canSelectMethod := !strings.HasPrefix(name, "prism")
@@ -466,7 +471,8 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	return name, config, err
 }
 
-// In reads the suite file of a directory. It returns nil and no error if there is none. userName returns the name of a file for messages.
+// In reads the suite file in a directory. It returns nil and no error if the directory has none. userName returns the name of a file for
+// messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)

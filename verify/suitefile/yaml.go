@@ -84,13 +84,14 @@ const (
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small enough for the YAML parser and not nested too deeply. If not, it records an error.
+// withinLimits reports whether a file is small enough for the YAML parser and not nested too deeply. Otherwise it records an error.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
 	}
-	// The depth is an upper bound: brackets in strings count, and so do dashes, colons and question marks at the beginning of a line.
+	// The counts are an upper bound of the depth, because brackets in strings are counted, too. Dashes, question marks and colons nest only at the
+	// beginning of a line.
 	pos := syntax.Pos{Line: 1, Col: 1}
 	brackets, dashes := 0, 0
 	isLineStart := true // only dashes, colons and blanks so far in this line
@@ -125,8 +126,8 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// readMapping reads a mapping. For each key it calls the function of the entry with this key. Unknown and repeated keys are errors. description names
-// the mapping in error messages.
+// readMapping reads a mapping. For each key, it calls the read function of the entry with this key. It records an error for unknown and repeated
+// keys. description names the mapping in error messages.
 func (r *yamlReader) readMapping(n ast.Node, description string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -187,8 +188,8 @@ func (r *yamlReader) readText(n ast.Node) string {
 	return value
 }
 
-// scalarValue parses the text of a scalar node. If this fails, it records an error and returns zero. wanted describes a correct value in the
-// error.
+// scalarValue parses the text of a scalar node. If the node or its text is wrong, it records an error and returns zero. wanted describes a right
+// value, for the error message.
 func scalarValue[T any](reader *yamlReader, n ast.Node, wanted string, parse func(string) (T, error)) T {
 	var zero T
 	text, isScalar := scalar(n)
@@ -260,7 +261,7 @@ func scalar(n ast.Node) (text string, ok bool) {
 	return "", false
 }
 
-// describeNode describes a node in a message.
+// describeNode describes the value of a node in the words of an error message.
 func describeNode(n ast.Node) string {
 	if text, ok := scalar(n); ok {
 		return strconv.Quote(text)

@@ -36,8 +36,8 @@ type toolAnswer struct {
 	err      error
 }
 
-// Check implements runner.Engine. It checks the model while the tool runs, because a tool may never finish on an invalid model. If some properties
-// are invalid and the tool does not answer soon, Check stops the tool and runs it on the valid properties.
+// Check implements runner.Engine. It checks the model at the same time as the tool runs, because a tool may never finish on an invalid model. If
+// some properties are invalid and the tool does not answer soon, Check stops the tool and runs it again on the valid properties.
 func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	samples := plan.Job.Method != "" && plan.Job.Method != runner.States
 	if samples {
@@ -71,8 +71,8 @@ func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	return answer.verdicts, answer.err
 }
 
-// awaitTool returns the answer of the tool after the model has been checked. If some properties are invalid and the tool does not answer within
-// Checker.Patience, it stops the tool and runs it on the valid properties.
+// awaitTool waits for the answer of the tool after the model has been checked. If some properties are invalid and the tool does not answer within
+// Checker.Patience, it stops the tool and runs it again on the valid properties.
 func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []finding, answered <-chan toolAnswer, stopTool func()) toolAnswer {
 	valid := validTasks(plan, findings)
 	if len(valid) == len(plan.Tasks) {
@@ -91,10 +91,10 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 	return answer
 }
 
-// validTasks returns the indices of the tasks whose model and rewards may be valid under at least one valuation of the constants. The findings are in
-// the order of the verdicts of the tool.
+// validTasks returns the indices of the tasks that may be valid: for at least one valuation of the constants, no error was found in the model and
+// in the rewards. The findings are in the order of the tool's verdicts.
 func validTasks(plan *runner.Plan, findings []finding) []int {
-	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
+	mayBeValid := func(candidate finding) bool { return candidate.Validity != Broken && candidate.rewards == nil }
 	isValid := make(map[int]bool) // by the index of the task
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
@@ -114,8 +114,8 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the tasks with the given indices, and returns verdicts for all tasks of the plan. The other tasks get verdicts that say
-// that the run was stopped.
+// checkValid runs the tool on the tasks with the given indices. It returns verdicts for all tasks of the plan: the verdicts of the tool, and a
+// failure for each task that was left out.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
@@ -142,7 +142,7 @@ func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int)
 	return toolAnswer{verdicts: verdicts}
 }
 
-// stoppedVerdicts returns the failures of a task without an answer, one for each valuation of the constants of the property.
+// stoppedVerdicts returns failures for a task on which the tool was stopped: one for each valuation of the constants of the property.
 func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []result.Verdict {
 	stopped := result.Verdict{
 		Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
@@ -190,7 +190,8 @@ func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
 	return findings
 }
 
-// verdictCount returns the number of valuations of a task under one valuation of the model; 0 if the task was rejected.
+// verdictCount returns the number of verdicts about a task for one valuation of the model's constants: one for each valuation of the property's
+// constants. It returns 0 if the task was rejected.
 func verdictCount(task *runner.Task) int {
 	if task.Rejected != nil {
 		return 0
@@ -202,7 +203,7 @@ func verdictCount(task *runner.Task) int {
 	return count
 }
 
-// addFinding replaces the verdict of the tool by a failure if the model is invalid, and adds a warning if the model was not fully checked.
+// addFinding changes a verdict of the tool to a failure if the model is invalid. It adds a warning if the model was not checked completely.
 func (b *beside) addFinding(verdict *result.Verdict, found finding) {
 	switch {
 	case verdict.Err != nil && !mayBeInvalid(verdict.Err):
@@ -229,7 +230,7 @@ func mayBeInvalid(failure *result.Failure) bool {
 	return false
 }
 
-// invalidate replaces the value of a verdict by a failure of class Model. The message also contains the answer of the tool.
+// invalidate changes a verdict to a failure of class Model. The message has the cause, and says how the tool answered.
 func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
 	failure := *cause
 	failure.Class = result.Model
@@ -244,7 +245,7 @@ func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
 	}
 }
 
-// checkRewards returns a failure if a reward structure that the property uses is invalid, otherwise nil.
+// checkRewards returns a failure if a reward structure that the property uses is invalid; nil otherwise.
 func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file string) *result.Failure {
 	used := usedRewards(in.Program, task)
 	if len(used) == 0 {
@@ -279,8 +280,8 @@ func usedRewards(program *sema.Program, task *runner.Task) []int {
 	return used
 }
 
-// rewardIndex returns the index of the reward structure of an R operator; -1 if it is unknown. An operator gives the name of the structure, its
-// number from 1, or nothing for the first structure.
+// rewardIndex returns the index of the reward structure to which an operator R refers; -1 if it is unknown. The operator contains the name of the
+// structure or its number from 1. Without both, it refers to the first structure.
 func rewardIndex(program *sema.Program, operator *syntax.Reward) int {
 	switch structure := operator.Struct.(type) {
 	case nil:

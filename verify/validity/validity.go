@@ -104,7 +104,8 @@ type Instance struct {
 	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation of its constants, and checks it. It uses the result of an earlier check that explored enough states.
+// Instance returns the instance of a model for a valuation of its constants, after it has checked the instance. It does not check again if an
+// earlier check has explored enough states.
 func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
 	instance := c.lookUp(&plan.Job, valuation, limits)
 	instance.mu.Lock()
@@ -184,8 +185,8 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. For a model with more than limits.MaxStates states,
-// it checks random paths.
+// exploreAndCheck explores all states of the model, and returns an error if the model is invalid in a state. If the model has more than
+// limits.MaxStates states, it checks the states on random paths instead.
 func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
 	job := &plan.Job
 	if job.States != nil {
@@ -217,7 +218,8 @@ func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limi
 	return nil
 }
 
-// readStates uses the states that the job has. It only checks for deadlocks, because reading the states checks everything else.
+// readStates uses the states that the job has already read from files. It only checks for deadlocks, because all other errors are found while the
+// files are read.
 func (in *Instance) readStates(ctx context.Context, job *runner.Job, limits Limits) (err error) {
 	if in.imported, err = explicit.SpaceOf(ctx, job.States, explicit.NoFractions); err != nil {
 		return err
@@ -239,7 +241,7 @@ func (in *Instance) setValid(space *explicit.Space) {
 	in.Check.Deterministic = model.NumChoices() == model.NumStates()
 }
 
-// sample checks random paths of a model with too many states. limit is the error of the exploration.
+// sample checks the states on random paths, for a model that has too many states to explore. limit is the error of the exploration.
 func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
@@ -262,7 +264,7 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 	return nil
 }
 
-// setFailure records an error of the check. The validity is Broken after an error of the model, and NotChecked after other errors.
+// setFailure records an error of the check. The validity becomes Broken if the error is in the model, and NotChecked after other errors.
 func (in *Instance) setFailure(err error, file string) {
 	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.Check.Validity = NotChecked
