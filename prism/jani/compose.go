@@ -30,7 +30,8 @@ func ReadComposed(ctx context.Context, file string, src []byte, constants map[st
 // decimals is the number of decimals of the unit of rates.
 const decimals = 12
 
-// compose replaces the elements of the composition by fewer, and reports whether it did. The error is that of the context.
+// compose reduces the number of automata in the document: it replaces groups of automata by their minimised compositions. It returns true if the
+// document has changed. The only error is the error of the context.
 func (d *document) compose(ctx context.Context) (composed bool, err error) {
 	hasInputs := func(element element) bool { return len(element.inputEnable) > 0 }
 	if !d.markov || len(d.syncs) == 0 || d.restrict != nil || slices.ContainsFunc(d.elements, hasInputs) {
@@ -52,7 +53,8 @@ type composer struct {
 	isFixed []bool         // whether an element keeps its automaton
 }
 
-// readNetwork converts the elements and the vectors.
+// readNetwork converts the elements and the synchronisation vectors of the document to a network. An element that must not be composed becomes
+// nil.
 func (c *composer) readNetwork() {
 	for _, element := range c.elements {
 		automaton := c.automatonOf(element)
@@ -70,8 +72,8 @@ func (c *composer) readNetwork() {
 	}
 }
 
-// fixRates keeps the automata of all participants of a vector, if one of them has a rate for its action. The rate of such a step is multiplied by
-// the number of combinations of edges, which bisimulation does not keep.
+// fixRates excludes automata from composition. If an action of a synchronisation vector has a rate, all automata that take part in the vector are
+// excluded. The rate of such a step is multiplied by the number of combinations of edges, and bisimulation does not preserve this number.
 func (c *composer) fixRates(vector vector) {
 	hasRate := false
 	for i, action := range vector.actions {
@@ -88,7 +90,7 @@ func (c *composer) fixRates(vector vector) {
 	}
 }
 
-// action returns the number of an action.
+// action returns the number of an action. A new action gets the next number.
 func (c *composer) action(name string) int {
 	number, ok := c.actions[name]
 	if !ok {
@@ -98,8 +100,8 @@ func (c *composer) action(name string) int {
 	return number
 }
 
-// automatonOf converts an element of the composition. It returns nil for one that has variables, transient values, probabilities, or rates that are not decimal
-// numbers.
+// automatonOf converts the automaton of an element. It returns nil if the automaton cannot be composed: because it has variables, transient
+// values or probabilities, or rates that are not decimal numbers.
 func (c *composer) automatonOf(element element) *composition.Automaton {
 	declared := c.automata[element.automaton]
 	if len(declared.locals) > 0 || len(declared.initial) != 1 || declared.restrict != nil {
@@ -111,7 +113,7 @@ func (c *composer) automatonOf(element element) *composition.Automaton {
 			return nil
 		}
 	}
-	sums := make([]int64, len(declared.locations)) // of the rates
+	sums := make([]int64, len(declared.locations)) // the sum of the rates of each location, in units
 	for _, edge := range declared.edges {
 		if !edge.isPlain() {
 			return nil
@@ -138,14 +140,15 @@ func (e *edge) isPlain() bool {
 	return e.guard == nil && len(e.destinations) == 1 && e.destinations[0].probability == nil && len(e.destinations[0].assigns) == 0
 }
 
-// unitsOf returns a positive rate as a multiple of the unit. It returns false if the rate is not such a multiple, or too large.
+// unitsOf returns a positive rate in units of 10^-decimals. It returns false if the rate is not a whole number of units, or if it is too small or
+// too large.
 func unitsOf(rate *jsonValue) (units int64, ok bool) {
 	const least, greatest = 1e-12, 1e5
 	if rate.kind != number || len(rate.text) > maxDigits {
 		return 0, false
 	}
 	if approximate, err := strconv.ParseFloat(rate.text, 64); err != nil || approximate < least || approximate > greatest {
-		return 0, false // the exponent may be huge
+		return 0, false // a fraction with a huge exponent would need much memory
 	}
 	exact, ok := new(big.Rat).SetString(rate.text)
 	if !ok {
@@ -156,15 +159,16 @@ func unitsOf(rate *jsonValue) (units int64, ok bool) {
 	return exact.Num().Int64(), exact.IsInt()
 }
 
-// write replaces the elements, the automata and the vectors of the document by those of the network. It returns false if there are not fewer elements.
+// write replaces the elements, the automata and the synchronisation vectors of the document by those of the reduced network. It returns false,
+// and changes nothing, if the network does not have fewer elements.
 func (c *composer) write() bool {
 	var elements []element
-	var origins []int // of the elements, in the document
+	var origins []int // for each kept element, its index in the document
 	automata := c.automata
 	for i, element := range c.elements {
 		reduced := c.network.Automata[i]
 		if reduced == nil && !c.isFixed[i] {
-			continue // it is part of another one
+			continue // its automaton is part of the composition that replaces another element
 		}
 		if reduced != nil {
 			automata = append(automata, c.automatonFrom(reduced, automata[element.automaton], i))
@@ -188,24 +192,25 @@ func (c *composer) makesRaceLarge(elements []element, automata []*automaton) boo
 	return racing > 1 && after > maxFactor*before
 }
 
-// countRates returns the number of rates of some elements, and the number of elements that have rates.
+// countRates returns the number of edges with rates in some elements, and the number of elements that have such edges.
 func countRates(elements []element, automata []*automaton) (rates, racing int) {
 	for _, element := range elements {
-		before := rates
+		ratesBefore := rates
 		for _, edge := range automata[element.automaton].edges {
 			if edge.rate != nil {
 				rates++
 			}
 		}
-		if rates > before {
+		if rates > ratesBefore {
 			racing++
 		}
 	}
 	return rates, racing
 }
 
-// vectors converts the vectors of the network for the elements with these numbers in the document. It removes repeated vectors in which a composed
-// automaton takes part: their steps have no rates, so a repeated one changes nothing.
+// vectors converts the vectors of the network to synchronisation vectors of the document. origins has the index in the document of each element
+// that is kept. If a composed automaton takes part in several equal vectors, it returns only one of them: steps of composed automata have no
+// rates, so repetitions change nothing.
 func (c *composer) vectors(origins []int) []vector {
 	var vectors []vector
 	isKnown := map[string]bool{}
@@ -238,7 +243,8 @@ func composedActionName(action int) string {
 	return strconv.Itoa(action)
 }
 
-// automatonFrom converts an automaton of the network. It has the place of an element of the document.
+// automatonFrom converts an automaton of the network to an automaton of the document. It gets the position of the automaton that it replaces.
+// element is the index of the element.
 func (c *composer) automatonFrom(reduced *composition.Automaton, replaced *automaton, element int) *automaton {
 	result := &automaton{pos: replaced.pos, name: c.unusedName("composed_" + strconv.Itoa(element)), initial: []int{reduced.Initial}}
 	for s := range reduced.States {

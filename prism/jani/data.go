@@ -13,8 +13,8 @@ import (
 // maxLength is the largest length of an array.
 const maxLength = 10_000
 
-// symbolOf translates an expression of any type, also an array or a datatype. A variable that was assigned before in the same step has its new
-// value.
+// symbolOf translates an expression of any type, including arrays and datatypes. If an earlier assignment of the same step has changed a
+// variable, its new value is used.
 func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	if value.kind == text {
 		if meaning, ok := context.find(value.text); ok {
@@ -37,8 +37,8 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	return symbol{expr: scalar.expr, size: scalar.size, isBool: t.isBool(value, context)}
 }
 
-// currentValues returns a copy of a symbol with each variable replaced by its current value: the new value if the variable was assigned before in
-// the same step.
+// currentValues replaces each variable in a symbol by its current value. This is its new value if an earlier assignment of the same step has
+// changed it.
 func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
 	if variable := meaning.slot; variable != nil {
 		size := 1
@@ -117,7 +117,8 @@ func (t *translator) constantIndex(value *jsonValue, context *exprContext) (inde
 	return int(fraction.Num().Int64()), true
 }
 
-// elementAt returns the element of an array at a variable index, as nested conditions on the index. Its evaluation fails outside of the array.
+// elementAt returns the element of an array at an index that is not constant: index=0 ? element 0 : index=1 ? element 1 : ... The evaluation of
+// this expression fails if the index is outside of the array.
 func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	if len(elements) == 0 {
 		t.abort(value.Start, "the array has no elements")
@@ -138,7 +139,8 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	return result
 }
 
-// compositeElementAt returns the element of an array of arrays or datatypes at a variable index. It translates each part separately.
+// compositeElementAt returns the element of an array at an index that is not constant. The elements are arrays or datatypes, and each of their
+// parts is translated separately.
 func (t *translator) compositeElementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	first, result := elements[0].composite, &composite{}
 	for i := range first.elements {
@@ -166,12 +168,12 @@ func (parts *composite) at(k int) symbol {
 	return parts.elements[k]
 }
 
-// partsOfElements returns one part of each element of an array. It is empty for an element without parts.
-func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
+// partsOfElements returns partOf(element) for each element of an array. For an element that has no parts, the result is empty.
+func partsOfElements(elements []symbol, partOf func(*composite) symbol) []symbol {
 	parts := make([]symbol, len(elements))
 	for i, element := range elements {
 		if element.composite != nil {
-			parts[i] = part(element.composite)
+			parts[i] = partOf(element.composite)
 		}
 	}
 	return parts
@@ -180,7 +182,7 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 // sizeOfElement is the size that an element of an array comprehension has at least.
 const sizeOfElement = 10
 
-// translateComprehension translates an array that one expression over the index defines (ac).
+// translateComprehension translates an array comprehension (ac): one expression over the index defines all elements.
 func (t *translator) translateComprehension(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "var", "length", "exp")
 	index, span := value.get("var").text, value.get("length").Span
@@ -220,7 +222,8 @@ type target struct {
 	conditions []sizedExpr
 }
 
-// targetsOf returns the variables that an assignment to ref may set. For an array or a datatype, the tree has a subtree for each element or member.
+// targetsOf returns the variables that an assignment to ref may change. For an array or a datatype, the tree has a subtree for each element or
+// member.
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		meaning, ok := context.find(ref.text)
@@ -244,7 +247,8 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 	return targetTree{}
 }
 
-// elementTargets returns the variables that an assignment to an element of an array (aa) may set.
+// elementTargets returns the variables that an assignment to an element of an array (aa) may change. With a constant index this is one element,
+// and otherwise any element.
 func (t *translator) elementTargets(ref *jsonValue, context *exprContext) targetTree {
 	t.requireKeys(ref, "exp", "index")
 	base := t.targetsOf(ref.get("exp"), context)
@@ -270,7 +274,7 @@ type targetTree struct {
 	members  map[string]targetTree
 }
 
-// targetTreeOf returns the targets for a declared variable, array or datatype.
+// targetTreeOf returns the variables of a declared variable, array or datatype, as the tree that targetsOf returns.
 func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 	if meaning.slot != nil {
 		return targetTree{scalar: []target{{slot: meaning.slot}}}
@@ -296,8 +300,8 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 	tree.members[name] = member
 }
 
-// targetAt returns the targets of an assignment to an array element with a variable index. isInside says that the index is never outside of the
-// array.
+// targetAt returns the variables that an assignment to an array element may change, if the index is not constant. Each element has the condition
+// that the index selects it. isInside says that the index is never outside of the array.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
 	var result targetTree
 	for i, tree := range elements {
@@ -368,7 +372,8 @@ func describeArray(access *jsonValue, length int) string {
 	return fmt.Sprintf("the array%s of %s", name, noun.Count(length, "element"))
 }
 
-// addTargets adds all targets of the tree added to the tree result. Each added target gets one more condition.
+// addTargets adds the targets in the tree added to the tree result. Each added target also gets the condition, which is checked before its other
+// conditions.
 func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
 	for _, scalar := range added.scalar {
 		conditions := append([]sizedExpr{condition}, scalar.conditions...)

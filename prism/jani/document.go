@@ -267,7 +267,7 @@ func (r *reader) checkActions(value *jsonValue) {
 	}
 }
 
-// readProperties reads the properties. Their expressions stay JSON.
+// readProperties reads the names of the properties. Their expressions are kept as JSON and translated later.
 func (r *reader) readProperties(value *jsonValue) {
 	for _, declared := range r.arrayElements(value, "properties") {
 		if r.checkFields(declared, "a property", "name expression", "") {
@@ -520,7 +520,8 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	automaton.locations = append(automaton.locations, location)
 }
 
-// locationIndex returns the index of the named location of the current automaton, or 0 after an error.
+// locationIndex returns the index of a location of the current automaton, given by its name. It records an error for an unknown name, and returns
+// 0.
 func (r *reader) locationIndex(value *jsonValue) int {
 	name := r.stringValue(value, "the name of a location")
 	i, ok := r.locationIndexes[name]
@@ -591,7 +592,7 @@ func (r *reader) readAssignment(value *jsonValue) assignment {
 	return assign
 }
 
-// readSystem reads the composition: its automata and its synchronisation vectors.
+// readSystem reads the composition: the elements, which are automata, and the synchronisation vectors.
 func (r *reader) readSystem(value *jsonValue) {
 	if !r.checkFields(value, "a system", "elements", "syncs") {
 		return
@@ -626,7 +627,7 @@ func (r *reader) readElement(value *jsonValue) {
 	r.doc.elements = append(r.doc.elements, element)
 }
 
-// readVector reads a synchronisation vector. It must have an action or null for each of numElements elements.
+// readVector reads a synchronisation vector. For each of the numElements elements it has an action, or null if the element does not take part.
 func (r *reader) readVector(value *jsonValue, numElements int) {
 	vector := vector{pos: value.Start}
 	for _, action := range r.arrayElements(value.get("synchronise"), "actions") {

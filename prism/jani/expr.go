@@ -44,7 +44,7 @@ func (context *exprContext) withScope(scope *scope) *exprContext {
 // abortError is the panic value that ends the translation of a construct.
 type abortError struct{ err *syntax.Error }
 
-// catchAbort calls f. If f aborts, it returns the error.
+// catchAbort calls translate and returns the error with which it aborts; nil if it does not abort.
 func catchAbort(translate func()) (err *syntax.Error) {
 	defer func() {
 		switch problem := recover().(type) {
@@ -102,7 +102,7 @@ func (t *translator) translateSizedExpr(value *jsonValue, context *exprContext) 
 	return sizedExpr{expr: expr, size: t.size - before}
 }
 
-// numberExpr translates a number exactly, with all its digits.
+// numberExpr translates a number to a literal of PRISM's language with the same digits. A negative number becomes the negation of a literal.
 func numberExpr(value *jsonValue) syntax.Expr {
 	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	if value.text == "-2147483648" { // PRISM's language has no literal for the smallest int
@@ -128,7 +128,7 @@ func literal(digits string, span syntax.Span) syntax.Expr {
 	return &syntax.DoubleLit{Text: digits, Span: span}
 }
 
-// resolveName translates the name of a constant, a parameter or a variable.
+// resolveName translates an expression that is a name: of a constant, a parameter or a variable.
 func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.Expr {
 	meaning, ok := context.find(value.text)
 	switch {
@@ -146,7 +146,7 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 	return meaning.expr
 }
 
-// slotValue translates the use of a variable. If the variable was assigned before in the same step, it has its new value. Outside of a step, a
+// slotValue translates the use of a variable. Within a step, a variable that was already assigned has its new value. Outside of a step, a
 // transient variable has the value that the current locations give it.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
@@ -217,7 +217,7 @@ func (t *translator) translateOperation(value *jsonValue, context *exprContext) 
 	return functionCall(value, function.name, t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context))
 }
 
-// abortWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
+// abortWithoutOperator aborts with an error about an object that should be an operator. op is the value of its key "op", or nil.
 func (t *translator) abortWithoutOperator(value, op *jsonValue) {
 	if constant := value.get("constant"); op == nil && constant != nil {
 		t.abort(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
@@ -228,7 +228,7 @@ func (t *translator) abortWithoutOperator(value, op *jsonValue) {
 	t.abort(value.Start, "an expression has no \"op\", want one")
 }
 
-// requireKeys refuses an operator that does not have exactly these keys.
+// requireKeys aborts with an error if the object of an operator lacks one of these keys or has another key.
 func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	for _, key := range keys {
 		if value.get(key) == nil {
@@ -305,7 +305,7 @@ func (t *translator) translateSignFunction(value *jsonValue, op string, context 
 	return conditional(isPositive, number(1), conditional(isNegative, negate(number(1)), number(0)))
 }
 
-// expandCall returns the body of a called function with the arguments in place of the parameters.
+// expandCall translates the call of a function. It returns the body of the function with the arguments in place of the parameters.
 func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.Expr {
 	const maxCalls = 1000 // nested
 	name, args := value.get("function"), value.get("args")
@@ -356,8 +356,8 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	return false
 }
 
-// constant returns the value of an expression over numbers and constants, or nil if it depends on anything else or has large numbers. depth is
-// the nesting depth so far.
+// constant returns the value of an expression over numbers and constants. It returns nil if the expression contains anything else or large
+// numbers, or is nested too deeply. depth is the depth of the expression within the whole one.
 func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
 	const maxConstantDepth, maxCharacters, maxBits = 100, 20, 64
 	if value == nil || depth > maxConstantDepth {

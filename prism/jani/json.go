@@ -60,7 +60,7 @@ func (v *jsonValue) get(key string) *jsonValue {
 // isText reports whether a value is this string. It is false for nil.
 func (v *jsonValue) isText(want string) bool { return v != nil && v.kind == text && v.text == want }
 
-// describe returns a description of a value for an error message.
+// describe describes a value in the words of an error message.
 func (v *jsonValue) describe() string {
 	switch v.kind {
 	case boolean:
@@ -73,7 +73,7 @@ func (v *jsonValue) describe() string {
 	return v.kind.String()
 }
 
-// shortened returns a text for an error message. It cuts the text after at most 40 bytes.
+// shortened returns a text for an error message. A text of more than 40 bytes is cut, and ends with an ellipsis.
 func shortened(text string) string {
 	const maxBytes = 40
 	if len(text) <= maxBytes {
@@ -194,7 +194,7 @@ func (p *parser) parseValue() *jsonValue {
 	return parsed
 }
 
-// parseNested calls parse for an object or array. It fails if values are nested deeper than maxDepth.
+// parseNested calls parse for an object or array. It aborts if values are nested more than maxDepth deep.
 func (p *parser) parseNested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
@@ -234,8 +234,8 @@ func (p *parser) parseObject(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has a key. For an object with many members, it also adds the key to the set *knownKeys, which it creates
-// when it is needed.
+// addKey reports whether an object already has a key. For an object with many members, it also adds the key to *knownKeys, a set of the keys so
+// far, and creates this set on the first such call.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
 	const maxSearched = 16 // with more members, a set is faster than a search
 	if len(value.members) < maxSearched {
@@ -252,7 +252,8 @@ func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown b
 	return isKnown
 }
 
-// readEndOrComma reads a comma or the end character of an array or object. isEnd is true if it read the end.
+// readEndOrComma reads the character behind an element of an array or object. isEnd is true if it is end, and false if it is a comma. It aborts
+// at any other character.
 func (p *parser) readEndOrComma(end byte) (isEnd bool) {
 	p.skipSpace()
 	switch p.peek() {
@@ -352,19 +353,19 @@ func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 // parseStringLiteral parses a string and returns its decoded text.
 func (p *parser) parseStringLiteral() string {
 	p.offset++
-	start := p.offset // the text before start is decoded
+	rawStart := p.offset // the start of the text that is not in decoded yet
 	var decoded []byte
 	for {
 		switch char := p.peek(); {
 		case p.offset >= len(p.src) || char < ' ':
 			p.abort("found %s in a string, want '\"'", p.describeNext())
 		case char == '"':
-			decoded = append(decoded, p.src[start:p.offset]...)
+			decoded = append(decoded, p.src[rawStart:p.offset]...)
 			p.offset++
 			return string(decoded)
 		case char == '\\':
-			decoded = p.parseEscape(append(decoded, p.src[start:p.offset]...))
-			start = p.offset
+			decoded = p.parseEscape(append(decoded, p.src[rawStart:p.offset]...))
+			rawStart = p.offset
 		case char < utf8.RuneSelf:
 			p.offset++
 		default:
@@ -378,7 +379,7 @@ func (p *parser) parseStringLiteral() string {
 	}
 }
 
-// parseEscape parses an escape sequence and appends the character to decoded.
+// parseEscape parses an escape sequence such as \n, and appends the character that it stands for to decoded.
 func (p *parser) parseEscape(decoded []byte) []byte {
 	p.offset++
 	char := p.peek()
@@ -404,7 +405,8 @@ func (p *parser) parseEscape(decoded []byte) []byte {
 	return nil
 }
 
-// parseUnicodeEscape parses the digits of a Unicode escape and returns its character. A surrogate pair consists of two escapes.
+// parseUnicodeEscape parses the digits of a Unicode escape and returns its character. If the escape is the first half of a surrogate pair, it
+// also parses the second half.
 func (p *parser) parseUnicodeEscape() rune {
 	char := p.parseHex()
 	if utf16.IsSurrogate(char) && p.skipWord(`\u`) {

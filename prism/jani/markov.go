@@ -6,8 +6,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// raceCommands combines the edges with rates of a Markov automaton into commands of the embedded MDP. A command is enabled only if no edge
-// without a rate is enabled (maximal progress). Each edge wins the race with its rate divided by the exit rate.
+// raceCommands converts the edges with rates of a Markov automaton to commands of the embedded MDP. A command is enabled only if no edge without
+// a rate is enabled (maximal progress). The probability of an edge is its rate divided by the exit rate.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax.Command {
@@ -25,8 +25,8 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 	return commands
 }
 
-// noImmediate returns the condition that no edge without a rate is enabled, in the location of a group if it has one. It returns nil if
-// there are no such edges.
+// noImmediate returns the condition that no edge without a rate is enabled. If a group is given, the condition is only for the location of the
+// group. It returns nil if there are no edges without a rate.
 func (t *translator) noImmediate(steps []stepCommands, modules []int, group *raceGroup) syntax.Expr {
 	guards := immediateGuards(steps, modules, group.excludes)
 	t.addSize(t.doc.span.Start, len(guards))
@@ -66,8 +66,8 @@ func (g *raceGroup) excludes(edge *edgeInstance) bool {
 	return g.isAtLocation() && edge.instance == g.first().instance && edge.location != g.first().location
 }
 
-// groupRateCommands returns the edges with rates of each location, ordered by location, if one instance has all of them; else one group with
-// all edges.
+// groupRateCommands groups the edges with rates. If they all belong to one instance, there is a group for each of its locations, in the order of
+// the locations. Otherwise there is one group with all edges.
 func (t *translator) groupRateCommands() []*raceGroup {
 	if len(t.rateCommands) == 0 {
 		return nil
@@ -112,8 +112,8 @@ type race struct {
 	deadlock syntax.Expr // whether the state has no enabled edge
 }
 
-// newRace declares formulas for the exit rate of a state and for the condition that time passes in the state. Time passes if the exit rate is
-// positive and no immediate guard holds.
+// newRace declares two formulas: the exit rate of a state, and the condition that time passes in the state. Time passes if the exit rate is
+// positive and no edge without a rate is enabled.
 func (t *translator) newRace(groups []*raceGroup, noImmediate syntax.Expr) *race {
 	span := t.doc.span
 	rate := t.defineFormula("exit_rate", t.totalRate(groups))
@@ -133,7 +133,7 @@ func quotientOf(left, right syntax.Expr, span syntax.Span) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpDiv, X: left, Y: right, OpPos: span.Start, Span: span}
 }
 
-// totalRate returns the sum of the rates of the enabled edges.
+// totalRate returns an expression for the exit rate of a state, the sum of the rates of the enabled edges.
 func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
 	span := t.doc.span
 	if len(groups) > 0 && groups[0].isAtLocation() {
@@ -148,7 +148,8 @@ func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
 	return total
 }
 
-// rateByLocation returns the exit rate in the location of the state, by a binary search among groups that are ordered by location.
+// rateByLocation returns an expression for the exit rate of a state. Nested conditions search for the location of the state by bisection. The
+// groups are ordered by location.
 func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
 	span := t.doc.span
 	t.addSize(span.Start, sizeOfRate)
@@ -164,7 +165,7 @@ func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
 	return &syntax.Cond{C: isBelow, T: t.rateByLocation(groups[:middle]), E: t.rateByLocation(groups[middle:]), Span: span}
 }
 
-// raceUpdates returns the updates of the edges of a group, each with its probability to win the race.
+// raceUpdates returns the updates of the edges of a group. The probability of an update is its rate divided by the exit rate.
 func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update {
 	const sizeOfProbability = 6 // the quotient with its rates and conditions
 	span := t.doc.span
@@ -185,7 +186,7 @@ func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update 
 	return updates
 }
 
-// addRaceRewards adds the mean sojourn time, the rewards per unit of time and the rewards of edges with rates.
+// addRaceRewards adds the rewards of the embedded MDP: the mean sojourn time, the rewards per unit of time, and the rewards of edges with rates.
 func (t *translator) addRaceRewards(race *race) {
 	span := t.doc.span
 	for _, reward := range t.rewards {
@@ -199,7 +200,7 @@ func (t *translator) addRaceRewards(race *race) {
 	}
 }
 
-// addRaceReward adds to one reward structure its reward per unit of time and its rewards of edges with rates.
+// addRaceReward adds two kinds of rewards to one reward structure: its reward per unit of time, and its rewards of edges with rates.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 	span := t.doc.span
 	if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
@@ -212,7 +213,7 @@ func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 		}
 		item := &syntax.RewardItem{
 			Guard: conjunction(race.waits, edge.command.Guard),
-			Value: race.dividedByRate(productOf(edge.rate, earned), span), // the reward times the probability to win the race
+			Value: race.dividedByRate(productOf(edge.rate, earned), span), // the reward times the probability of the edge
 			Span:  reward.span,
 		}
 		reward.decl.Items = append(reward.decl.Items, item)

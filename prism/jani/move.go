@@ -62,8 +62,8 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 	instance.edges = append(instance.edges, edge)
 }
 
-// addIdleEdges adds edges without effect for the input-enabled actions of an instance. They are enabled if no other edge with the action is
-// enabled.
+// addIdleEdges adds edges without effect for the input-enabled actions of an instance. Such an edge is enabled in a location if no other edge
+// with the action is enabled. The instance then never blocks the action.
 func (t *translator) addIdleEdges(instance *instance) {
 	declared := instance.edges
 	var handled []string
@@ -80,8 +80,8 @@ func (t *translator) addIdleEdges(instance *instance) {
 	}
 }
 
-// idleEdge returns an edge without effect that is enabled if no other edge in a location is enabled. It returns nil if another edge is always
-// enabled.
+// idleEdge returns an edge without effect that is enabled in a location if none of the given edges is enabled there. It returns nil if one of
+// them is always enabled.
 func (t *translator) idleEdge(instance *instance, location int, edges []*edgeInstance, action string) *edgeInstance {
 	var guards []syntax.Expr
 	for _, edge := range edges {
@@ -144,7 +144,8 @@ func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target t
 	}
 }
 
-// visitReads calls visit for all variables that an expression may read. called has the functions that were visited.
+// visitReads calls visit for each variable that an expression may read, also in the bodies of called functions. called has the functions that
+// were visited already.
 func (t *translator) visitReads(value *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
 	if value.kind == text {
 		meaning, _ := scope.find(value.text)
@@ -170,7 +171,7 @@ func (t *translator) visitReads(value *jsonValue, scope *scope, called map[*func
 	}
 }
 
-// visitSlots calls visit for each variable in the meaning of a name.
+// visitSlots calls visit for each variable that a name refers to: a single variable, or all parts of an array or datatype.
 func visitSlots(meaning symbol, visit func(*slot)) {
 	if meaning.slot != nil {
 		visit(meaning.slot)
@@ -229,7 +230,8 @@ func (t *translator) synchronisationVectors() []vector {
 	return vectors
 }
 
-// vectorStep returns the step of a synchronisation vector. It returns nil if a participant has no edge for it, or if there are no participants.
+// vectorStep returns the step that a synchronisation vector describes. It returns nil if no automaton takes part, or if an automaton that takes
+// part has no edge with its action.
 func (t *translator) vectorStep(vector vector) *step {
 	step := &step{pos: vector.pos, name: vector.result}
 	for i, action := range vector.actions {
@@ -262,20 +264,22 @@ func withAction(edges []*edgeInstance, action string) []*edgeInstance {
 	return selected
 }
 
-// assignModulesWithinLimit assigns the instances to modules of the PRISM model. It limits the number of commands.
+// assignModulesWithinLimit assigns the automata to modules of the PRISM model. It aborts if the modules would have more than maxCommands
+// commands.
 func (t *translator) assignModulesWithinLimit() {
 	t.listSteps()
 	t.assignModules(false)
 	if t.findTooLarge() != nil {
-		t.assignModules(true) // shared variables need fewer combined edges; PRISM's language does not have them
+		t.assignModules(true) // with shared variables, which PRISM's language lacks, fewer edges are combined
 	}
 	if step := t.findTooLarge(); step != nil {
 		t.tooLarge = true
-		t.abort(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+		t.abort(step.pos, "the combinations of edges in one module give more than %d commands, want fewer", maxCommands)
 	}
 }
 
-// findTooLarge returns the step at which the number of combined edges exceeds maxCommands, or nil if there is none.
+// findTooLarge returns the step at which the number of commands exceeds maxCommands; nil if it never does. Each combination of edges is a
+// command.
 func (t *translator) findTooLarge() *step {
 	total := 0
 	for _, step := range t.steps {
@@ -289,7 +293,7 @@ func (t *translator) findTooLarge() *step {
 	return nil
 }
 
-// edgeLists returns for each participant in a module the list of its edges.
+// edgeLists returns the edges of a step in one module, as one list for each participant.
 func (s *step) edgeLists(module int) [][]*edgeInstance {
 	var lists [][]*edgeInstance
 	for _, participant := range s.participants {
@@ -309,8 +313,8 @@ func combinationCount(lists [][]*edgeInstance) int {
 	return count
 }
 
-// assignModules assigns instances and variables to modules. Several modules that write one variable are merged, unless shareVariables makes the
-// variable shared.
+// assignModules assigns instances and variables to modules. If several modules write the same variable, they are merged, or the variable becomes
+// shared if shareVariables is true.
 func (t *translator) assignModules(shareVariables bool) {
 	// The automata of a Markov automaton race: one command has all their edges with rates.
 	oneModule := t.doc.markov && !shareVariables
@@ -339,7 +343,7 @@ func (t *translator) assignModules(shareVariables bool) {
 	}
 }
 
-// assignedInRace returns the variables and locations that steps with rates change in a Markov automaton.
+// assignedInRace returns the variables that steps with rates of a Markov automaton change. The variables include the locations of the automata.
 func (t *translator) assignedInRace() map[*slot]bool {
 	assigned := make(map[*slot]bool)
 	for _, step := range t.steps {
@@ -358,7 +362,7 @@ func (p participant) hasRates() bool {
 	return slices.ContainsFunc(p.edges, func(edge *edgeInstance) bool { return edge.rate != nil })
 }
 
-// markAssigned adds the variables that an edge assigns to a set, including the location if the edge leaves it.
+// markAssigned adds the variables that an edge changes to a set. They include the location if a destination of the edge is another location.
 func (e *edgeInstance) markAssigned(assigned map[*slot]bool) {
 	for _, used := range e.accesses {
 		if used.writes && !used.slot.transient {
@@ -386,7 +390,7 @@ func (t *translator) assignVariable(variable *slot, isLabelled map[*edgeInstance
 	}
 }
 
-// mergeDependentParticipants merges the modules of participants that cannot take a step as separate modules.
+// mergeDependentParticipants merges the modules of participants of a step that must be in the same module.
 func (t *translator) mergeDependentParticipants(step *step) {
 	for i, participant := range step.participants {
 		for _, other := range step.participants[:i] {
@@ -397,7 +401,7 @@ func (t *translator) mergeDependentParticipants(step *step) {
 	}
 }
 
-// labelledEdges returns the edges with commands that get an action.
+// labelledEdges returns the edges that become commands with an action.
 func (t *translator) labelledEdges() map[*edgeInstance]bool {
 	labelled := make(map[*edgeInstance]bool)
 	for _, step := range t.steps {
@@ -432,7 +436,8 @@ func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool)
 	return nil
 }
 
-// mustShareModule reports whether two participants cannot take a step as separate modules.
+// mustShareModule reports whether two participants of a step must be in the same module, because two synchronised commands cannot express their
+// joint step.
 func (t *translator) mustShareModule(first, second participant) bool {
 	if first.hasRates() || second.hasRates() {
 		return true // one command has the product of the rates
@@ -445,7 +450,8 @@ func (t *translator) mustShareModule(first, second participant) bool {
 	return dependsOn(first, second) || dependsOn(second, first)
 }
 
-// dependsOn reports whether other also writes a variable of writer, or reads it after writer has assigned it in the same step.
+// dependsOn reports whether the joint step of two participants depends on the order of their assignments: other also writes a variable that
+// writer writes, or reads this variable after writer has written it.
 func dependsOn(writer, other participant) bool {
 	firstWrite := writer.firstWrites()
 	for _, edge := range other.edges {
@@ -475,7 +481,7 @@ func (p participant) firstWrites() map[*slot]int {
 	return first
 }
 
-// mergeModules merges the modules of two instances.
+// mergeModules assigns the instances of two modules to one of them, the one with the smaller number.
 func (t *translator) mergeModules(first, second *instance) {
 	removed, kept := max(first.module, second.module), min(first.module, second.module)
 	for _, instance := range t.instances {

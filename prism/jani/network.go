@@ -23,14 +23,15 @@ type combinedCommand struct {
 	rate        syntax.Expr // nil if the edges have no rates
 }
 
-// buildModules combines the edges of each step to commands, and writes the modules with their actions and rewards.
+// buildModules combines the edges of each step into commands. It writes the modules with these commands, and gives the commands actions and
+// rewards.
 func (t *translator) buildModules() {
 	modules := t.modulesInOrder()
 	var steps []stepCommands
 	for _, step := range t.steps {
 		steps = append(steps, t.combineStep(step))
 	}
-	var race []*syntax.Command // of the edges with rates of a Markov automaton
+	var race []*syntax.Command // the commands for the edges with rates of a Markov automaton
 	if t.doc.markov {
 		race = t.raceCommands(steps, modules)
 	}
@@ -58,8 +59,8 @@ func (t *translator) modulesInOrder() []int {
 	return modules
 }
 
-// immediateGuards returns for each step without rates the condition that all its modules have an enabled command. It leaves out commands
-// with an excluded edge.
+// immediateGuards returns a condition for each step without rates: that all of its modules have an enabled command. Commands with an edge that
+// excludes accepts are ignored.
 func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeInstance) bool) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
@@ -70,8 +71,8 @@ func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeIns
 	return guards
 }
 
-// enabled returns the condition that all modules of a step have an enabled command without an excluded edge. It returns false if a module has
-// only other commands, or if there are no modules.
+// enabled returns the condition that all modules of a step have an enabled command. Commands with an edge that excludes accepts are ignored. It
+// returns false if this leaves a module without commands, or if there are no modules.
 func (s *stepCommands) enabled(modules []int, excludes func(*edgeInstance) bool) (guard syntax.Expr, ok bool) {
 	for _, module := range modules {
 		commands := s.byModule[module]
@@ -92,8 +93,8 @@ func (s *stepCommands) enabled(modules []int, excludes func(*edgeInstance) bool)
 	return guard, guard != nil
 }
 
-// nameSteps gives the commands of each step an action, and adds them to the commands of their modules. Commands with different rewards get
-// different actions. usedActions has the names in use.
+// nameSteps gives an action to the commands of each step, and adds the commands to their modules. Commands with different rewards get different
+// actions, because a reward of PRISM's language depends on the action. usedActions has the names in use.
 func (t *translator) nameSteps(steps []stepCommands, modules []int, usedActions names, commands map[int][]*syntax.Command) {
 	haveEqualRewards := silentRewardsEqual(steps)
 	for _, combined := range steps {
@@ -130,8 +131,8 @@ func silentRewardsEqual(steps []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// addNamed gives a copy of each command of the step whose rewards are of the given class the action, and adds it to the commands of its module. It
-// returns the rewards of these commands.
+// addNamed adds commands of the step, with this action, to the commands of their modules. It selects the commands whose rewards are in the given
+// class, and returns these rewards.
 func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
@@ -157,7 +158,8 @@ func hasRewards(commands []*combinedCommand) bool {
 	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
-// combineStep makes the commands of a step. Each combination of one edge per participant of a module becomes a command of the module.
+// combineStep returns the commands of a step. Each participant of a module contributes one edge to a command, and each combination of edges is a
+// command of the module.
 func (t *translator) combineStep(step *step) stepCommands {
 	result := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
 	modules := t.modulesOf(step)
@@ -166,7 +168,7 @@ func (t *translator) combineStep(step *step) stepCommands {
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
 		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
 			command := t.combine(selectOneOfEach(edgesOfParticipants, chosen))
-			if t.doc.markov && command.rate != nil { // the race needs these commands
+			if t.doc.markov && command.rate != nil { // raceCommands converts these commands
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
 				result.byModule[module] = append(result.byModule[module], command)
@@ -186,8 +188,8 @@ func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 	return selected
 }
 
-// listRewardClasses sets s.rewardClasses to the classes of rewards that the commands of the modules earn, without duplicates. If no command earns
-// rewards, there is one empty class.
+// listRewardClasses sets s.rewardClasses to the classes of the rewards that the commands earn, without duplicates. Without rewards, it has one
+// empty class.
 func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
 		if !hasRewards(s.byModule[module]) {
@@ -215,7 +217,8 @@ func (t *translator) modulesOf(step *step) []int {
 	return modules
 }
 
-// forEachCombination calls visit for all lists of count numbers with number i below limit(i). The last number changes fastest.
+// forEachCombination calls visit with every list of count numbers in which number i is at least 0 and below limit(i). The last number changes
+// fastest.
 func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 	chosen := make([]int, count)
 	for {
@@ -232,7 +235,8 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 	}
 }
 
-// combine makes one command from edges that are taken together. The command has an update for each combination of their destinations.
+// combine makes one command of several edges, which automata take in the same step. The command has an update for each combination of the edges'
+// destinations.
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	span := spanAt(edges[0].pos)
 	rate := t.combinedRate(edges)
@@ -255,7 +259,8 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	return combined
 }
 
-// combinedGuard returns the condition that all edges are enabled: each instance is in the location of its edge, and the guards hold.
+// combinedGuard returns the condition that all edges are enabled: each automaton is in the location of its edge, and the guards of all edges
+// hold.
 func combinedGuard(edges []*edgeInstance) syntax.Expr {
 	var conditions []syntax.Expr
 	for _, edge := range edges {
@@ -279,7 +284,8 @@ func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 	return product
 }
 
-// probability returns the probability that each edge i takes its destination chosen[i]. It returns nil if all these probabilities are 1.
+// probability returns the probability that each edge i leads to its destination chosen[i], the product of the probabilities of these
+// destinations. It returns nil if all of them are 1.
 func (t *translator) probability(edges []*edgeInstance, chosen []int) syntax.Expr {
 	var product syntax.Expr
 	for i, edge := range edges {
@@ -322,7 +328,7 @@ type instanceAssignment struct {
 	assignment
 }
 
-// orderedAssignments returns the assignments of destination chosen[i] of each edge i, sorted by their indices.
+// orderedAssignments returns the assignments of the destinations chosen[i] of all edges i, sorted by their indices.
 func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignment {
 	var ordered []instanceAssignment
 	for i, edge := range edges {
@@ -334,7 +340,7 @@ func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignmen
 	return ordered
 }
 
-// valuesAfter returns the values of variables after a step to destination chosen[i] of each edge i.
+// valuesAfter returns the values of the variables that a step assigns. Each edge i leads to its destination chosen[i].
 func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]sizedExpr {
 	assigns := orderedAssignments(edges, chosen)
 	// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
@@ -353,7 +359,8 @@ func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]
 	return env
 }
 
-// assignValue stores the values of an assignment in next, part by part. env has the values before all assignments with the same index.
+// assignValue stores the new values of the variables that one assignment changes in next. For an array or a datatype, it assigns each part. env
+// has the values before all assignments with the same index.
 func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	if len(targets.scalar) > 0 {
 		if assigned.expr == nil {
@@ -376,12 +383,13 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 	}
 }
 
-// assignScalar stores the value that an assignment gives to one variable in next.
+// assignScalar stores the new value that an assignment gives to one variable in next. With conditions, the new value is condition ? assigned :
+// current.
 func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
 	current, assignedBefore := next[variable]
 	if len(target.conditions) == 0 {
-		// Two assignments with variable indices may or may not write the same element.
+		// Only two unconditional assignments certainly contradict each other.
 		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
 			t.abort(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
@@ -391,7 +399,6 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	if !assignedBefore {
 		current = valueBefore(env, variable, assignment.ref.Span)
 	}
-	// An array element with a variable index keeps its current value where the conditions do not hold.
 	size := current.size + assigned.size + 1
 	var conditions []syntax.Expr
 	for _, condition := range target.conditions {
@@ -403,7 +410,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	next[variable] = sizedExpr{expr: chosen, size: size, conditional: true}
 }
 
-// valueBefore returns the value of a variable in env or, if env lacks it, its value before the step.
+// valueBefore returns the value of a variable before an assignment: its value in env or, if env lacks the variable, its value before the step.
 func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) sizedExpr {
 	if assigned, ok := env[variable]; ok {
 		return assigned
@@ -414,7 +421,8 @@ func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) size
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// addLocations adds the new locations after a step to destination chosen[i] of each edge i. It skips instances that stay in their location.
+// addLocations adds the new locations of the automata to env, after a step in which each edge i leads to its destination chosen[i]. It omits
+// automata that stay in their location.
 func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, chosen []int) {
 	for i, edge := range edges {
 		destination := edge.destinations[chosen[i]]
@@ -459,7 +467,7 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 	}
 }
 
-// module returns the module with a number. Its name joins the names of its first automata.
+// module returns the module with a number, with its variables and commands. The name of the module joins the names of its first automata.
 func (t *translator) module(number int, commands []*syntax.Command) *syntax.Module {
 	const maxNames = 3
 	result := &syntax.Module{Commands: commands}
@@ -481,7 +489,7 @@ func (t *translator) module(number int, commands []*syntax.Command) *syntax.Modu
 	return result
 }
 
-// invariantOf returns the conjunction of the time-progress conditions of a module's locations; nil means true.
+// invariantOf returns the invariant of a module: the conjunction of the time-progress conditions of its locations. nil means true.
 func (t *translator) invariantOf(module int) syntax.Expr {
 	var conditions []syntax.Expr
 	for _, instance := range t.instances {
@@ -495,7 +503,7 @@ func (t *translator) invariantOf(module int) syntax.Expr {
 	return conjunction(conditions...)
 }
 
-// locationInvariant returns the condition that time may pass if the instance is in this location; nil means true.
+// locationInvariant returns the condition "at this location => time-progress condition of the location"; nil means true.
 func (t *translator) locationInvariant(instance *instance, location int) syntax.Expr {
 	progress := instance.automaton.locations[location].progress
 	if isTrivial(progress) {
@@ -514,7 +522,8 @@ func isTrivial(condition *jsonValue) bool {
 	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
-// declaration returns the declaration of a variable. A single missing bound becomes the bound of 32-bit integers.
+// declaration returns the declaration of a variable in PRISM's language. If only one of its bounds is missing, this bound is the one of 32-bit
+// integers.
 func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	span := variable.decl.Span
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
@@ -545,7 +554,7 @@ func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	return decl
 }
 
-// modelItems returns the items of the model in order.
+// modelItems returns the items of the model in the order of a PRISM file: type, constants, formulas, variables, modules, labels and rewards.
 func (t *translator) modelItems() []syntax.Item {
 	var items []syntax.Item
 	if t.doc.modelType != syntax.LTS { // an LTS has no keyword

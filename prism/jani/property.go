@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// translateProperties translates the properties one by one. A property that cannot be translated keeps its JSON text, and its error is in
+// translateProperties translates all properties. A property that cannot be translated has its JSON text as its expression, and its error is in
 // Refused.
 func (t *translator) translateProperties() {
 	names := make(names)
@@ -103,7 +103,8 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	return syntax.Threshold{Extremum: syntax.Max}
 }
 
-// translateBoundedOperator translates a comparison such as Pmin >= 0.5 to a bounded operator. It returns nil if PRISM's language has none.
+// translateBoundedOperator translates a comparison such as Pmin >= 0.5 to an operator with a bound such as P>=0.5. It returns nil if the
+// comparison has another form.
 func (t *translator) translateBoundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
 	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
@@ -124,7 +125,7 @@ func (t *translator) translateBoundedOperator(value *jsonValue, op syntax.Op, co
 	return nil
 }
 
-// canBeBounded reports whether PRISM's language can compare this operator with a bound.
+// canBeBounded reports whether PRISM's language can express the comparison of this operator with a bound by a bounded operator such as P>=0.5.
 func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) bool {
 	if operator == nil || operator.kind != text {
 		return false
@@ -143,7 +144,8 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	return false
 }
 
-// requireKeysOptionally refuses an operator that lacks a required key or has a key in neither list. Blanks separate the optional keys.
+// requireKeysOptionally aborts with an error if the object of an operator lacks a required key, or has a key that is neither required nor
+// optional. optional lists keys, separated by blanks.
 func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
 	keys := required
 	for key := range strings.FieldsSeq(optional) {
@@ -202,7 +204,7 @@ func (t *translator) translateUnaryPath(value *jsonValue, op syntax.TemporalOp, 
 	return &syntax.Temporal{Op: op, Y: t.translatePath(value.get("exp"), context), Span: value.Span}
 }
 
-// addPathBounds adds the bounds on steps, time and rewards to a temporal operator.
+// addPathBounds adds to a temporal operator the bounds on steps, on time and on rewards that value has.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.translatePathBound(value, context)
 	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
@@ -213,7 +215,7 @@ func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, 
 	}
 }
 
-// translateCombinedPath translates a Boolean operator of path formulas.
+// translateCombinedPath translates a Boolean operator whose operands are path formulas.
 func (t *translator) translateCombinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
 	if op.text == "¬" {
 		t.requireKeys(value, "exp")
@@ -267,7 +269,7 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 	}
 }
 
-// translateRewardBound translates one reward bound, or returns nil if it has no limits.
+// translateRewardBound translates one bound on a reward. It returns nil if the bound has neither a lower nor an upper limit.
 func (t *translator) translateRewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
 	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
 		t.abort(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
@@ -295,8 +297,8 @@ func (t *translator) translateTimeInterval(value *jsonValue, context *exprContex
 	return bound
 }
 
-// translateStepInterval translates a bound on steps, or returns nil if it has no limits. An exclusive limit of an interval becomes inclusive and
-// one step tighter.
+// translateStepInterval translates a bound on steps. It returns nil if the bound has no limits. An exclusive limit of an interval k becomes the
+// inclusive limit k+1 or k-1.
 func (t *translator) translateStepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	bound := t.translateBoundInterval(value, context)
 	if bound == nil || !isOpenInterval(bound) {
@@ -319,7 +321,8 @@ func isOpenInterval(bound *syntax.TimeBound) bool {
 	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
 }
 
-// translateBoundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
+// translateBoundInterval translates a bound, an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil if the
+// bound has no limits.
 func (t *translator) translateBoundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
 		t.abort(value.Start, "found %s, want a bound as an object", value.describe())
@@ -357,7 +360,7 @@ func (t *translator) boolean(value *jsonValue) bool {
 	return value.isTrue
 }
 
-// translateExpectation translates Emin and Emax to an R operator.
+// translateExpectation translates the operators Emin and Emax to the operator R of PRISM's language.
 func (t *translator) translateExpectation(value, op *jsonValue, context *exprContext) syntax.Expr {
 	t.requireKeysOptionally(value, "accumulate reach step-instant time-instant reward-instants", "exp")
 	t.checkExpectation(value)
@@ -382,7 +385,8 @@ func (t *translator) translateExpectation(value, op *jsonValue, context *exprCon
 	return t.rewardOperator(value, op, path)
 }
 
-// checkExpectation refuses an expectation that PRISM's language cannot express, or with an instant that does not fit the model.
+// checkExpectation aborts with an error if PRISM's language cannot express an expectation, or if its instant is not of the kind that the model
+// has: time or steps.
 func (t *translator) checkExpectation(value *jsonValue) {
 	steps, times := value.get("step-instant"), value.get("time-instant")
 	reach, accumulate := value.get("reach"), value.get("accumulate")
@@ -413,7 +417,8 @@ func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) synt
 	return &syntax.Reward{Struct: &syntax.Quoted{Name: reward.name, Span: reward.span}, Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
 }
 
-// checkAccumulate refuses a list of times other than steps, time and exit. It also refuses time in a model without time.
+// checkAccumulate aborts with an error unless value is a list of the words steps, time and exit. The word time is only allowed in a model with
+// time.
 func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
 		t.abort(value.Start, "found %s, want steps, time or exit in an array", value.describe())

@@ -62,7 +62,7 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 	}
 }
 
-// collectRewards creates a reward structure for each numeric transient variable and for each reward in the properties.
+// collectRewards creates the reward structures: one for each transient variable with a number, and one for each reward that a property mentions.
 func (t *translator) collectRewards() {
 	for _, declared := range t.doc.globals {
 		variable := t.global.names[declared.name].slot
@@ -81,7 +81,7 @@ func (t *translator) collectRewards() {
 	}
 }
 
-// declareReward declares a reward structure with its state rewards, and marks the variables that affect its step rewards.
+// declareReward declares a reward structure with its state rewards. It also marks the transient variables on which its step rewards depend.
 func (t *translator) declareReward(reward *reward) {
 	reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
 	if reward.inStates {
@@ -94,7 +94,7 @@ func (t *translator) declareReward(reward *reward) {
 	}
 }
 
-// preferredName returns the name that a reward structure gets if it is unused: the name of a variable, or "reward".
+// preferredName returns the name that the reward structure should have: the name of the variable, or else "reward".
 func (r *reward) preferredName() string {
 	switch {
 	case r.name != "":
@@ -119,7 +119,7 @@ func (t *translator) addStateReward(reward *reward) {
 // trueExpr returns the literal true.
 func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
 
-// addReward adds a reward to the list, unless the list has an equal reward. It returns the reward in the list.
+// addReward adds a reward to the list of rewards. If the list already has an equal reward, it returns this reward instead.
 func (t *translator) addReward(added *reward) *reward {
 	key := added.key()
 	isEqual := func(existing *reward) bool { return existing.key() == key }
@@ -130,7 +130,7 @@ func (t *translator) addReward(added *reward) *reward {
 	return added
 }
 
-// addRewardsOf adds the rewards that a property mentions.
+// addRewardsOf adds the rewards that a property, or a part of a property, mentions.
 func (t *translator) addRewardsOf(value *jsonValue) {
 	if t.isRewardOperator(value) {
 		t.addReward(t.rewardOf(value))
@@ -203,7 +203,7 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 	return result
 }
 
-// findReward returns the reward structure for an operator. It prefers an earlier structure with the same items.
+// findReward returns the reward structure for the reward of an operator. If an earlier structure has the same items, it returns the earlier one.
 func (t *translator) findReward(value *jsonValue) *reward {
 	reward := t.addReward(t.rewardOf(value))
 	if reward.err != nil {
@@ -241,8 +241,8 @@ func actionName(item *syntax.RewardItem) string {
 	return item.Action.Name
 }
 
-// stepRewardsAfter returns the rewards that a step earns, one for each reward structure; nil for a structure without step rewards. env has the values
-// that the step assigns.
+// stepRewardsAfter returns the rewards that a step earns, one for each reward structure. It is nil for a structure without step rewards. env has
+// the values that the step assigns to variables.
 func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
@@ -269,21 +269,21 @@ func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.
 	return &syntax.Binary{Op: syntax.OpAdd, X: earned, Y: onExit, OpPos: onExit.Pos(), Span: reward.span}
 }
 
-// setExpectedRewards sets the rewards that a command earns. If destinations have different rewards, the command earns their expectation. This
-// does not change expected rewards.
-func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, perDestination [][]syntax.Expr) {
+// setExpectedRewards sets the rewards that a command earns. If the destinations of the command have different rewards, it earns their mean.
+// Expected values of rewards stay the same.
+func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, rewardsOfDestinations [][]syntax.Expr) {
 	withoutAssignments := t.stepRewardsAfter(map[*slot]sizedExpr{})
 	var class strings.Builder
 	dependsOnAssignments := false
 	for i, reward := range t.rewards {
-		earned := perDestination[0][i]
+		earned := rewardsOfDestinations[0][i]
 		if earned == nil || reward.err != nil {
 			command.stepRewards = append(command.stepRewards, nil)
 			continue
 		}
 		isOther := func(rewards []syntax.Expr) bool { return !sameExpr(rewards[i], earned) }
-		if slices.ContainsFunc(perDestination, isOther) {
-			earned = t.expectedReward(reward, probabilities, perDestination, i)
+		if slices.ContainsFunc(rewardsOfDestinations, isOther) {
+			earned = t.expectedReward(reward, probabilities, rewardsOfDestinations, i)
 			reward.isMean = true
 		}
 		command.stepRewards = append(command.stepRewards, earned)
@@ -302,10 +302,10 @@ func sameExpr(first, second syntax.Expr) bool {
 	return syntax.ExprString(first) == syntax.ExprString(second)
 }
 
-// expectedReward returns the mean over all destinations of the reward with index i.
-func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, perDestination [][]syntax.Expr, i int) syntax.Expr {
+// expectedReward returns the mean of the reward with index i over all destinations: the sum of probability times reward.
+func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, rewardsOfDestinations [][]syntax.Expr, i int) syntax.Expr {
 	var sum syntax.Expr
-	for k, rewards := range perDestination {
+	for k, rewards := range rewardsOfDestinations {
 		if isNumber(rewards[i], "0") {
 			continue
 		}
@@ -320,7 +320,8 @@ func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr,
 	return sum
 }
 
-// addStepRewards adds the rewards of a step to the reward structures. A nil action means unlabelled commands.
+// addStepRewards adds the rewards that a step earns to the reward structures. The items have the action of the step; nil stands for commands
+// without an action.
 func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []syntax.Expr) {
 	if action == nil {
 		if t.silentRewardsAdded { // all silent steps share these rewards

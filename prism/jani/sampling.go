@@ -13,9 +13,9 @@ type outcome struct {
 	probability *jsonValue
 }
 
-// expandSampling returns an edge without sampled numbers. It replaces each destination by one destination for each number that may be drawn.
+// expandSampling returns an edge without sampled numbers: each destination is replaced by one destination for each number that may be drawn. All
+// supported distributions are discrete, so a stochastic timed automaton becomes a probabilistic timed automaton.
 func (t *translator) expandSampling(original edge, context *exprContext) edge {
-	// All distributions are discrete, so the stochastic timed automaton becomes a probabilistic timed automaton.
 	var destinations []destination
 	for _, destination := range original.destinations {
 		destinations = append(destinations, t.expandSampled(destination, context)...)
@@ -25,7 +25,7 @@ func (t *translator) expandSampling(original edge, context *exprContext) edge {
 	return original
 }
 
-// expandSampled returns a destination for each combination of the numbers that the assignments may draw.
+// expandSampled returns copies of a destination, one for each combination of the numbers that its assignments may draw.
 func (t *translator) expandSampled(original destination, context *exprContext) []destination {
 	destinations := []destination{original}
 	for i, assignment := range original.assigns {
@@ -38,8 +38,8 @@ func (t *translator) expandSampled(original destination, context *exprContext) [
 	return destinations
 }
 
-// withEachDrawn returns, for each destination and each outcome of a sampled expression, a copy of the destination with this outcome. assign is the
-// index of the assignment with the sampled expression.
+// withEachDrawn returns a copy of each destination for each outcome of a sampled expression. The outcome replaces the expression. assign is the
+// index of the assignment with this expression.
 func withEachDrawn(destinations []destination, assign int, sampled *jsonValue, outcomes []outcome) []destination {
 	var copies []destination
 	for _, destination := range destinations {
@@ -58,8 +58,8 @@ func (t *translator) limitSampled(pos syntax.Pos, count int) {
 	}
 }
 
-// withDrawn returns a copy of the destination in which the drawn number replaces a sampled expression. The probability of the number becomes a factor
-// of the destination's probability. assign is the index of the assignment with the sampled expression.
+// withDrawn returns a copy of the destination in which a drawn number replaces a sampled expression. The destination's probability is multiplied
+// by the probability of this number. assign is the index of the assignment with this expression.
 func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) destination {
 	d.assigns = slices.Clone(d.assigns)
 	d.assigns[assign].value = replaceValue(d.assigns[assign].value, sampled, numberValue(drawn.number, sampled.Start))

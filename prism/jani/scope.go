@@ -68,7 +68,7 @@ func (variable *slot) valueInState() syntax.Expr {
 	return variable.initial
 }
 
-// find returns the meaning of a name in the innermost scope that has it.
+// find returns the meaning of a name. It searches this scope and then the scopes around it.
 func (s *scope) find(name string) (meaning symbol, ok bool) {
 	for ; s != nil; s = s.outer {
 		if meaning, ok := s.names[name]; ok {
@@ -78,7 +78,8 @@ func (s *scope) find(name string) (meaning symbol, ok bool) {
 	return symbol{}, false
 }
 
-// function returns the function with this name in the innermost scope that has it, and this scope. It returns nil if there is none.
+// function returns the function with this name, and the scope that declares it. It searches this scope and then the scopes around it. It returns
+// nil if there is none.
 func (s *scope) function(name string) (found *function, declaredIn *scope) {
 	for ; s != nil; s = s.outer {
 		if function := s.functions[name]; function != nil {
@@ -91,7 +92,7 @@ func (s *scope) function(name string) (found *function, declaredIn *scope) {
 // names is the set of names in use in the PRISM model.
 type names map[string]bool
 
-// unused returns an identifier similar to a name that is not in use, and marks it as used.
+// unused returns an identifier that is not in use and resembles the given name. It marks the identifier as used.
 func (n names) unused(name string) string {
 	candidate := identifier(name)
 	for i := 2; n[candidate]; i++ {
@@ -101,7 +102,7 @@ func (n names) unused(name string) string {
 	return candidate
 }
 
-// identifier converts a text to an identifier of PRISM's language.
+// identifier converts a text to an identifier of PRISM's language: other characters become underscores, and a long text is cut.
 func identifier(name string) string {
 	const maxLength = 200
 	result := strings.Map(letterOrUnderscore, name)
@@ -114,7 +115,7 @@ func identifier(name string) string {
 	return result
 }
 
-// letterOrUnderscore returns an ASCII letter or digit unchanged, and an underscore for any other character.
+// letterOrUnderscore returns the character if it is an ASCII letter or digit, and an underscore otherwise.
 func letterOrUnderscore(char rune) rune {
 	isLetter := 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z'
 	isDigit := '0' <= char && char <= '9'

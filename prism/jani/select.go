@@ -8,8 +8,8 @@ import (
 // maxSelected is the largest number of copies of an edge.
 const maxSelected = 1000
 
-// expandSelections replaces an edge by copies without selections (nondet). There is one copy for each combination of selected numbers, so the
-// selections become a choice between edges.
+// expandSelections replaces an edge by edges without nondeterministic selections (nondet). There is one edge for each combination of selected
+// numbers, so that a scheduler chooses the numbers by choosing an edge.
 func (t *translator) expandSelections(original edge, context *exprContext) []edge {
 	copies := []edge{original}
 	for i, destination := range original.destinations {
@@ -20,7 +20,8 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 	return copies
 }
 
-// expandSelectionsIn expands all selections in the value of one assignment, given by the indices of its destination and of the assignment.
+// expandSelectionsIn expands all selections in value, the value of one assignment. destination and assign are the indices of the destination and
+// of the assignment.
 func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, value *jsonValue, context *exprContext) []edge {
 	for _, selection := range appendOutermostParts(nil, value, isTruncatedSelection) {
 		if copies[0].rate != nil {
@@ -31,8 +32,8 @@ func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, 
 	return copies
 }
 
-// expandSelection replaces each edge by one copy for each number that a selection may give. destination and assign are indices that locate the
-// selection.
+// expandSelection replaces each edge by copies, one for each number that the selection may give. destination and assign are the indices of the
+// destination and of the assignment with the selection.
 func (t *translator) expandSelection(edges []edge, destination, assign int, selection *jsonValue, context *exprContext) []edge {
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
@@ -59,7 +60,7 @@ func (e edge) withSelected(destination, assign int, selection *jsonValue, select
 	return e
 }
 
-// appendOutermostParts appends the outermost parts of an expression that have a property.
+// appendOutermostParts appends the parts of an expression that have a property. It does not search for further parts inside of these.
 func appendOutermostParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonValue) bool) []*jsonValue {
 	if value == nil {
 		return parts
@@ -84,7 +85,7 @@ func isTruncatedSelection(value *jsonValue) bool {
 // isSelection reports whether an expression selects a number nondeterministically.
 func isSelection(value *jsonValue) bool { return value != nil && value.get("op").isText("nondet") }
 
-// replaceValue returns a JSON value with replacement in place of old. It copies only values that contain old.
+// replaceValue returns a JSON value in which replacement replaces old. It shares the parts that do not contain old.
 func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value == old {
 		return replacement
@@ -106,7 +107,8 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	return &copied
 }
 
-// selectionRange returns the smallest and the largest number that a selection may give. The selection must be truncated to an integer.
+// selectionRange returns the smallest and the largest number that a selection may give. It aborts unless the selection is truncated to an
+// integer.
 func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low, high int) {
 	if !value.get("op").isText("trc") {
 		t.abort(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
@@ -139,7 +141,7 @@ type selectionBounds struct {
 	minimum, maximum *big.Rat
 }
 
-// readSelectionBounds reads the bounds of a selected number x from a condition a ≤ x ∧ x ≤ b. It refuses other conditions.
+// readSelectionBounds reads the bounds of a selected number x from a condition a ≤ x ∧ x ≤ b. It aborts for any other condition.
 func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jsonValue, context *exprContext) {
 	if condition == nil {
 		t.abort(bounds.selection.Start, "a condition on the selected number lacks an operand")

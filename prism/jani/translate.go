@@ -45,7 +45,7 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 	return translate(file, doc, constants)
 }
 
-// readStructure reads a document and checks its structure.
+// readStructure parses a JANI document and checks its structure: the keys and the kinds of their values.
 func readStructure(file string, src []byte) (*document, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
@@ -175,7 +175,7 @@ func (t *translator) unlessFailed(phase func()) {
 	}
 }
 
-// declareNames gives every constant, variable and location of the document a name in PRISM's language.
+// declareNames gives each constant, variable and automaton of the document an identifier that is unique in the PRISM model.
 func (t *translator) declareNames() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
@@ -255,8 +255,8 @@ func (t *translator) writeConstants() {
 	}
 }
 
-// declareVariable declares a variable with a slot for each of its parts. owner is the instance of a local variable, or -1. prefix is the name of
-// its automaton.
+// declareVariable declares a variable. An array or a datatype gets a variable of PRISM's language for each of its parts. owner is the number of
+// the automaton of a local variable, or -1. prefix is the name of this automaton.
 func (t *translator) declareVariable(variable *variable, scope *scope, owner int, prefix string) {
 	if !t.isNewName(variable, scope) {
 		return
@@ -270,8 +270,8 @@ func (t *translator) declareVariable(variable *variable, scope *scope, owner int
 	})
 }
 
-// createSlots creates a slot for each part of a variable. The initial value determines the length of an array. owner is the instance of a local
-// variable, or -1. A name that is in use gets the prefix.
+// createSlots creates a slot, which becomes a variable of PRISM's language, for each part of a JANI variable. The initial value determines the
+// length of an array. owner is the number of the automaton of a local variable, or -1. If a name is in use, prefix is added to it.
 func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
@@ -293,7 +293,7 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 	return symbol{slot: t.createSlot(variable, typ, initial, owner, prefix, name)}
 }
 
-// membersOf returns the members of the datatype of a variable. All of them need an initial value.
+// membersOf returns the members of the datatype of a variable. It aborts if the variable lacks an initial value for a member.
 func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
 	decl := t.doc.datatypes[typ.ref]
 	if decl == nil {
@@ -305,7 +305,8 @@ func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol
 	return decl.members
 }
 
-// createSlot creates the slot of a single value. owner is the instance of a local variable, or -1. A name that is in use gets the prefix.
+// createSlot creates the slot of a single value, which becomes a variable of PRISM's language. owner is the number of the automaton of a local
+// variable, or -1. If the name is in use, prefix is added to it.
 func (t *translator) createSlot(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) *slot {
 	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
 		t.abort(variable.initial.Start, "found an array or a datatype, want a single value")
@@ -324,7 +325,7 @@ func (t *translator) createSlot(variable *variable, typ *janiType, initial symbo
 	return created
 }
 
-// checkClockStart refuses a clock with an initial value other than 0. A missing value becomes 0.
+// checkClockStart sets the initial value of a clock to 0 if it is missing. It aborts if the clock has another initial value.
 func (t *translator) checkClockStart(variable *variable, initial *symbol) {
 	switch {
 	case variable.transient:
@@ -344,7 +345,8 @@ func (t *translator) prefixedIfUsed(prefix, name string) string {
 	return name
 }
 
-// addInstance adds an instance of an automaton for an element of the composition, with its variables.
+// addInstance adds an instance of an automaton for an element of the composition. It declares the local variables of the automaton and a variable
+// for its location.
 func (t *translator) addInstance(element element) {
 	automaton := t.doc.automata[element.automaton]
 	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.global)}
@@ -362,7 +364,8 @@ func (t *translator) addInstance(element element) {
 	t.instances = append(t.instances, instance)
 }
 
-// locationVariable returns an integer variable for the location of an instance. Several initial locations give it no initial value.
+// locationVariable returns an integer variable whose value is the index of the instance's location. The variable has no initial value if there
+// are several initial locations.
 func (t *translator) locationVariable(instance *instance) *slot {
 	automaton := instance.automaton
 	high := len(automaton.locations) - 1
@@ -396,7 +399,7 @@ func (instance *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
 // conjunction returns the conjunction of expressions. nil stands for true.
 func conjunction(exprs ...syntax.Expr) syntax.Expr { return joinWith(syntax.OpAnd, exprs) }
 
-// joinWith joins expressions with an operator. It skips nil, and returns nil if there are no others.
+// joinWith joins expressions with a binary operator. It omits nil expressions, and returns nil if all are nil.
 func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 	var joined syntax.Expr
 	for _, expr := range exprs {
@@ -434,7 +437,7 @@ func (t *translator) writeInitBlock() {
 	}
 }
 
-// initialRestrictions returns the conditions on the initial states in the document, its automata and their initial locations.
+// initialRestrictions returns the conditions on initial states: of the document, of its automata, and of automata with several initial locations.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
 	if !isTrivial(t.doc.restrict) {
@@ -451,7 +454,8 @@ func (t *translator) initialRestrictions() []syntax.Expr {
 	return restrictions
 }
 
-// atInitialLocation returns the condition that an instance is in one of several initial locations. It returns nil if no condition is needed.
+// atInitialLocation returns the condition that an instance is in one of its initial locations. It returns nil if the variable of the location
+// already ensures this, or if all locations are initial.
 func (instance *instance) atInitialLocation() syntax.Expr {
 	automaton := instance.automaton
 	if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) { // one location, or all of them
@@ -474,9 +478,9 @@ func equalsInitialValue(variable *slot) syntax.Expr {
 	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: span}, Y: variable.initial, OpPos: span.Start, Span: span}
 }
 
-// collectStateValues computes the values that the locations of the automata give to transient variables.
+// collectStateValues translates the values that the locations of the automata give to transient variables.
 func (t *translator) collectStateValues() {
-	setBy := make(map[*slot]int) // the last instance that set a variable
+	setBy := make(map[*slot]int) // the number of the last instance with a location that sets the variable
 	for _, instance := range t.instances {
 		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
 			location := &instance.automaton.locations[i]
@@ -488,8 +492,8 @@ func (t *translator) collectStateValues() {
 	}
 }
 
-// addStateValue adds the value that a location gives to a transient variable. setHere has the variables that the location has set. setBy has the
-// last instance that set each variable.
+// addStateValue adds the value that a location gives to a transient variable: value becomes (in the location ? new value : value). setHere has
+// the variables that this location has set. setBy has the number of the last instance that set each variable.
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
 	variable := t.transientTarget(instance, assign.ref)
 	if setHere[variable] {
@@ -501,7 +505,6 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 		variable.ambiguous = true
 	}
 	setBy[variable] = instance.number
-	// The new value is (in the location ? value : previous value).
 	expr, previous := value.expr, variable.valueInState()
 	if inLocation := instance.atLocation(location, assign.pos); inLocation != nil {
 		expr = &syntax.Cond{C: inLocation, T: expr, E: previous, Span: spanAt(assign.pos)}

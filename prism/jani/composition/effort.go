@@ -14,7 +14,8 @@ type effort struct {
 	sinceCheck int
 }
 
-// spend subtracts an amount. It returns false if the effort is exhausted.
+// spend subtracts an amount of work from the work that is still allowed. It returns false if no work is allowed any more: the budget is used up,
+// or the context has ended.
 func (e *effort) spend(amount int) bool {
 	const interval = 1 << 12
 	e.left -= amount

@@ -44,7 +44,7 @@ type minimizer struct {
 	rates      [][]Rate // by their number in the signatures: the targets are blocks
 }
 
-// refine splits the blocks by the signatures of their states. It returns false if no block was split, or if the effort is exhausted.
+// refine splits each block into the sets of states with equal signatures. It returns false if no block was split, or if the effort is exhausted.
 func (m *minimizer) refine() bool {
 	m.computeSignatures()
 	if m.effort.isExhausted() {
@@ -66,15 +66,15 @@ func (m *minimizer) refine() bool {
 		}
 		next[s] = number
 	}
-	if len(numbers) == m.numBlocks { // the signatures have the numbers of the blocks as they are
+	if len(numbers) == m.numBlocks { // no block was split; m.block stays, because the signatures refer to its numbers
 		return false
 	}
 	m.block, m.numBlocks = next, len(numbers)
 	return true
 }
 
-// computeSignatures computes the signature of each state: its steps to other blocks, those with visible actions, its rates, and the signatures
-// of the states that it can reach by internal steps within its block.
+// computeSignatures computes the signature of each state. It contains the visible steps and the internal steps to other blocks, the rates, and
+// the signatures of the states that internal steps within the block lead to. Two states of a block stay together if their signatures are equal.
 func (m *minimizer) computeSignatures() {
 	m.rates = nil
 	numbers := map[string]int{}
@@ -105,7 +105,8 @@ func (m *minimizer) computeSignatures() {
 // compareItems compares items by action, then by target.
 func compareItems(left, right item) int { return compareSteps(Step(left), Step(right)) }
 
-// numberOfRates returns the number of the total rates of a stable state to other blocks.
+// numberOfRates adds up the rates from a stable state to each other block. It returns a number for these sums; states with equal sums get the
+// same number.
 func (m *minimizer) numberOfRates(s int, numbers map[string]int) int {
 	var rates []Rate
 	for _, rate := range m.automaton.States[s].Rates {
@@ -128,7 +129,7 @@ func (m *minimizer) numberOfRates(s int, numbers map[string]int) int {
 	return number
 }
 
-// sumRates sorts rates by target and adds those with the same target.
+// sumRates sorts rates by their targets, and adds up the rates with the same target.
 func sumRates(rates []Rate) []Rate {
 	slices.SortFunc(rates, func(left, right Rate) int { return left.Target - right.Target })
 	var sums []Rate
@@ -142,7 +143,7 @@ func sumRates(rates []Rate) []Rate {
 	return sums
 }
 
-// quotient returns the automaton whose states are the blocks. The signatures say what the blocks do.
+// quotient returns the automaton whose states are the blocks. The signature of any state of a block gives the steps and rates of the block.
 func (m *minimizer) quotient() *Automaton {
 	result := &Automaton{Initial: m.block[m.automaton.Initial], States: make([]State, m.numBlocks)}
 	isDone := make([]bool, m.numBlocks)
@@ -167,7 +168,8 @@ func (m *minimizer) quotient() *Automaton {
 	return result.reachable()
 }
 
-// collapseCycles merges the states that reach each other by internal steps. The merged state has an internal self-loop.
+// collapseCycles merges states that can reach each other by internal steps. A merged state has an internal self-loop, because it may take
+// internal steps for ever.
 func collapseCycles(automaton *Automaton) *Automaton {
 	components, count := internalComponents(automaton)
 	result := &Automaton{Initial: components[automaton.Initial], States: make([]State, count)}
@@ -188,7 +190,7 @@ func collapseCycles(automaton *Automaton) *Automaton {
 
 // reachable returns the part of an automaton that is reachable from its initial state.
 func (a *Automaton) reachable() *Automaton {
-	number := make([]int, len(a.States)) // plus one
+	number := make([]int, len(a.States)) // the new number of each state, plus one; 0 if it was not visited
 	var queue []int
 	visit := func(s int) int {
 		if number[s] == 0 {
@@ -212,8 +214,8 @@ func (a *Automaton) reachable() *Automaton {
 	return result
 }
 
-// internalOrder returns the states of an automaton in an order in which each is after the targets of its internal steps, except itself. The
-// internal steps must not form longer cycles.
+// internalOrder returns the states in an order in which the targets of internal steps come before their sources. Internal self-loops are allowed;
+// longer cycles of internal steps are not.
 func internalOrder(automaton *Automaton) []int {
 	components, count := internalComponents(automaton)
 	order := make([]int, count)

@@ -26,8 +26,8 @@ const (
 	lastMaxStates  = 1 << 20
 )
 
-// Reduce replaces automata by their minimised compositions as long as these are small enough. A replaced automaton becomes nil, its
-// actions become Internal, and the composition takes the place of the first of the two. The error is that of the context.
+// Reduce composes automata in pairs and minimises the results, as long as these are small enough. The composition of two automata replaces the
+// first one. The second one becomes nil, and its actions become Internal. The only error is the error of the context.
 func (n *Network) Reduce(ctx context.Context) error {
 	effort := &effort{ctx: ctx, left: maxEffort}
 	for i, automaton := range n.Automata {
@@ -55,8 +55,8 @@ type reduction struct {
 	effort     *effort
 }
 
-// composeBestPair composes the two automata whose minimised composition is smallest. It returns false if all compositions exceed a limit of
-// states, or if the effort is exhausted.
+// composeBestPair composes the two automata whose minimised composition has the fewest states. It returns false if every composition has more
+// than limit states, or if the effort is exhausted.
 func (n *reduction) composeBestPair(limit int) bool {
 	var best *product
 	for _, pair := range n.connectedPairs() {
@@ -84,7 +84,7 @@ func (n *reduction) composeBestPair(limit int) bool {
 	return true
 }
 
-// connectedPairs returns the pairs of automata that take part in a common vector, in ascending order.
+// connectedPairs returns the pairs of automata that take part in a common synchronisation vector, in ascending order.
 func (n *Network) connectedPairs() [][2]int {
 	var pairs [][2]int
 	for _, vector := range n.Vectors {
@@ -111,11 +111,12 @@ type product struct {
 	actions map[[2]int]int
 }
 
-// compose returns the minimised composition of two automata, or nil if it has more states than the limit or if the effort is exhausted.
+// compose returns the minimised composition of two automata. It returns nil if the composition has more than limit states, or if the effort is
+// exhausted.
 func (n *reduction) compose(pair [2]int, limit int) *product {
 	result := &product{pair: pair, actions: map[[2]int]int{}}
 	builder := &productBuilder{effort: n.effort, left: n.Automata[pair[0]], right: n.Automata[pair[1]], limit: limit, numbers: map[[2]int]int{}}
-	isInternal := map[[2]int]bool{} // pairs of actions that are an internal step; the same pair may be part of another vector
+	isInternal := map[[2]int]bool{} // the pairs of actions that no other automaton takes part in
 	for i := range n.Vectors {
 		actions := n.Vectors[i].actionsOf(pair)
 		switch _, isKnown := result.actions[actions]; {
@@ -144,7 +145,7 @@ func (v *Vector) actionsOf(pair [2]int) [2]int {
 	return [2]int{v.Actions[pair[0]], v.Actions[pair[1]]}
 }
 
-// isWithin reports whether only two automata take part in a vector.
+// isWithin reports whether no automata except the two of the pair take part in a synchronisation vector.
 func (v *Vector) isWithin(pair [2]int) bool {
 	for i, action := range v.Actions {
 		if action != Internal && i != pair[0] && i != pair[1] {
@@ -154,18 +155,19 @@ func (v *Vector) isWithin(pair [2]int) bool {
 	return true
 }
 
-// replace replaces two automata by a product.
-func (n *Network) replace(p *product) {
-	first, second := p.pair[0], p.pair[1]
-	n.Automata[first], n.Automata[second] = p.automaton, nil
+// replace replaces two automata by their composition. It removes the synchronisation vectors in which only these two take part, because their
+// steps are internal now.
+func (n *Network) replace(composed *product) {
+	first, second := composed.pair[0], composed.pair[1]
+	n.Automata[first], n.Automata[second] = composed.automaton, nil
 	var kept []Vector
 	for _, vector := range n.Vectors {
-		if actions := vector.actionsOf(p.pair); actions != [2]int{} {
-			if vector.isWithin(p.pair) {
+		if actions := vector.actionsOf(composed.pair); actions != [2]int{} {
+			if vector.isWithin(composed.pair) {
 				continue
 			}
 			vector.Actions = slices.Clone(vector.Actions)
-			vector.Actions[first], vector.Actions[second] = p.actions[actions], Internal
+			vector.Actions[first], vector.Actions[second] = composed.actions[actions], Internal
 		}
 		kept = append(kept, vector)
 	}
@@ -189,22 +191,24 @@ type productBuilder struct {
 // jointAction is the action of the right automaton in a joint step, and that of the product.
 type jointAction struct{ right, product int }
 
-// add adds the steps in which the automata have the given actions.
-func (b *productBuilder) add(actions [2]int, number int) {
+// add adds a rule for the steps of the composition: if the two automata make steps with these actions, the composition makes a step with the
+// action number. An automaton whose action is Internal does not take part.
+func (b *productBuilder) add(actions [2]int, productAction int) {
 	if b.joint == nil {
 		b.joint, b.alone = map[int][]jointAction{}, [2]map[int][]int{{Internal: {Internal}}, {Internal: {Internal}}}
 	}
 	switch left, right := actions[0], actions[1]; {
 	case right == Internal:
-		b.alone[0][left] = append(b.alone[0][left], number)
+		b.alone[0][left] = append(b.alone[0][left], productAction)
 	case left == Internal:
-		b.alone[1][right] = append(b.alone[1][right], number)
+		b.alone[1][right] = append(b.alone[1][right], productAction)
 	default:
-		b.joint[left] = append(b.joint[left], jointAction{right, number})
+		b.joint[left] = append(b.joint[left], jointAction{right, productAction})
 	}
 }
 
-// build explores the reachable states. It returns false if there are more than the limit, if a rate is too large, or if the effort is exhausted.
+// build explores the reachable states of the composition. It returns false if there are more states than the limit, if a rate is too large, or if
+// the effort is exhausted.
 func (b *productBuilder) build() bool {
 	b.result.Initial = b.number([2]int{b.left.Initial, b.right.Initial})
 	for i := 0; i < len(b.queue); i++ {
@@ -217,7 +221,7 @@ func (b *productBuilder) build() bool {
 	return true
 }
 
-// number returns the number of a state, and adds a new state to the queue.
+// number returns the number of a state of the composition. A new state is also added to the queue.
 func (b *productBuilder) number(state [2]int) int {
 	number, ok := b.numbers[state]
 	if !ok {
@@ -228,7 +232,7 @@ func (b *productBuilder) number(state [2]int) int {
 	return number
 }
 
-// expand returns the steps and the rates of a state. It returns false if the sum of the rates is too large.
+// expand returns the steps and the rates of a state of the composition. It returns false if the sum of the rates is too large.
 func (b *productBuilder) expand(state [2]int) (expanded State, ok bool) {
 	left, right := &b.left.States[state[0]], &b.right.States[state[1]]
 	for _, step := range left.Steps {

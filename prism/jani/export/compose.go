@@ -17,7 +17,7 @@ type synchronisation struct {
 // maxVectors is the greatest number of synchronisation vectors of a document.
 const maxVectors = 100_000
 
-// compose returns the synchronisations of labelled commands.
+// compose returns the synchronisations of commands with actions, as the system block or the default composition defines them.
 func (x *exporter) compose() ([]synchronisation, error) {
 	term := x.program.System
 	if term == nil { // the default: all modules in parallel
@@ -31,7 +31,8 @@ func (x *exporter) compose() ([]synchronisation, error) {
 	return syncs, err
 }
 
-// synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action without synchronisations is blocked.
+// synchronisationsOf returns the synchronisations of a term of the system block, and the alphabet of the term. An action of the alphabet without
+// a synchronisation is blocked.
 func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation, alphabet []int, err error) {
 	switch term := term.(type) {
 	case sema.SysModule:
@@ -54,8 +55,7 @@ func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation
 	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
 }
 
-// hideActions returns the synchronisations, whose hidden actions are replaced by no action, and the alphabet without the hidden actions. It changes
-// syncs.
+// hideActions removes hidden actions: from the results of the synchronisations and from the alphabet. It changes syncs.
 func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (hidden []synchronisation, newAlphabet []int) {
 	isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
 	for i := range syncs {
@@ -66,7 +66,7 @@ func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (h
 	return syncs, slices.DeleteFunc(slices.Clone(alphabet), isHidden)
 }
 
-// renameActions returns the synchronisations and the alphabet with renamed actions. It changes syncs.
+// renameActions renames actions in the results of the synchronisations and in the alphabet. It changes syncs.
 func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) (changed []synchronisation, newAlphabet []int) {
 	for i := range syncs {
 		syncs[i].result = renamed(term, syncs[i].result)
@@ -115,7 +115,7 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) (syncs []syn
 	return syncs, alphabet, nil
 }
 
-// synchronisationsOn returns the synchronisations of a parallel composition on one action.
+// synchronisationsOn returns the synchronisations of a parallel composition whose result is this action.
 func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) ([]synchronisation, error) {
 	var participants [][]synchronisation
 	for _, operand := range operands {
@@ -149,8 +149,8 @@ func selectByResult(syncs []synchronisation, action int) []synchronisation {
 // noRewards marks, in the place of an action, edges that assign no rewards.
 const noRewards = math.MinInt
 
-// combinations returns, for each combination of one synchronisation from each list, a synchronisation of all their participants. Its resulting
-// action is result. More than maxVectors combinations are an error.
+// combinations combines one synchronisation from each list in every possible way. Each combination is a synchronisation of all their
+// participants, with the action result. It returns an error if there are more than maxVectors combinations.
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
 	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {
@@ -201,7 +201,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	return nil
 }
 
-// variant returns the number of the variant of edges that assign the rewards of an action. It adds a missing variant.
+// variant returns the number of the variant of a group of edges that assigns the rewards of this action. It adds the variant if it is missing.
 func (x *exporter) variant(group edgeGroup, rewardedAction int) int {
 	number := slices.Index(x.variants[group], rewardedAction)
 	if number < 0 {

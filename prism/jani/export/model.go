@@ -100,8 +100,8 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program and the properties that JANI can express. open names the constants of type double without a value. refused has an error
-// for each property that JANI cannot express. err is an error about the program or from the writer.
+// Write writes a program in the language JANI, with its properties. open names the constants of type double that have no value. refused has an
+// error for each property that JANI cannot express. err is an error in the program, or an error of the writer.
 func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
 	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := x.writeModel(name); err != nil {
@@ -302,7 +302,7 @@ func (x *exporter) declareTransients() {
 	}
 }
 
-// assignTransients writes the values of labels and state rewards into the location of the first automaton.
+// assignTransients gives the location of the first automaton the values of all transient variables: of the labels and of the state rewards.
 func (x *exporter) assignTransients() error {
 	location := &x.doc.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
@@ -345,7 +345,7 @@ func (x *exporter) rewardSum(structure int, isSelected func(*sema.RewardItem) bo
 	return sum, nil
 }
 
-// convertRewardValue converts a reward item to its value where its guard holds, and 0 elsewhere.
+// convertRewardValue converts a reward item to an expression that is the reward if the guard of the item holds, and 0 otherwise.
 func (x *exporter) convertRewardValue(item *sema.RewardItem) (any, error) {
 	value, err := x.convertExpr(item.Value)
 	if err != nil {
@@ -371,7 +371,7 @@ func (x *exporter) writeEdges() error {
 	return nil
 }
 
-// writeCommand writes a command as an edge. A command with an action becomes one edge for each variant of reward assignments.
+// writeCommand writes a command as an edge. A command with an action becomes several edges, one for each variant of reward assignments.
 func (x *exporter) writeCommand(module int, command *sema.Command) error {
 	if command.Action == sema.Unlabelled {
 		rewards, err := x.rewardAssignments(sema.Unlabelled)
@@ -409,8 +409,8 @@ func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	return assignments, nil
 }
 
-// writeEdge writes a command as an edge with one destination for each update. In a CTMC it writes one edge with a rate for each update, because the
-// updates race.
+// writeEdge writes a command as an edge with one destination for each update. In a CTMC, the updates race, so each update becomes an edge of its
+// own with a rate.
 func (x *exporter) writeEdge(module int, command *sema.Command, action string, rewards []assignment) error {
 	guard, err := x.convertExpr(command.Guard)
 	if err != nil {
@@ -457,7 +457,7 @@ func isOne(expr sema.Expr) bool {
 	return constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// convertDestination converts an update to its probability or rate, and a destination with its assignments.
+// convertDestination converts an update to a destination with its assignments, and to the probability or rate of the destination.
 func (x *exporter) convertDestination(update *sema.Update, rewards []assignment) (weight any, target destination, err error) {
 	if update.ProbHigh != nil {
 		return nil, destination{}, errors.New("intervals of probabilities cannot be exported")
@@ -508,7 +508,7 @@ func (x *exporter) hasTime() bool {
 	return x.program.Type == syntax.CTMC || x.program.Type == syntax.PTA
 }
 
-// constantValue converts a constant to JSON. A fraction becomes a decimal number or, if this is infinite or long, a quotient.
+// constantValue converts a constant to JSON. A fraction becomes a decimal number, or a quotient if it has infinitely many or too many digits.
 func constantValue(value sema.Value) (any, error) {
 	switch value.Type {
 	case sema.Bool:

@@ -60,7 +60,7 @@ func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 	return err
 }
 
-// convertFormula converts an operator that occurs only in properties.
+// convertFormula converts an operator that occurs only in properties, such as P or a label.
 func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
 	switch source := logic.Of(expr); source.Kind {
 	case logic.Label:
@@ -119,7 +119,8 @@ func describeUnsupported(expr sema.Expr) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", expr), "*sema."))
 }
 
-// convertOptimum converts a P, S or R operator to an operator such as Pmin, and compares it with the bound if there is one.
+// convertOptimum converts an operator P, S or R to an operator of JANI such as Pmin. If the operator has a bound, it also converts the comparison
+// with the bound.
 func (x *exporter) convertOptimum(letter string, threshold sema.Threshold, operands object) (any, error) {
 	minimise := true // a Markov chain has only one value
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
@@ -151,7 +152,7 @@ func (x *exporter) convertPath(source *logic.Path) (any, error) {
 	return path, nil
 }
 
-// convertPositivePath converts a path formula without its negation.
+// convertPositivePath converts a path formula. It ignores the field Negated, which convertPath converts.
 func (x *exporter) convertPositivePath(path *logic.Path) (any, error) {
 	if path.Operator {
 		return x.convertTemporal(path)
@@ -217,7 +218,7 @@ func (x *exporter) convertBoundObject(source *sema.Bound) (any, error) {
 	return bounds, nil
 }
 
-// addBound adds one limit of a time or step bound to an object. A nil expr means that there is no limit.
+// addBound adds the lower or the upper limit of a bound to a JSON object. A nil expr means that there is no limit.
 func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict bool) error {
 	if expr == nil {
 		return nil
@@ -233,7 +234,7 @@ func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict 
 	return nil
 }
 
-// convertReward converts an R operator to an expectation or a long-run average.
+// convertReward converts an operator R to an operator of JANI: an expectation (E) or a long-run average (S).
 func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 	objective := formula.Objective
 	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.Ratio {
