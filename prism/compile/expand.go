@@ -247,8 +247,8 @@ func (x *expander) firstGuardError() *StateError {
 	return x.model.takeError(&x.env)
 }
 
-// addCombinations appends all combinations of enabled commands, one command per participant. The command of the first participant varies
-// fastest.
+// addCombinations appends all combinations of enabled commands to x.combinations. A combination has one command of each participant. The command
+// of the first participant varies fastest.
 func (x *expander) addCombinations(sync *synchronisation) {
 	for i := range sync.participants {
 		if len(x.enabledCommands[sync.participants[i].number()]) == 0 {
@@ -282,7 +282,8 @@ func (x *expander) enabledOf(participant *participant) []*command {
 // compareOrder compares commands by their order in the model.
 func compareOrder(first, second *command) int { return first.order - second.order }
 
-// extendCombinations appends a copy of count combinations from index start on, each with another command. It stops when the context ends.
+// extendCombinations appends copies of count combinations, beginning at the index start. Each copy has one more command. It stops when the
+// context ends.
 func (x *expander) extendCombinations(start, count int, command *command) {
 	for _, old := range x.combinations[start : start+count] {
 		if !x.addWork(old.last - old.first) {
@@ -295,8 +296,8 @@ func (x *expander) extendCombinations(start, count int, command *command) {
 	}
 }
 
-// evaluateWeights stores the probabilities or rates of a command's updates in x.weights, once per state. It returns an error if they are not
-// valid.
+// evaluateWeights stores the probabilities or rates of a command's updates in x.weights. It does so once for each state. It returns an error if
+// they are not valid: probabilities that do not sum to 1, or weights that are all 0.
 //
 // Source: PRISM's checks, reference section 2.4.
 func (x *expander) evaluateWeights(command *command) *StateError {
@@ -351,15 +352,15 @@ func (m *Model) weightName() string {
 // sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as in PRISM.
 func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
-// addChoice appends the choice of a combination of commands. Each combination of updates with a positive weight gives a transition. It stops
-// when the context ends.
+// addChoice appends the choice that a combination of commands makes. Each combination of their updates whose weight is positive gives a
+// transition. It stops when the context ends.
 func (x *expander) addChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.first:chosen.last]
 	choice := x.newChoice(chosen)
 	first := len(x.transitions)
 	x.resetUpdates(commands)
 	x.numHashed = 0
-	work := len(commands) + len(x.env.state) // for a transition
+	work := len(commands) + len(x.env.state) // the work for one transition
 	for hasNext := true; hasNext && x.addWork(work); hasNext = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			if err := x.addTransition(first, commands, weight); err != nil {
@@ -391,8 +392,8 @@ func (x *expander) weight(commands []*command, updates []int) float64 {
 	return product
 }
 
-// nextCombination advances updates to the next combination of one update per command; the first command varies fastest. After the last
-// combination it returns false and sets updates to the first one.
+// nextCombination changes updates to the next combination of one update for each command. The update of the first command varies fastest. After
+// the last combination, it sets updates to the first one and returns false.
 func nextCombination(commands []*command, updates []int) bool {
 	for i, command := range commands {
 		updates[i]++
@@ -404,8 +405,8 @@ func nextCombination(commands []*command, updates []int) bool {
 	return false
 }
 
-// addTransition adds a transition to the choice whose transitions begin at index first. It computes the target of the current updates. An
-// equal target gets the sum of the weights.
+// addTransition computes the target of the current updates and adds a transition to it. If the choice already has a transition to this target,
+// the weight is added to its weight. The transitions of the choice begin at the index first.
 func (x *expander) addTransition(first int, commands []*command, weight float64) *StateError {
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
@@ -431,8 +432,8 @@ func (x *expander) target(i int) []int32 {
 // minHashed is the least number of transitions of a choice that need a hash table.
 const minHashed = 16
 
-// findTransition returns the index of the transition to a target, from index first on; -1 if there is none. It searches a few transitions
-// linearly and many in a hash table.
+// findTransition returns the index of the transition to a target; -1 if there is none. It searches from the index first on. Few transitions are
+// compared one by one; many are found in a hash table.
 func (x *expander) findTransition(first int, target []int32) int {
 	if len(x.transitions)-first >= minHashed {
 		x.updateHashTable(first)
@@ -447,8 +448,8 @@ func (x *expander) findTransition(first int, target []int32) int {
 	return -1
 }
 
-// updateHashTable adds the new transitions of a choice to the hash table. The transitions begin at index first. At most half of the slots
-// are used.
+// updateHashTable adds the transitions of a choice that are not in the hash table yet. The transitions begin at the index first. The table grows
+// so that at most half of its slots are used.
 func (x *expander) updateHashTable(first int) {
 	numTransitions := len(x.transitions) - first
 	if 2*numTransitions > len(x.hashSlots) {
@@ -463,8 +464,8 @@ func (x *expander) updateHashTable(first int) {
 	}
 }
 
-// findSlot returns the slot of the hash table with a transition to a target, and the index of the transition. If there is none, it returns a
-// free slot and -1. The transitions begin at index first.
+// findSlot returns the slot of the hash table that has a transition to this target, and the index of the transition. If there is none, it returns
+// a free slot and -1. The transitions begin at the index first.
 func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
 	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
@@ -476,11 +477,12 @@ func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
 	return slot, -1
 }
 
-// hashOf returns a hash of a state.
+// hashOf returns a hash of a state, by multiplicative hashing.
 func hashOf(state []int32) uint64 {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	hash := uint64(len(state))
 	for _, value := range state {
-		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
+		hash = (hash ^ uint64(uint32(value))) * golden
 		hash ^= hash >> 32
 	}
 	return hash
@@ -513,7 +515,8 @@ func (x *expander) applyUpdate(target []int32, command *command, update int) *St
 	return nil
 }
 
-// setSlices sets the slices of all transitions and choices again, because buffers move when they grow.
+// setSlices sets the slices of all choices and transitions to the buffers. This is necessary after the buffers have grown, because then they are
+// at other addresses.
 func (x *expander) setSlices() {
 	for i := range x.transitions {
 		x.transitions[i].Target = slices.Clip(x.target(i))

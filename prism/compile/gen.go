@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble compiles the model and a monitor to a WebAssembly module that draws random paths. It returns an *UnsupportedError for a model
-// that needs too much code, and for an initial state outside the declared ranges.
+// assemble compiles the model and a monitor to a WebAssembly module that draws random paths from the state start. It returns an *UnsupportedError
+// if the module would need too much code, or if start is outside of the declared ranges.
 func (m *Model) assemble(watch *watch, start []int32) ([]byte, error) {
 	for i, variable := range m.program.Vars { // the generated arithmetic relies on the ranges
 		if start[i] < variable.Low || start[i] > variable.High {
@@ -46,7 +46,7 @@ type moveGenerator struct {
 
 // newMoveGenerator returns a moveGenerator for a module that reserves the first bytes of its memory.
 //
-// It is not a method of Model, to save compile time: importers of this package would compile the generic types in its signature.
+// It is not a method of Model, because the compilation of each importing package would then include the generic types in its signature.
 func newMoveGenerator(model *Model, reserved int) moveGenerator {
 	builder := model.newGraphBuilder()
 	return moveGenerator{
@@ -86,8 +86,8 @@ func (m *Model) tooHard(format string, args ...any) error {
 	return &UnsupportedError{m.program.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
-// prepareMoves lists the moves (the combinations of commands), and classifies the weights of the commands. The caller has registered all
-// expressions.
+// prepareMoves lists the moves, which are combinations of commands that happen together, and classifies the weights of the commands. The caller
+// has registered all expressions.
 func (g *moveGenerator) prepareMoves() error {
 	g.builder.flatten()
 	if err := g.listMoves(); err != nil {
@@ -127,7 +127,8 @@ func (g *pathGenerator) registerMonitor() {
 	}
 }
 
-// listMoves stores all combinations of commands with compatible guards in g.moves, in the order of the interpreter.
+// listMoves stores the moves in g.moves: all combinations of commands whose guards do not contradict each other. Their order is the order of the
+// interpreter.
 func (g *moveGenerator) listMoves() error {
 	for _, sync := range g.model.synchronisations {
 		commands := make([]*command, len(sync.participants))
@@ -138,8 +139,8 @@ func (g *moveGenerator) listMoves() error {
 	return nil
 }
 
-// listCombinations adds a move for each combination of commands of the participants up to index last. The slice commands already has the
-// commands of the later participants, and facts contains that their guards hold.
+// listCombinations adds a move for each combination of commands of the participants 0 to last. The commands of the later participants are already
+// in commands. facts contains that the guards of these commands hold.
 func (g *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
 	if last < 0 {
 		return g.addMove(sync.action, commands)

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing emits code that evaluates each guard whose evaluation may fail, and keeps the values in local variables. Otherwise the
-// decision tree might skip such a guard, and no error would be reported.
+// evaluateFailing emits code that evaluates all guards whose evaluation may fail, and keeps their values in locals. The decision tree could skip
+// such a guard, and then its error would not be reported.
 func (g *moveGenerator) evaluateFailing() {
 	for _, command := range g.model.commands {
 		guard := g.conditionTerm(command.source.Guard)
@@ -25,7 +25,7 @@ func (g *moveGenerator) evaluateFailing() {
 	}
 }
 
-// emitChoiceOfMove emits the decision tree, followed by the code of each move. The decision tree jumps to the code of the picked move.
+// emitChoiceOfMove emits the decision tree, and then the code of each move. The code of the tree picks a move and jumps to the code of this move.
 func (g *pathGenerator) emitChoiceOfMove() {
 	tree := g.buildTree()
 	g.countTreeUses(tree)
@@ -63,7 +63,8 @@ func (g *moveGenerator) countTreeUses(node *decisionTree) {
 	}
 }
 
-// emitTree emits the code of a decision tree: its test, a branch on its variable, or its leaf. Every path through the code ends in a jump.
+// emitTree emits the code of a decision tree. The code tests a condition, branches on the value of a variable, or picks a move. It always ends in
+// a jump.
 func (g *moveGenerator) emitTree(tree *decisionTree) {
 	outer := g.facts
 	g.facts = tree.facts
@@ -85,8 +86,8 @@ func (g *moveGenerator) emitSubtree(tree *decisionTree) func() {
 	return func() { g.scoped(func() { g.emitTree(tree) }) }
 }
 
-// emitVariableSwitch emits a branch on the value of a variable. The branch is a jump table for adjacent values, otherwise a sequence of
-// comparisons.
+// emitVariableSwitch emits a branch on the value of a variable. If the values are close together, the branch is a jump table. Otherwise it is a
+// sequence of comparisons.
 func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	numValues := len(tree.values)
 	span := tree.values[numValues-1] - tree.values[0]
@@ -104,8 +105,8 @@ func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	g.emitSubtree(tree.next[last])()
 }
 
-// emitJumpTable emits a jump table for the value of a variable, followed by the code of the subtrees. Numbers without a subtree jump to the
-// last subtree.
+// emitJumpTable emits a jump table for the value of a variable, and then the code of the subtrees. A value that has no subtree jumps to the last
+// subtree.
 func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
 	labels := g.openLabels(len(tree.next))
 	otherwise := labels[len(labels)-1]
@@ -157,8 +158,8 @@ func (g *pathGenerator) decideLeaf(moves []candidate) {
 // enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits code that evaluates the remaining guards of the moves. It returns the bitset of enabled moves; nil if no guard remains, so
-// all moves are enabled.
+// evaluateGuards emits code that evaluates the guards of moves that are not decided yet. It returns the bitset of enabled moves; nil if all moves
+// are certainly enabled.
 func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	hasGuard := func(candidate candidate) bool { return len(candidate.guard) > 0 }
 	if !slices.ContainsFunc(moves, hasGuard) {
@@ -188,8 +189,8 @@ func wordsFor(n int) int { return (n + 63) / 64 }
 // setBitOf sets bit i of a list of words.
 func setBitOf[T int64 | uint64](words []T, i int) { words[i/64] |= 1 << (i % 64) }
 
-// initBitset emits code that sets a bitset to the given words, and returns the bitset. All bitsets use the same locals, so the code overwrites
-// an earlier bitset.
+// initBitset emits code that sets a bitset to these words, and returns the bitset. All bitsets use the same locals, so the code overwrites an
+// earlier bitset.
 func (g *moveGenerator) initBitset(words []int64) bitset {
 	for len(g.bitsetLocals) < len(words) {
 		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
@@ -201,8 +202,8 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 	return bits
 }
 
-// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves with untested guards. An expensive
-// guard is evaluated only if its bit in allowed is set; nil allows all.
+// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards are to be evaluated. An
+// expensive guard is evaluated only if its bit in allowed is set; if allowed is nil, all are evaluated.
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowed bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
@@ -220,8 +221,8 @@ func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowe
 	}
 }
 
-// mostFrequentTest returns the most frequent test "variable = value" in the guards of the moves with the indices undecided. Its slot is -1 if
-// there is none.
+// mostFrequentTest returns the test "variable = value" that is in most guards of the moves with the indices undecided. If there is no such test,
+// its slot is -1.
 func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	count := map[valueTest]int{}
 	best := valueTest{slot: -1}
@@ -257,7 +258,7 @@ func withoutTest(moves []candidate, indices []int, test valueTest) []candidate {
 	return result
 }
 
-// setBit emits code that sets bit i if a guard holds. An expensive guard is evaluated only if bit i of allowed is set; nil allows all.
+// setBit emits code that sets bit i if a guard holds. An expensive guard is evaluated only if bit i of allowed is set, or if allowed is nil.
 func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	word, bit := bits[i/64], int64(i%64)
 	mayFail := slices.ContainsFunc(guard, func(conjunct *term) bool { return conjunct.mayFail })
@@ -272,8 +273,8 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	}
 }
 
-// setBitByJumps emits code that sets bit i, unless a conjunct of a guard is false or bit i of allowed is clear. It evaluates the conjuncts one
-// after another.
+// setBitByJumps emits code that evaluates the conjuncts of a guard one after another, and sets bit i if all are true. It does not set the bit if
+// bit i of allowed is clear.
 func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset) {
 	word, mask := bits[i/64], constI64(1<<(i%64))
 	g.fn.Block(func(out wasm.Label) {
@@ -287,8 +288,8 @@ func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset
 	})
 }
 
-// countChoices emits code that sets numChoices to the number of set bits: the enabled moves. The code jumps to deadlockLabel if no move is
-// enabled. If bits is nil, all moves are enabled.
+// countChoices emits code that sets numChoices to the number of enabled moves, which are the set bits. The code jumps to deadlockLabel if there
+// are none. If bits is nil, all moves are enabled.
 func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
 		g.numChoices.Set(g.fn, constI32(len(moves)))
@@ -353,7 +354,8 @@ func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 	return union.Ne(constI64(0))
 }
 
-// computeWeights emits code that stores the weights of a command's updates in locals and checks them. The code gives up on invalid weights.
+// computeWeights emits code that stores the weights of a command's updates in locals and checks them. If they are not valid, the code jumps to
+// giveUp, and the interpreter handles the state.
 func (g *moveGenerator) computeWeights(command *command) {
 	fn := g.fn
 	if g.hasInvalidWeights(command) {
@@ -379,8 +381,8 @@ func (g *moveGenerator) computeWeights(command *command) {
 	g.checkSum(sum, smallest)
 }
 
-// evaluateCommonBranches emits code that computes in advance the branches of ?: that occur in several probabilities, such as p/n in
-// (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
+// evaluateCommonBranches emits code that computes repeated branches of several probabilities in advance. An example is p/n in (x=0 ? p/n : 0) and
+// (y=0 ? p/n : 0).
 func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 	seen := map[*term]bool{}
 	for _, term := range probabilities {
@@ -398,10 +400,10 @@ func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 	}
 }
 
-// checkSum emits code that gives up on invalid weights: a negative weight, probabilities that do not sum to 1, or rates without a positive
-// and finite sum.
+// checkSum emits code that gives up on weights that are not valid: a negative weight, probabilities that do not sum to 1, or rates whose sum is 0
+// or infinite.
 func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
-	noneNegative := smallest.Ge(constF64(0)) // then each weight is finite if the sum is
+	noneNegative := smallest.Ge(constF64(0)) // without negative weights, a finite sum means finite weights
 	var validSum wasm.Expr[int32]
 	if g.model.isContinuous() {
 		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
@@ -449,8 +451,8 @@ func (g *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	g.fn.BrTable(index, labels, labels[len(labels)-1])
 }
 
-// pickEnabledMove emits code that draws a number k below the number of enabled moves, and jumps to the k-th enabled move. A single enabled
-// move needs no draw.
+// pickEnabledMove emits code that draws a number k that is less than the number of enabled moves, and jumps to the k-th enabled move, counted
+// from 0. If only one move is enabled, the code draws no number.
 func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	fn := g.fn
 	g.pickedIndex.Set(fn, constI32(0))
@@ -470,7 +472,7 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	}
 }
 
-// jumpToRank emits a jump to the move of the set bit number k, from 0 on, in a word of the bitset, where k is pickedIndex. To find this bit, the
+// jumpToRank emits a jump to the move whose bit is number k of the set bits in a word, counted from 0. k is pickedIndex. To find this bit, the
 // code clears the k set bits below it.
 func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
@@ -493,8 +495,8 @@ func lowestBit(word wasm.Var[int64]) wasm.Expr[int32] {
 // withoutLowestBit returns code for a word without its lowest set bit.
 func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
 
-// pickByRate emits code that picks an enabled move of a CTMC with probability proportional to its rate. The code sets totalExitRate to the exit
-// rate of the state. It also sets remainder to the random number that then selects the updates of the move.
+// pickByRate emits code that picks an enabled move of a CTMC with probability proportional to its rate. The code stores the exit rate of the
+// state in totalExitRate. It also stores a random number in remainder, which later selects the updates of the move.
 func (g *pathGenerator) pickByRate(moves []candidate, bits bitset) {
 	fn := g.fn
 	totals := make([]wasm.Var[float64], len(moves))
@@ -514,7 +516,7 @@ func (g *pathGenerator) pickByRate(moves []candidate, bits bitset) {
 	for i, candidate := range moves {
 		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.move, i, totals[i]) })
 	}
-	// Rounding errors can leave no move selected. Then take the last enabled move.
+	// Because of rounding errors, no move may be selected. Then the last enabled move is selected.
 	g.remainder.Set(fn, constF64(math.Inf(1)))
 	g.jumpTo(moves, g.pickedIndex)
 }

@@ -51,8 +51,8 @@ type expandGenerator struct {
 	done, failed                        wasm.Label
 }
 
-// assembleExpander compiles the model to a WebAssembly module that lists choices, and returns its moves. It returns an *UnsupportedError for
-// a model that needs too much code. asLister omits the weights.
+// assembleExpander compiles the model to a WebAssembly module that lists the choices of states. It returns the module and its moves. With
+// asLister, the module omits the weights. It returns an *UnsupportedError if the module would need too much code.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outputStart := 8 * expandBatch * packing.Words
 	generator := &expandGenerator{
@@ -87,9 +87,8 @@ func (g *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the variables of the model and the exported function of the module. The parameter of the function is a number of packed
-// states in memory. The function writes the choices of these states, stops when the output is full, and returns the number of states that it
-// has expanded.
+// emitModule emits the variables of the model and the exported function of the module. The parameter of this function is a number of packed
+// states in memory. The function writes the choices of these states until the output is full, and returns for how many states it has done so.
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
@@ -150,8 +149,8 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit in the output. If it
-// cannot compute the choices, it writes gaveUp instead.
+// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit in the rest of the output.
+// If it cannot compute the choices, it writes gaveUp in place of their number.
 func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
@@ -172,7 +171,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 		fn.End() // failed
 		g.nextOutput.Set(fn, g.stateOutput)
 		doesNotFit := g.moveResult.Eq(constI32(moveNoSpace))
-		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // otherwise the state never fits
+		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // without them, a new call would not have more space
 		fn.BrIf(full, doesNotFit.And(hasEarlierStates))
 		wasm.Store(fn, g.stateOutput, 0, constI64(gaveUp))
 		g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
@@ -182,7 +181,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 	})
 }
 
-// writeLeaf emits code that writes the choices of the enabled moves of a leaf of the decision tree.
+// writeLeaf emits the code of a leaf of the decision tree. The code writes the choices of the enabled moves.
 func (g *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
@@ -248,7 +247,7 @@ func (g *expandGenerator) callMove(move int) {
 	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
 }
 
-// moveFunction returns the index of a move's function. It emits the function at the first call.
+// moveFunction returns the index of the WebAssembly function that writes the choice of a move. It emits this function at the first call.
 func (g *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := g.moveFunctions[move]; ok {
 		return index
@@ -266,7 +265,7 @@ func (g *expandGenerator) moveFunction(move int) uint32 {
 	return fn.Index
 }
 
-// emitMoveFunction emits the body of a move's function. The function returns moveDone, moveGaveUp or moveNoSpace.
+// emitMoveFunction emits the body of the function that writes the choice of a move. The function returns moveDone, moveGaveUp or moveNoSpace.
 func (g *expandGenerator) emitMoveFunction(move int) {
 	fn, spec := g.fn, &g.moves[move]
 	g.giveUp = fn.Open()
@@ -324,8 +323,8 @@ type choiceOutput struct {
 // transitionSize returns the size of a transition in the output, in bytes.
 func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
-// commonTarget emits code that computes the new values that are the same in all alternatives. It returns the packed current state with these
-// new values, and the slots of the other assigned variables.
+// commonTarget emits code that computes the new values of variables which are the same in all alternatives. It returns the packed state after
+// these assignments, and the slots of the other assigned variables.
 func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], differing map[int]bool) {
 	differing = map[int]bool{}
 	values := map[int]*term{}
@@ -339,8 +338,8 @@ func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.
 	return g.withValues(g.packed, values), differing
 }
 
-// withValues emits code that computes new values of variables, checks their ranges and inserts them into a packed state. values is indexed
-// by slot. It returns locals with the new packed state.
+// withValues emits code that computes new values of variables, checks their ranges, and stores them in a packed state. The keys of values are
+// slots. It returns locals with the new packed state.
 func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
 	newLocals := g.computeValues(values)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
@@ -360,8 +359,8 @@ func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 	return words
 }
 
-// computeValues emits code that computes new values of variables into locals. It omits constants and unchanged variables. Both maps are
-// indexed by slot.
+// computeValues emits code that computes new values of variables and stores them in locals. It omits constants and unchanged variables. The keys
+// of both maps are slots.
 func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[int32] {
 	newLocals := map[int]wasm.Var[int32]{}
 	var toCompute []newValue
@@ -382,8 +381,8 @@ func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[i
 	return newLocals
 }
 
-// replaceFields returns code for the word number wordIndex of a packed state, after its fields are replaced by new values. Both maps are indexed
-// by slot; newLocals has the locals of the values that are not constant.
+// replaceFields returns code for a word of a packed state in which new values replace old ones. wordIndex is the index of the word. The keys of
+// both maps are slots. newLocals has the locals of the values that are not constant.
 func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var replaced uint64     // the bits of the fields with new values
 	var constantBits uint64 // the bits that constant values set
@@ -458,7 +457,7 @@ func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 	}
 }
 
-// writeWeightedChoice emits code that writes a choice with computed weights. The code skips alternatives of weight zero.
+// writeWeightedChoice emits code that writes a choice whose weights are computed at run time. The code omits alternatives whose weight is zero.
 func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives []alternative) {
 	fn := g.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)

@@ -58,7 +58,7 @@ func (c *codeGenerator) countUses(term *term) {
 	}
 }
 
-// scoped calls emit, which emits code that may be skipped at run time. Terms that this code computes count as not computed afterwards.
+// scoped calls emit, which emits code that may be skipped at run time. Afterwards, the terms that this code has computed count as not computed.
 func (c *codeGenerator) scoped(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
@@ -68,7 +68,8 @@ func (c *codeGenerator) scoped(emit func()) {
 	c.computedOrder = c.computedOrder[:mark]
 }
 
-// keepInLocal emits code that pushes the value of a term and also keeps it in a new local for later uses. value is the code of the term.
+// keepInLocal emits code that pushes the value of a term on the stack, and also stores it in a new local for later uses. value is the code that
+// computes the term.
 func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	if term.sort == sortFloat {
 		c.computedTerms[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
@@ -78,7 +79,8 @@ func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	c.computedOrder = append(c.computedOrder, term)
 }
 
-// costOf returns the number of operations that evaluate terms here, up to a limit. Each term counts once.
+// costOf returns the number of operations that are needed to evaluate terms at this point of the code, but stops counting at limit. A term that
+// occurs several times counts once.
 func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	c.epoch++
 	total := 0
@@ -88,8 +90,8 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations that compute a term. It stops counting at about limit. It does not count terms that are in a local,
-// and counts each term only once in an epoch.
+// measure returns the number of operations that are needed to compute a term, but stops counting at about limit. Terms in locals count nothing.
+// Each other term counts only once in an epoch.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -142,8 +144,8 @@ func (c *codeGenerator) emitTerm(term *term) {
 	}
 }
 
-// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance, and keeps them in locals. This limits the
-// size of the code. If a sub-term fails that the term would not need, the interpreter evaluates the state instead.
+// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance and stores them in locals. This limits the size
+// of the code. A sub-term may then fail although its value is not needed; the interpreter handles this state.
 func (c *codeGenerator) computeRepeated(root *term) {
 	if root.cost < hoistCost {
 		return
@@ -286,8 +288,8 @@ func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	return left.Ne(right)
 }
 
-// cheapPrefix splits the operands of a conjunction or disjunction in two. The operands in together cost little, so all of them are evaluated
-// without jumps. The operands in later start with one that is too expensive or may fail; nil if there is none.
+// cheapPrefix splits the operands of a conjunction or disjunction. The operands in together are cheap, so code without jumps evaluates all of
+// them. later has the other operands; its first operand is expensive or may fail. It is nil if there are none.
 func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
 	for i, operand := range args[1:] {
@@ -312,7 +314,7 @@ func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 	return result
 }
 
-// connective returns the code of a conjunction or disjunction. It skips expensive operands if an earlier one determines the result.
+// connective returns the code of a conjunction or disjunction. The code skips expensive operands if the ones before determine the result.
 func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 	together, later := c.cheapPrefix(args)
 	if later == nil {
@@ -328,8 +330,8 @@ func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 	}
 }
 
-// jumpIf emits code that jumps to target if a condition has the wanted value. The locals that the code sets before its first jump stay valid
-// after it.
+// jumpIf emits code that jumps to target if a condition has the wanted value. Locals that the code sets before its first jump can be used after
+// it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
 	_, isComputed := c.computedTerms[condition]
@@ -360,7 +362,7 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 	}
 }
 
-// jumpIfAny emits jumps to target if an operand of a connective has the wanted value. It evaluates cheap operands together.
+// jumpIfAny emits code that jumps to target if at least one operand of a connective has the wanted value. Cheap operands are evaluated together.
 func (c *codeGenerator) jumpIfAny(op opcode, operands []*term, wanted bool, target wasm.Label) {
 	for operands != nil {
 		var together []*term

@@ -43,8 +43,8 @@ type memoGroup struct {
 	slots  []int
 }
 
-// memoGroups groups the values that are worth memoising, which means to keep computed results in a table. A group has values of nearly the same
-// variables. others are the remaining values.
+// memoGroups finds values that are worth memoising: the code keeps computed results in a table. It groups them so that the values of a group
+// depend on nearly the same variables. others has the values that are not worth it.
 func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
 	var candidates []memoGroup
 	for _, value := range values {
@@ -66,8 +66,8 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, other
 	return groups, others
 }
 
-// addToGroup adds a value to the first group that reads a subset or a superset of its variables, or to a new group. slots are the variables
-// of the value.
+// addToGroup adds a value to the first group whose variables are a subset or a superset of the value's variables. Without such a group, it adds a
+// new one. slots are the variables of the value.
 func addToGroup(groups []memoGroup, value newValue, slots []int) []memoGroup {
 	for i := range groups {
 		group := &groups[i]
@@ -128,7 +128,7 @@ func (g *moveGenerator) variablesOf(root *term) []int {
 	return slices.Compact(slots)
 }
 
-// fieldsOfTerms returns a field of a packed word for each term.
+// fieldsOfTerms returns the layout of a packed word that holds the values of terms: a field of bits for each term.
 func (g *moveGenerator) fieldsOfTerms(terms []*term) []wordField {
 	ranges := make([]interval, len(terms))
 	for i, term := range terms {
@@ -149,7 +149,7 @@ func (g *moveGenerator) fieldsOfVariables(slots []int) []wordField {
 	return adjacentFields(ranges)
 }
 
-// adjacentFields returns adjacent fields from bit 0 on, for values in the given ranges.
+// adjacentFields returns adjacent fields of bits for values in these ranges. The first field begins at bit 0.
 func adjacentFields(ranges []interval) []wordField {
 	fields := make([]wordField, len(ranges))
 	shift := 0
@@ -170,8 +170,8 @@ func totalWidth(fields []wordField) int {
 	return width
 }
 
-// lookUpMemo emits code that looks up the values of a group in its table. If the table lacks them, the code computes them. The upper half of
-// an entry has the key plus 1, and the lower half the packed values.
+// lookUpMemo emits code that looks up the values of a group in its table. If the table lacks them, the code computes and stores them. The upper
+// half of a table entry is the key plus 1; the lower half has the packed values.
 func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := g.memoFor(group)
 	fn := g.fn
@@ -241,7 +241,7 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	return value
 }
 
-// memoFor returns the table of a group, and the group in the order of the table. A group and its reversal share one table, because some models
+// memoFor returns the table for a group, and the group in the order of the table. A group and its reversal share one table, because some models
 // read the cells of a row in both directions.
 func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	reversed := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
@@ -259,8 +259,8 @@ func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	return memo, group
 }
 
-// canonicalKey returns a binary encoding of the functions that compute the values of a group. A variable is encoded by its position in the group,
-// so two groups with equal keys can share a table.
+// canonicalKey returns a binary encoding of the functions that compute the values of a group. In this encoding, a variable is its index in the
+// group. So two groups with equal keys can share a table.
 func (g *moveGenerator) canonicalKey(group memoGroup) string {
 	writer := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
 	for _, slot := range group.slots {
@@ -284,8 +284,7 @@ type canonicalWriter struct {
 	key     []byte
 }
 
-// number returns the number of a term. At the first call for a term, it appends the operation of the term and the numbers of its operands to the
-// key.
+// number returns the number of a term. For a new term, it appends the operation and the numbers of the operands to the key.
 func (w *canonicalWriter) number(term *term) uint32 {
 	if number, ok := w.numbers[term]; ok {
 		return number

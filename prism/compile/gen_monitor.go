@@ -17,7 +17,8 @@ func (g *moveGenerator) conditionTerm(expr sema.Expr) *term {
 	return term
 }
 
-// emitEnter emits code that runs when the path enters a state, like Watch.Enter. The code ends the path if the monitor is decided.
+// emitEnter emits code that runs when the path enters a state, and does the same as Watch.Enter. If the state decides the monitor, the code ends
+// the path.
 func (g *pathGenerator) emitEnter() {
 	switch g.watch.Kind {
 	case Until:
@@ -84,8 +85,8 @@ func (g *pathGenerator) emitEnterUntil() {
 	g.facts = g.facts.assume(left, true)
 }
 
-// emitDeadlock emits code that ends the path in a state without choices. The result is the same as with Watch.Deadlock. If a deadlock is an
-// error, the code gives up, and the interpreter reports the error.
+// emitDeadlock emits code that ends the path in a state without choices, and does the same as Watch.Deadlock. If deadlocks are errors, the code
+// gives up, and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
 	fn := g.fn
 	if g.model.opts.NoFixDeadlocks {

@@ -18,8 +18,8 @@ type alternative struct {
 	values  map[int]*term
 }
 
-// alternativesOf returns the alternatives of a move: the combinations of one update for each command, without combinations of the constant weight
-// zero. The update of the first command varies fastest. isConstant reports whether all weights are constants.
+// alternativesOf returns the alternatives of a move: the combinations of one update of each command. It omits combinations whose weight is the
+// constant zero. The update of the first command varies fastest. isConstant reports whether all weights are constants.
 func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, isConstant bool) {
 	isConstant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
@@ -36,8 +36,8 @@ func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	return alternatives, isConstant
 }
 
-// assignedValues returns the new values of the assigned variables, indexed by slot, if each command i makes its update updates[i]. The facts
-// simplify the values.
+// assignedValues returns the new values of the variables that a move assigns if each command i makes its update updates[i]. The keys are slots.
+// The values are simplified by the facts.
 func (g *moveGenerator) assignedValues(move *moveSpec, updates []int, facts *facts) map[int]*term {
 	values := map[int]*term{}
 	for i, command := range move.commands {
@@ -79,8 +79,8 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	return g.computedWeights[command][update].Expr
 }
 
-// totalRate returns code for the sum of the weights of all alternatives of a move. The order of the additions is fixed, so the interpreter gets
-// the same rounded sum.
+// totalRate returns code for the sum of the weights of all alternatives of a move. The numbers are added in the order of the interpreter, so both
+// get the same rounded sum.
 func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	updates := make([]int, len(move.commands))
 	if g.hasConstantWeights(move) {
@@ -143,7 +143,8 @@ func (g *pathGenerator) drawRemainder() {
 	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUnit().Mul(g.totalExitRate)) })
 }
 
-// pickByUnit emits code that draws a number from [0,1), and sets pickedIndex to the alternative that it selects by cumulative weights.
+// pickByUnit emits code that draws a number from [0,1) and stores the index of the selected alternative in pickedIndex. The cumulative weights
+// decide which alternative is selected.
 func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, isConstant bool) {
 	if !isConstant {
 		g.remainder.Set(g.fn, g.drawUnit())
@@ -154,8 +155,8 @@ func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, i
 	g.pickByThresholds(thresholds(alternatives))
 }
 
-// thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. A random number u is a multiple of
-// 2^-53, so u < c means u*2^53 < ceil(c*2^53).
+// thresholds returns the cumulative weights c of the alternatives, except the last one, as ceil(c*2^53). A random number u is a multiple of
+// 2^-53, so u < c if and only if u*2^53 < ceil(c*2^53).
 func thresholds(alternatives []alternative) []int64 {
 	var result []int64
 	sum := 0.0
@@ -169,7 +170,8 @@ func thresholds(alternatives []alternative) []int64 {
 // maxCompared is the largest number of thresholds that are compared one after another. More thresholds are bisected.
 const maxCompared = 4
 
-// pickByThresholds emits code that sets pickedIndex to the number of thresholds that are at most randomBits. The thresholds ascend.
+// pickByThresholds emits code that sets pickedIndex to the number of thresholds that are less than or equal to randomBits. The thresholds are in
+// ascending order.
 func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	if shift, ok := evenShift(thresholds); ok {
 		g.pickedIndex.Set(g.fn, wasm.Wrap(g.randomBits.ShrU(shift)))
@@ -186,8 +188,8 @@ func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	g.pickedIndex.Set(g.fn, reached)
 }
 
-// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k equal intervals. A number shifted right by shift is then
-// the index of its interval.
+// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k intervals of equal length. A number in this range, shifted
+// right by shift bits, is then the index of its interval.
 func evenShift(thresholds []int64) (shift int64, ok bool) {
 	numIntervals := uint(len(thresholds) + 1)
 	isPowerOfTwo := bits.OnesCount(numIntervals) == 1
@@ -203,8 +205,8 @@ func evenShift(thresholds []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect emits code that sets pickedIndex, by binary search, to base plus the number of thresholds that are at most randomBits. The thresholds
-// ascend.
+// bisect emits a binary search that sets pickedIndex to base plus the number of thresholds that are less than or equal to randomBits. The
+// thresholds are in ascending order.
 func (g *pathGenerator) bisect(thresholds []int64, base int) {
 	if len(thresholds) == 0 {
 		g.pickedIndex.Set(g.fn, constI32(base))
@@ -234,15 +236,15 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 			sum.Set(fn, weight(alternative).Add(sum))
 			fn.BrIf(done, g.remainder.Lt(sum))
 		}
-		// Rounding errors can leave no alternative selected. Then take the last one with a positive weight.
+		// Because of rounding errors, no alternative may be selected. Then the last one with a positive weight is selected.
 		for i, alternative := range alternatives {
 			fn.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
 }
 
-// applyUpdates emits code that computes the new values of the variables in the alternative with the index pickedIndex, and assigns them. A branch
-// on pickedIndex is only needed for values that are not constant and differ between the alternatives.
+// applyUpdates emits code that assigns the new values of the variables in the alternative pickedIndex. Most values need no branch on pickedIndex:
+// they are the same in all alternatives, or constants in a table.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
 	for _, slot := range assignedSlots(alternatives) {
@@ -269,8 +271,8 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	}
 }
 
-// classifyAssigned returns the slots of the assigned variables in three lists: with the same value in all alternatives (common), with a
-// constant in each alternative (constant), and with other values (computed).
+// classifyAssigned divides the slots of the assigned variables into three lists. A variable in common has the same value in all alternatives. A
+// variable in constant has a constant in each alternative. All others are in computed.
 func (g *moveGenerator) classifyAssigned(alternatives []alternative) (common, constant, computed []int) {
 	for _, slot := range assignedSlots(alternatives) {
 		switch column := g.valuesInAlternatives(alternatives, slot); {
@@ -350,8 +352,8 @@ func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 	return values
 }
 
-// assignTogether emits code that computes values into locals. If several expensive values are of the form condition ? a : b with the same
-// condition, the code tests the condition only once.
+// assignTogether emits code that computes values and stores them in locals. If several expensive values have the form condition ? a : b with the
+// same condition, the code tests the condition only once.
 func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
 	condition := g.jointCondition(values)
 	if condition == nil {
@@ -376,7 +378,8 @@ func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 	g.assignTogether(others, newLocals)
 }
 
-// assignUnder emits code that computes values into locals where a condition is known to be true or false. The values are simplified.
+// assignUnder emits code that computes values and stores them in locals. At this point of the code, the condition is known to be true or false
+// (holds), so the values are simplified.
 func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
 	outer := g.facts
 	g.facts = outer.assume(condition, holds)
@@ -388,8 +391,8 @@ func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newVal
 	g.facts = outer
 }
 
-// jointCondition returns a condition of values of the form condition ? a : b: the condition with the highest total cost of its branches. It
-// returns nil if no total exceeds jointCost.
+// jointCondition returns the condition that is most worth testing only once for several values of the form condition ? a : b. Their branches have
+// the highest total cost. It returns nil if no total cost exceeds jointCost.
 func (g *moveGenerator) jointCondition(values []newValue) *term {
 	var conditions []*term
 	branches := map[*term][]*term{}
@@ -414,7 +417,7 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 }
 
 // constantOfAlternative returns code for the constant of the picked alternative. column has the constants of all alternatives, at least two. The
-// code is a selection, a linear function of pickedIndex, or a table look-up.
+// code is a select instruction, a linear function of pickedIndex, or a table look-up.
 func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
 	first, second := column[0].intValue, column[1].intValue
 	switch {
@@ -452,7 +455,7 @@ func (g *pathGenerator) storeConstants(constants []*term) uint32 {
 	return address
 }
 
-// branchOnPick emits code that branches on pickedIndex, a number below n. emit(i) emits the code for the value i.
+// branchOnPick emits a branch on pickedIndex, which is a number from 0 to n-1. emit(i) emits the code for the value i.
 func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
@@ -494,8 +497,8 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 	g.fn.BrIf(g.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
-// decideSelfLoop emits code that ends the path in a state with a single choice, a self-loop with probability 1. Such a loop decides an
-// unbounded until formula.
+// decideSelfLoop emits code that ends the path in a state whose only choice is a self-loop with probability 1. An unbounded until formula that is
+// undecided there is violated.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
 		return

@@ -80,8 +80,8 @@ type clock struct {
 	inactive sema.Expr
 }
 
-// Translate translates a timed automaton and a property to an MDP. The program must include the labels of the properties file. The error is
-// an *Error.
+// Translate translates a timed automaton and a property to an MDP, in which clocks are integers. The program must include the labels of the
+// properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
 	t := survey(program, property)
 	t.regions = method == Regions
@@ -92,7 +92,7 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 	return t.model(property)
 }
 
-// model returns the MDP for the surveyed automaton and the property.
+// model builds the MDP, after survey has found the clocks and the numbers that they are compared with.
 func (t *translation) model(property *sema.Property) (*Model, error) {
 	if t.unit == 0 {
 		t.unit = 1
@@ -112,7 +112,8 @@ func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 	return survey(program, property).openAt != nil
 }
 
-// survey returns a translation with the clocks, clock constraints and time bounds of an automaton and a property.
+// survey finds the clocks, clock constraints and time bounds of an automaton and a property. It returns them as a translation that is not built
+// yet.
 func survey(program *sema.Program, property *sema.Property) *translation {
 	t := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
 	t.inModel = true
@@ -168,7 +169,8 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 	t.err.Always = true
 }
 
-// key returns a text of the clock limits, the time unit and the deadline. Translations of one automaton with equal keys have the same MDP.
+// key returns a text with everything on which the MDP depends besides the automaton: the limits of the clocks, the time unit and the deadline.
+// Two translations of the same automaton with equal keys have the same MDP.
 func (t *translation) key() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
@@ -198,7 +200,8 @@ func (t *translation) key() string {
 	return text.String()
 }
 
-// buildProgram builds the MDP and stores it as the result. Clocks become integer variables, and every module gets a time step command.
+// buildProgram builds the MDP and stores it in t.result. Clocks become integer variables. Each module gets a command for the passage of time, and
+// all modules synchronise on this time step.
 func (t *translation) buildProgram() {
 	program := *t.source
 	program.Type = syntax.MDP
@@ -230,8 +233,8 @@ func (t *translation) buildProgram() {
 	t.result = &program
 }
 
-// limitClocks finds, for each clock of a module and each location, the greatest value that the MDP must distinguish. For regions it finds the locations
-// in which the clock is inactive: its value does not matter before it is set again.
+// limitClocks finds, for each clock of a module, the greatest value that matters in each location. The MDP need not distinguish greater values.
+// For regions, it finds the locations in which the clock is inactive: its value does not matter before it is set again.
 func (t *translation) limitClocks() {
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
@@ -243,7 +246,8 @@ func (t *translation) limitClocks() {
 	}
 }
 
-// limitClock finds the greatest value of a clock in each location of its module, or the locations in which the clock is inactive.
+// limitClock finds the greatest value of a clock that matters in each location of its module. For regions, it finds the locations in which the
+// clock is inactive.
 func (t *translation) limitClock(module *sema.Module, slot int) {
 	limits := t.limitsOf(module, slot)
 	switch {
@@ -258,7 +262,8 @@ func (t *translation) limitClock(module *sema.Module, slot int) {
 // clockSlots returns the slots of all clocks in ascending order, with the timer if there is one.
 func (t *translation) clockSlots() []int { return slices.Sorted(maps.Keys(t.clocks)) }
 
-// replaceClocks turns the clocks of a program into integer variables. It adds a timer for a deadline, and the variables of regions.
+// replaceClocks changes the clocks of a program to integer variables. If the property has a deadline, it adds a timer. For regions, it adds the
+// variables that represent regions.
 func (t *translation) replaceClocks(program *sema.Program) {
 	t.equalizeLimits()
 	if t.deadline != nil {
@@ -298,7 +303,8 @@ func (t *translation) inSteps(time int64) int32 {
 // maxNumber is the largest number that a clock may be compared with. Twice the number and one step more must also fit an int.
 const maxNumber = math.MaxInt32 / 4
 
-// clockLimit returns the largest value of a clock in the MDP, in time steps: the largest compared number plus one step.
+// clockLimit returns the largest value of a clock in the MDP: the largest number that it is compared with, in time steps, plus one. This value
+// stands for all greater values.
 func (t *translation) clockLimit(slot int) int32 {
 	maxCompared := t.clocks[slot].maxCompared
 	if maxCompared > maxNumber {
@@ -316,8 +322,8 @@ func (t *translation) clockPos(slot int) syntax.Pos {
 	return t.source.Vars[slot].Pos
 }
 
-// translateModule returns a module with its clocks replaced by integers, and with a time step command. The module's invariant is the guard
-// of the time step.
+// translateModule returns a module in which integers replace the clocks. The module has a command for the time step. Its guard is the invariant
+// of the module, one step later.
 func (t *translation) translateModule(module *sema.Module) sema.Module {
 	result := *module
 	result.Invariant = nil
@@ -363,7 +369,7 @@ func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns 
 	})
 }
 
-// advance returns the assignments of a time step for a clock.
+// advance returns the assignments that a time step makes for a clock.
 func (t *translation) advance(slot int) []sema.Assign {
 	pos := t.clockPos(slot)
 	assigns := []sema.Assign{{Slot: slot, Pos: pos, Value: t.nextValue(slot, pos)}}
@@ -392,7 +398,8 @@ func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	return next
 }
 
-// translateAssign translates an assignment. The new value of a clock is a constant; translateAssign converts it to time steps.
+// translateAssign translates an assignment. If a clock is assigned, the new value is a constant, and becomes a number of time steps. For regions,
+// the rank of the clock becomes 0.
 func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
 	assign.Value = t.rewrite(assign.Value)
 	clock := t.clocks[assign.Slot]
@@ -411,7 +418,7 @@ func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
 	return []sema.Assign{assign, {Slot: clock.rank, Value: intAt(0, assign.Pos), Pos: assign.Pos}}
 }
 
-// advanceGlobals adds a module that advances the global clocks and the timer in a time step.
+// advanceGlobals adds a module whose time step advances the global clocks and the timer.
 func (t *translation) advanceGlobals(program *sema.Program) {
 	var assigns []sema.Assign
 	for _, slot := range t.clockSlots() {
@@ -454,7 +461,8 @@ func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
 	return system
 }
 
-// timeStepRewards converts state rewards to rewards of the time step. A state reward is earned per unit of time.
+// timeStepRewards converts state rewards to rewards of the time step, because a state reward is earned per unit of time. They are multiplied by
+// the length of the step.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
 	result := slices.Clone(items)
 	for i := range result {

@@ -29,8 +29,8 @@ type locationLimits struct {
 	limits []int64 // by number of the location
 }
 
-// limitsOf returns the limits of a clock in the locations of a module: the largest number that matters in each location. It returns nil if something
-// outside the module reads the clock.
+// limitsOf returns the limit of a clock in each location of its module. The limit is the largest number that matters for the clock there. It
+// returns nil if something outside of the module reads the clock.
 func (t *translation) limitsOf(module *sema.Module, clock int) *locationLimits {
 	if t.isReadOutside(module, clock) {
 		return nil
@@ -64,7 +64,7 @@ func (t *translation) locationVariables(module *sema.Module) []int {
 	return slots
 }
 
-// isReadOutside reports whether the property, a label, a reward or another module reads a clock of a module.
+// isReadOutside reports whether anything outside of a module reads one of the module's clocks: the property, a label, a reward or another module.
 func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	reads := func(expr sema.Expr) bool { return slices.Contains(variablesIn(expr), clock) }
 	readsInLabel := func(label sema.LabelDef) bool { return reads(label.X) }
@@ -94,8 +94,8 @@ func (search *locationLimits) forEachLocation(visit func(number int)) {
 	}
 }
 
-// raiseLimits raises the limit of each location to the greatest limit that its comparisons and its successors need. It reports whether a
-// limit changed.
+// raiseLimits raises the limit of each location if its comparisons, or the limits of its successors, require a greater one. It reports whether a
+// limit has changed.
 func (search *locationLimits) raiseLimits() (changed bool) {
 	search.forEachLocation(func(number int) {
 		if limit := search.currentLimit(); limit > search.limits[number] {
@@ -105,8 +105,8 @@ func (search *locationLimits) raiseLimits() (changed bool) {
 	return changed
 }
 
-// currentLimit returns the limit of the clock in the current location: the largest number that a condition compares it with there, or after a command
-// before the clock is set. It uses the limits of the successors that have been found so far.
+// currentLimit returns the limit of the clock in the current location: the largest number that a condition of this location, or of a later
+// location before the clock is set, compares the clock with. It uses the limits of the successors that were found so far.
 func (search *locationLimits) currentLimit() int64 {
 	result := int64(inactive)
 	if search.module.Invariant != nil {
@@ -125,7 +125,7 @@ func (search *locationLimits) currentLimit() int64 {
 	return result
 }
 
-// limitAfter returns the limit of the clock after an update in the current location; inactive if the update sets the clock.
+// limitAfter returns the limit of the clock in the location that an update leads to. It returns inactive if the update sets the clock.
 func (search *locationLimits) limitAfter(update sema.Update) int64 {
 	setsClock := func(assign sema.Assign) bool { return assign.Slot == search.clock }
 	if slices.ContainsFunc(update.Assigns, setsClock) {
@@ -168,8 +168,8 @@ func (search *locationLimits) isDetermined(expr sema.Expr) bool {
 	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
-// isAlways reports whether a condition certainly has the given value in the current location, for all values of the clocks and of other variables. If
-// it is not certain, the answer is false.
+// isAlways reports whether a condition certainly has the given value in the current location, whatever values the clocks and the other variables
+// have.
 func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
@@ -247,7 +247,7 @@ func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	return max(int64(value.Int), 0)
 }
 
-// byValue returns, for each value of a discrete variable, the greatest limit of the locations with that value.
+// byValue returns a limit for each value of a discrete variable: the greatest limit of the locations with this value.
 func (search *locationLimits) byValue(slot int) []int64 {
 	variable := &search.source.Vars[slot]
 	limits := slices.Repeat([]int64{inactive}, int(variable.High-variable.Low+1))
@@ -258,7 +258,8 @@ func (search *locationLimits) byValue(slot int) []int64 {
 	return limits
 }
 
-// inactiveWhere returns a condition under which the clock is inactive: a disjunction of comparisons v=n. It returns nil if there is none.
+// inactiveWhere returns a condition on the discrete variables under which the clock is inactive. It is a disjunction of comparisons v=n, or nil
+// if there is none.
 func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
 	for _, slot := range search.slots {
@@ -270,8 +271,8 @@ func (search *locationLimits) inactiveWhere() sema.Expr {
 	return disjunction(conditions)
 }
 
-// valuesWithLimit returns the conditions v=n for the values n of an integer variable v that have a limit. limits has the limit of each
-// value.
+// valuesWithLimit returns the comparisons v=n of an integer variable v with those of its values n whose limit is the given one. limits has the
+// limit of each value.
 func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) []sema.Expr {
 	variable, pos := &search.source.Vars[slot], search.module.Pos
 	if variable.Type != sema.Int {
@@ -287,8 +288,8 @@ func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit in
 	return conditions
 }
 
-// greatestValue returns an expression for the greatest value of a digital clock in each location, in time steps. It distinguishes the values
-// of one integer variable. It returns nil if this does not lower the greatest value.
+// greatestValue returns an expression for the greatest value of a digital clock, in time steps. The expression depends on one integer variable of
+// the location. It returns nil if no variable lowers the greatest value.
 func (search *locationLimits) greatestValue() sema.Expr {
 	slot, limits := search.mostSelective()
 	if limits == nil {
@@ -310,8 +311,8 @@ func (search *locationLimits) greatestValue() sema.Expr {
 	return greatest
 }
 
-// mostSelective returns the integer variable with the smallest mean limit of its values, and these limits. limits is nil if no variable
-// lowers the limit of the clock.
+// mostSelective returns the integer variable whose values have the smallest mean limit, and the limits of these values. limits is nil if no
+// variable lowers the limit of the clock.
 func (search *locationLimits) mostSelective() (slot int, limits []int64) {
 	smallestMean := float64(search.clocks[search.clock].maxCompared)
 	for _, candidate := range search.slots {

@@ -8,9 +8,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// TranslateModel translates a timed automaton to an MDP without a property. The MDP has the labels of the program, which may include labels of a
-// properties file. The clocks count up to the greatest number that the model or a label compares them with. omitted has an error for each label that
-// the method does not support; the MDP does not have these labels. The error is an *Error.
+// TranslateModel translates a timed automaton to an MDP without a property. The MDP has the labels of the program. Its clocks stop at the
+// greatest number that the model or a label compares them with. A label that the method does not support is omitted, and omitted has the error
+// for it. The error err is an *Error.
 func TranslateModel(program *sema.Program, method Method) (model *Model, omitted []*Error, err error) {
 	property := &sema.Property{X: trueAt(syntax.Pos{})}
 	t := survey(program, property)

@@ -24,7 +24,7 @@ func (t *translation) addPair(first, second int) {
 	}
 }
 
-// pairWith returns the pair of two clocks; nil if no constraint compares them.
+// pairWith returns the pair of two clocks that some constraint compares with each other; nil if no constraint does.
 func (t *translation) pairWith(first, second int) *clockPair {
 	for _, pair := range t.pairs {
 		isInOrder := pair.first == first && pair.second == second
@@ -46,7 +46,7 @@ func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
 	return t.pairWith(left.Slot, right.Slot)
 }
 
-// addRegionVariables adds a rank variable for each clock and an order variable for each pair of compared clocks.
+// addRegionVariables adds the variables that represent regions: the rank of each clock, and the order of each pair of compared clocks.
 func (t *translation) addRegionVariables(program *sema.Program) {
 	slots := t.clockSlots()
 	for _, slot := range slots {
@@ -63,8 +63,7 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 	}
 }
 
-// equalizeLimits gives two clocks that a constraint compares the same maxCompared, the larger one. It repeats this until nothing changes, because
-// several pairs may share a clock.
+// equalizeLimits makes maxCompared equal for clocks that constraints compare with each other: all get the largest of their values.
 func (t *translation) equalizeLimits() {
 	for changed := true; changed; {
 		changed = false
@@ -99,8 +98,8 @@ func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
 	return disjunction(conditions)
 }
 
-// advances returns the condition that the value of a clock grows in the next time step. If some clock shows a whole number, the clocks of
-// rank 0 advance. If none does, the clocks of the greatest rank advance.
+// advances returns the condition that a clock advances in the next time step. If some clock has a whole number as its value, the clocks of rank 0
+// advance. Otherwise the clocks of the greatest rank advance.
 func (t *translation) advances(slot int, pos syntax.Pos) sema.Expr {
 	var ranks []sema.Expr
 	for _, other := range t.clockSlots() {
@@ -115,10 +114,11 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 	return t.wholeBelow(slot, t.clockLimit(slot)-1, pos)
 }
 
-// nextRank returns an expression for the rank of a clock after a time step. The ranks after the step have no gaps.
+// nextRank returns an expression for the rank of a clock after a time step. The ranks order the clocks by the fractions of their values, and have
+// no gaps.
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	rank := varAt(t.clocks[slot].rank, pos)
-	// A clock that does not advance comes after the clocks whose fraction begins in this step, and after the clocks of lower rank.
+	// The rank of a clock that does not advance is the number of smaller fractions: one if fractions begin in this step, and one for each lower rank.
 	position := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
 	for lower := range len(t.clocks) {
 		occupied := intAt(int32(lower+1), pos)
@@ -132,7 +132,7 @@ func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	return next
 }
 
-// advanceOrder returns the assignments of a time step for the rank of a clock, and for the order of each pair with this clock as its first.
+// advanceOrder returns the assignments that a time step makes for the rank of a clock, and for the order of each pair whose first clock it is.
 func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 	assigns := []sema.Assign{{Slot: t.clocks[slot].rank, Pos: pos, Value: t.nextRank(slot, pos)}}
 	for _, pair := range t.pairs {
@@ -143,8 +143,8 @@ func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 	return assigns
 }
 
-// nextOrder returns an expression for the order of a pair after a time step. It is the sign of first-second if both clocks are then above
-// their largest number, and 0 if not.
+// nextOrder returns an expression for the order of a pair after a time step. If both clocks are then above the largest number that they are
+// compared with, it is the sign of first-second. Otherwise it is 0.
 func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	limit := intAt(t.clockLimit(pair.first), pos)
 	aboveLargest := conjunction(
@@ -157,8 +157,8 @@ func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	return conditional(aboveLargest, sign, intAt(0, pos))
 }
 
-// position returns an expression for the position of a clock relative to the other clock of the pair. Positions have the same order as the
-// values of the clocks.
+// position returns an expression for the position of a clock. The positions of the two clocks of a pair are ordered as the values of the clocks
+// are.
 func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
 	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rank, pos))
 	if slot == pair.second {

@@ -70,7 +70,8 @@ func (t *translation) rewrite(expr sema.Expr) sema.Expr { return t.rewriteAt(exp
 // oneStepLater returns the condition that an expression holds after one more time step.
 func (t *translation) oneStepLater(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, true) }
 
-// rewriteAt translates an expression over clocks. If isLater is set, it translates the value after one more time step.
+// rewriteAt translates an expression over clocks to one over the integers that replace them. If isLater is true, the expression refers to the
+// values after one more time step.
 func (t *translation) rewriteAt(expr sema.Expr, isLater bool) sema.Expr {
 	switch expr := expr.(type) {
 	case nil:
@@ -110,7 +111,7 @@ func (t *translation) rewriteAt(expr sema.Expr, isLater bool) sema.Expr {
 	return expr
 }
 
-// withTimeBound adds the time bound of a temporal operator to its right operand. F<=T b becomes F (b & timer<=T), and G<=T b becomes G
+// withTimeBound expresses the time bound of a temporal operator by its right operand: F<=T b becomes F (b & timer<=T), and G<=T b becomes G
 // (timer>T | b).
 func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.Expr {
 	within, after := syntax.OpLe, syntax.OpGt
@@ -135,7 +136,8 @@ func (t *translation) rewriteConstraint(constraint *sema.Binary, isLater bool) s
 	return &result
 }
 
-// constraintOperand translates an operand of a clock constraint. It multiplies the operand by a constant to avoid fractions of time steps.
+// constraintOperand translates an operand of a clock constraint. Both operands are multiplied by the same constant, which avoids fractions of
+// time steps.
 func (t *translation) constraintOperand(expr sema.Expr, isLater bool) sema.Expr {
 	variable, isVariable := expr.(*sema.Var)
 	switch {

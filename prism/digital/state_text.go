@@ -17,7 +17,7 @@ func (m *Model) StateText(state []int32) string {
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// valueText describes the value of a variable of the automaton, such as 1<x<2 for a clock.
+// valueText returns the value of a variable of the automaton as text, such as x=1 or 1<x<2 for a clock x.
 func (m *Model) valueText(slot int, value int32) string {
 	t := m.translation
 	variable := t.source.Vars[slot]

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// surveyModel finds the clocks of the model and the numbers that they are compared with or set to. It records unsupported features as
-// errors.
+// surveyModel finds the clocks of the model, and the numbers that they are compared with or set to. If the model uses an unsupported feature, it
+// records an error.
 func (t *translation) surveyModel() {
 	for slot, variable := range t.source.Vars {
 		if variable.Type == sema.Clock {
@@ -51,8 +51,8 @@ func (t *translation) surveyCommand(command *sema.Command) {
 	}
 }
 
-// surveyProperty finds the time bound of a property and the numbers that it compares clocks with. It records unsupported operators as
-// errors.
+// surveyProperty finds the time bound of a property, and the numbers that it compares clocks with. It records an error for an unsupported
+// operator.
 func (t *translation) surveyProperty(expr sema.Expr) {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
@@ -82,11 +82,11 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	}
 }
 
-// surveyFilter surveys the operand and the states of a filter.
+// surveyFilter surveys the operand and the states of a filter. It records an error if the operand has a time bound.
 func (t *translation) surveyFilter(filter *logic.Formula) {
 	hadDeadline := t.deadline != nil
 	t.surveyProperty(filter.Operand)
-	// The timer counts from the initial state, but the bound in a filter would count from any state.
+	// The timer counts from the initial state, but the time bound of a filter's operand counts from each state of the filter.
 	if !hadDeadline && t.deadline != nil {
 		t.unsupported(filter.X.Pos(), "found a filter of a time bound, which is not supported for timed automata")
 	}
@@ -98,7 +98,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 	}
 }
 
-// surveyPath surveys the path formula of a P operator. It records an upper time bound as the deadline of the property.
+// surveyPath surveys the path formula of an operator P. Its upper time bound becomes the deadline of the property.
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.Operator || path.Negated || !isSupported {
@@ -115,7 +115,7 @@ func (t *translation) surveyPath(path *logic.Path) {
 	}
 }
 
-// surveyTimeBound records an upper time bound as the deadline of the property.
+// surveyTimeBound records the time bound of a path formula as the deadline of the property. It records an error for a lower or a second bound.
 func (t *translation) surveyTimeBound(bound *sema.Bound) {
 	switch {
 	case bound.Low != nil:
@@ -132,8 +132,8 @@ func (t *translation) surveyTimeBound(bound *sema.Bound) {
 	}
 }
 
-// setDeadline stores the number of a time bound as the deadline, and makes the time unit divide it. It records an error if the number is
-// negative or not an int.
+// setDeadline stores the number of a time bound as the deadline. The time unit must divide the deadline, so it may become smaller. It records an
+// error if the number is negative or not an int.
 func (t *translation) setDeadline(bound *sema.Bound) {
 	value, err := sema.Eval(bound.High, nil)
 	switch {
@@ -165,8 +165,8 @@ func (t *translation) surveyStateFormula(expr sema.Expr, isPositive bool) {
 	t.surveyCondition(expr, isPositive)
 }
 
-// surveyCondition surveys the clock constraints in a condition. Other uses of clocks are errors. isPositive is false under an odd number of
-// negations.
+// surveyCondition surveys the clock constraints in a condition. It records an error if the condition uses clocks in another way. isPositive is
+// false if the number of negations around the condition is odd.
 func (t *translation) surveyCondition(expr sema.Expr, isPositive bool) {
 	switch expr := expr.(type) {
 	case *sema.Label:
@@ -214,8 +214,8 @@ func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool
 	return 0, false
 }
 
-// surveyConstraint checks a clock constraint and records the numbers that it compares the clock with. isPositive is false under an odd
-// number of negations.
+// surveyConstraint surveys a clock constraint and records the numbers that it compares the clock with. isPositive is false if the number of
+// negations around the constraint is odd.
 func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive bool) {
 	other := expr.Y
 	if variable, ok := expr.Y.(*sema.Var); ok && variable.Slot == slot {
@@ -234,17 +234,17 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive b
 	t.recordComparedValues(slot, other)
 }
 
-// refuseClocks records an error if an expression contains a clock. The error message names the place of the expression.
-func (t *translation) refuseClocks(expr sema.Expr, place string) {
+// refuseClocks records an error if an expression contains a clock. context says for the error message where the expression occurs.
+func (t *translation) refuseClocks(expr sema.Expr, context string) {
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		switch variable := operand.(type) {
 		case *sema.Var:
 			if t.clocks[variable.Slot] != nil {
-				t.unsupported(variable.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[variable.Slot].Name, place)
+				t.unsupported(variable.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[variable.Slot].Name, context)
 			}
 		case *sema.Label:
 			if variable.Index >= 0 {
-				t.refuseClocks(t.source.Labels[variable.Index].X, place)
+				t.refuseClocks(t.source.Labels[variable.Index].X, context)
 			}
 		}
 		return t.err == nil
@@ -254,8 +254,8 @@ func (t *translation) refuseClocks(expr sema.Expr, place string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records all possible values of an expression that a clock is compared with. It evaluates the expression for all
-// valuations of its variables; too many valuations are an error.
+// recordComparedValues records all numbers that a clock is compared with by an expression. It evaluates the expression for all valuations of its
+// variables, and records an error if there are too many valuations.
 func (t *translation) recordComparedValues(clockSlot int, compared sema.Expr) {
 	variables := variablesIn(compared)
 	if t.valuationCount(variables) > maxValuations {
@@ -293,7 +293,7 @@ func variablesIn(expr sema.Expr) []int {
 	return slots
 }
 
-// valuationCount returns the number of valuations of the variables in some slots. It stops counting above maxValuations.
+// valuationCount returns the number of valuations of the variables in the given slots. Above maxValuations the number is not exact.
 func (t *translation) valuationCount(slots []int) int64 {
 	count := int64(1)
 	for _, slot := range slots {
@@ -306,8 +306,8 @@ func (t *translation) valuationCount(slots []int) int64 {
 	return count
 }
 
-// nextValuation advances the variables in slots to their next combination of values. After the last combination it returns false, and the
-// variables have their lowest values again.
+// nextValuation changes the variables in slots to their next combination of values. After the last combination, it sets them to their lowest
+// values and returns false.
 func (t *translation) nextValuation(state []int32, slots []int) bool {
 	for _, slot := range slots {
 		variable := &t.source.Vars[slot]

@@ -34,8 +34,8 @@ type Zones struct {
 // NotSet is the value of a clock in Zones.Locations before an update sets it.
 const NotSet = -1
 
-// ForZones prepares the analysis of a timed automaton by zones. The program must include the labels of the properties file. The error is an
-// *Error.
+// ForZones prepares the analysis of a timed automaton by zones, which are sets of clock valuations. The program must include the labels of the
+// properties file. The error is an *Error.
 func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 	t := survey(program, property)
 	formula := logic.Of(property.X)
@@ -77,7 +77,8 @@ func (t *translation) checkClockLimits() {
 	}
 }
 
-// locations returns the automaton without clock constraints, labels and rewards, as an MDP. Each clock is an integer that begins as NotSet.
+// locations returns an MDP whose states are the locations of the automaton. It has no clock constraints, labels and rewards. Each clock is an
+// integer that begins as NotSet.
 func (t *translation) locations() *sema.Program {
 	program := *t.source
 	program.Type = syntax.MDP
@@ -105,7 +106,8 @@ func (t *translation) removeConstraints(module *sema.Module) {
 	}
 }
 
-// withoutClocks returns a condition without clocks. Its value is isPositive if some values of the clocks give this value to the expression.
+// withoutClocks returns a condition in which each clock constraint is replaced by a constant. With isPositive, the result is true if some values
+// of the clocks make the original condition true. Otherwise it is false if some values make the condition false.
 func (t *translation) withoutClocks(expr sema.Expr, isPositive bool) sema.Expr {
 	switch expr := expr.(type) {
 	case *sema.Unary:

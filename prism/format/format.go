@@ -10,9 +10,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Source formats a model or properties file; syntax.IsProperties decides which of them it is. Line breaks have the style of the first line.
-//
-// Source checks that the result has the same tokens, comments and tree. The error for a file that does not parse is a syntax.ErrorList.
+// Source formats a model or a properties file; syntax.IsProperties decides which of them it is. The line breaks have the style of the first line
+// of src. It checks that the formatted text has the same tokens, comments and syntax tree. The error for a file with syntax errors is a
+// syntax.ErrorList.
 func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	before, err := syntax.ParseFile(dialect, file, src)
 	if err != nil {
@@ -57,7 +57,8 @@ type KnownCommand struct {
 // CommandLayout is the layout of a command. It does not depend on where the command is in the file.
 type CommandLayout struct{ lines []line }
 
-// Reformat formats a text as Source does, but reuses known layouts of commands. It checks the tokens and comments of all other statements.
+// Reformat formats a text as Source does, but faster: it reuses the layouts of commands that are already known. It checks the tokens and comments
+// of all other statements.
 func Reformat(text Text) ([]byte, error) {
 	layout := layout{lexemes: text.Lexemes, statements: insertReused(statementsOf(text.Tree), text.Known), onNewLayout: text.Keep}
 	layout.writeFile()
@@ -80,7 +81,7 @@ func withLineEnds(formatted, src []byte) []byte {
 
 var errDifferentMeaning = errors.New("the formatted text has another meaning, which is a bug of tilecheck")
 
-// checkedText returns the formatted text. It returns an error if tokens or comments have changed.
+// checkedText returns the formatted text. It returns an error if the text has other tokens or comments than the original.
 func (l *layout) checkedText(file string) ([]byte, error) {
 	formatted := l.joinLines()
 	checked := formatted
@@ -106,7 +107,7 @@ func (l *layout) newLexemes() []syntax.Lexeme {
 	return append(lexemes, l.lexemes[next:]...)
 }
 
-// sameLexemes reports whether a text consists of exactly these tokens and comments.
+// sameLexemes reports whether the tokens and comments of a text are exactly the wanted ones.
 func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 	i := 0
 	for got := range syntax.Lexemes(text) {
@@ -129,7 +130,7 @@ type statement struct {
 	reusedLayout *CommandLayout
 }
 
-// statementsOf returns the statements of a file in order. Words that start or end blocks are not in statements.
+// statementsOf returns the statements of a file in the order of the text. The words that begin or end a block are not part of a statement.
 func statementsOf(file syntax.Node) []statement {
 	var statements []statement
 	add := func(level int, nodes ...syntax.Node) {
@@ -170,7 +171,8 @@ func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 	}
 }
 
-// insertReused inserts the reused commands into the statements, in the order of the text. It drops the statements that overlap a reused command.
+// insertReused inserts reused commands into the list of statements, in the order of the text. It removes statements that overlap a reused
+// command.
 func insertReused(statements []statement, reused []KnownCommand) []statement {
 	if len(reused) == 0 {
 		return statements
@@ -262,7 +264,8 @@ func (l *layout) lineBreaks() int {
 // blankAbove reports whether the text has a blank line before the next lexeme.
 func (l *layout) blankAbove() bool { return l.lineBreaks() > 1 }
 
-// writeComment writes the next lexeme, a comment: at the end of the current line, or on its own line with the given indent if the text has it there.
+// writeComment writes the next lexeme, which is a comment. If it follows a token in its line, it stays at the end of this line. Otherwise it gets
+// a line with the given indent.
 func (l *layout) writeComment(indent int) {
 	text := trimmedText(l.lexemes[l.nextIndex])
 	if l.lineBreaks() == 0 {
@@ -277,8 +280,8 @@ func (l *layout) writeComment(indent int) {
 
 func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level of the next lexeme, a comment. A comment is indented like the statement after it. Before the end of a block
-// it is indented like the statements of the block.
+// nextLevel returns the indentation level of the next lexeme, which is a comment. It is the level of the statement after the comment. Before the
+// end of a block it is the level of the block's statements.
 func (l *layout) nextLevel() int {
 	for _, lexeme := range l.lexemes[l.nextIndex:] {
 		if lexeme.Class == syntax.Comment {
@@ -298,7 +301,7 @@ func (l *layout) nextLevel() int {
 	return 0
 }
 
-// writeBlockWord writes a token that starts, ends or names a block.
+// writeBlockWord writes a token that begins, ends or names a block, such as module, endmodule or the name of a module.
 func (l *layout) writeBlockWord() {
 	lexeme := l.lexemes[l.nextIndex]
 	previous := syntax.Lexeme{}
@@ -331,7 +334,7 @@ func wordIndent(token syntax.Lexeme) int {
 	return 0
 }
 
-// joinLines returns the formatted text. It aligns comments on consecutive lines.
+// joinLines joins the lines to the formatted text. Comments on consecutive lines begin in the same column.
 func (l *layout) joinLines() []byte {
 	var text bytes.Buffer
 	size := 0
@@ -371,8 +374,8 @@ func (l *layout) formattedText() []byte {
 	return text.Bytes()
 }
 
-// commentGroup finds the consecutive lines from start on whose comments are aligned. It returns the column of these comments and the index after
-// the last line.
+// commentGroup finds the group of consecutive lines, beginning with the line start, whose comments begin in the same column. It returns this
+// column and the index after the last line.
 func (l *layout) commentGroup(start int) (column, end int) {
 	first := l.lines[start]
 	column, end = first.width(), start+1

@@ -26,7 +26,7 @@ func (l *layout) writeStatement(statement statement) {
 	}
 }
 
-// reusableLayout returns the lines of a command for reuse.
+// reusableLayout returns the lines of a command as a layout that later calls can reuse.
 func reusableLayout(lines []line) *CommandLayout {
 	lines = slices.Clone(lines)
 	for i := range lines {
@@ -36,7 +36,7 @@ func reusableLayout(lines []line) *CommandLayout {
 	return &CommandLayout{lines}
 }
 
-// writeNewStatement writes a statement on the current line, and on further lines if it is too long.
+// writeNewStatement writes a statement that has no reusable layout. It begins on the current line, and uses further lines if it is too long.
 func (l *layout) writeNewStatement(statement statement, end int) {
 	first := l.nextIndex
 	lexemes := l.lexemes[first:end]
@@ -54,7 +54,7 @@ func (l *layout) writeNewStatement(statement statement, end int) {
 	l.writeBroken(statement, end, blankBefore)
 }
 
-// endIndex returns the index of the first lexeme after a statement. The semicolons after a property belong to it.
+// endIndex returns the index of the first lexeme after a statement. The semicolons behind a property are part of the statement.
 func (l *layout) endIndex(statement statement) int {
 	stop := statement.to
 	end := l.nextIndex
@@ -75,8 +75,8 @@ func (l *layout) endIndex(statement statement) int {
 	return end
 }
 
-// printedLines returns the lines of a statement as syntax.Fprint prints it. blankBefore[i] reports whether a blank precedes lexeme i. If Fprint changes
-// tokens, lines is nil and blankBefore describes the original text.
+// printedLines returns the lines of a statement as syntax.Fprint prints it. blankBefore[i] reports whether a blank precedes lexeme i. If Fprint
+// would change tokens, lines is nil, and blankBefore describes the original text.
 func printedLines(statement statement, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))
@@ -120,7 +120,7 @@ func trailingSemicolons(lexemes []syntax.Lexeme, tokens []int) int {
 	return count
 }
 
-// startsWithTokens reports whether the printed lexemes start with these tokens of the text.
+// startsWithTokens reports whether the printed lexemes begin with the given tokens. tokens are indices in lexemes.
 func startsWithTokens(printed, lexemes []syntax.Lexeme, tokens []int) bool {
 	if len(printed) < len(tokens) {
 		return false
@@ -151,7 +151,7 @@ func isSeparated(left, right syntax.Lexeme) bool {
 	return left.Start.Line == right.Start.Line && left.Stop.Offset < right.Start.Offset
 }
 
-// printWithoutComments returns a statement as Fprint prints it without comments, or "" after an error.
+// printWithoutComments returns a statement as syntax.Fprint prints it without comments. It returns "" if Fprint fails.
 func printWithoutComments(statement syntax.Node) string {
 	var node syntax.Node = Bare(statement)
 	command, isCommand := node.(*syntax.Command)
@@ -183,7 +183,7 @@ func Bare(node syntax.Node) syntax.Node {
 	return copied.Interface().(syntax.Node)
 }
 
-// writeBroken writes a statement with its line breaks and comments.
+// writeBroken writes a statement that keeps the line breaks and comments of the original text.
 func (l *layout) writeBroken(statement statement, end int, blankBefore []bool) {
 	first := l.nextIndex
 	position := position{statement: statement}
@@ -231,7 +231,7 @@ type position struct {
 	inUpdates bool // after the arrow of a command
 }
 
-// step moves the position past a token.
+// step updates the position after a token: the number of open brackets, and whether the updates of a command have begun.
 func (p *position) step(token syntax.Lexeme) {
 	switch token.Text {
 	case "(", "[", "{", "[[":
@@ -244,7 +244,7 @@ func (p *position) step(token syntax.Lexeme) {
 	}
 }
 
-// indent returns the indentation of a line that starts with a token. Each open bracket adds two columns.
+// indent returns the indentation of a line that begins with a token, in columns. Each open bracket after the first adds two columns.
 func (p *position) indent(token syntax.Lexeme) int {
 	base, continuation := 2*p.level, 4
 	switch p.node.(type) {

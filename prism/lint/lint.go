@@ -90,7 +90,7 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(findings)
 }
 
-// falseGuards finds the commands whose guards are false in every valuation of the variables. It skips a guard that the author wrote as false.
+// falseGuards finds the commands whose guards are false for all values of the variables. It ignores a guard that is written as false.
 func falseGuards(files []Source, program *sema.Program) []Finding {
 	var text []byte
 	isModel := func(file Source) bool { return file.Name == program.File }
@@ -114,7 +114,7 @@ func falseGuards(files []Source, program *sema.Program) []Finding {
 	return findings
 }
 
-// hasFalseLiteral reports whether the guard of the command at this position is the literal false, so that the author wants it disabled.
+// hasFalseLiteral reports whether the guard of the command at this position is written as false. The author then wants to disable the command.
 func hasFalseLiteral(text []byte, pos syntax.Pos) bool {
 	if int(pos.Offset) > len(text) {
 		return false
@@ -130,7 +130,7 @@ func IsConst(expr sema.Expr, value bool) bool {
 	return ok && constant.Type() == sema.Bool && constant.Val.Bool == value
 }
 
-// unusedNames finds constants and formulas with names that occur only in their declarations.
+// unusedNames finds constants and formulas whose names occur only in their declarations.
 func unusedNames(files []Source) []Finding {
 	occurrences := make(map[string]int) // of each declared name
 	for _, file := range files {
@@ -176,7 +176,7 @@ func declarationsIn(file Source) []declaration {
 	return declared
 }
 
-// countOccurrences counts the names in a file. It counts only names that already have an entry in occurrences.
+// countOccurrences adds the occurrences of names in a file to occurrences. It counts only the names that are keys of this map.
 func countOccurrences(file Source, occurrences map[string]int) {
 	count := func(name []byte) {
 		if _, isDeclared := occurrences[string(name)]; isDeclared {
@@ -207,8 +207,8 @@ func namesInResult(comment []byte) [][]byte {
 // ignoreDirective starts a comment that silences findings.
 const ignoreDirective = "lint: ignore"
 
-// Split divides findings into active ones and silenced ones. The comment "// lint: ignore" silences findings on its line or on the next line, and
-// "// lint: ignore CODE, CODE" silences only findings of these kinds.
+// Split divides findings into active and silenced findings. The comment "// lint: ignore" silences all findings on its line or on the next line.
+// The comment "// lint: ignore CODE, CODE" silences only findings with these codes.
 func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string) // by file and line; "" stands for all codes
 	for _, file := range files {
@@ -230,7 +230,7 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 // silencedCodes returns the codes that comments silence on each line of a file; "" stands for all codes.
 func silencedCodes(file Source) map[int32][]string {
 	byLine := make(map[int32][]string)
-	var codesAbove []string // codes in comments on the lines directly above
+	var codesAbove []string // the codes in comments on the lines directly above this line
 	var lastLine int32
 	isStartOfLine := true // the line has no token yet
 	for lexeme := range syntax.Lexemes(file.Text) {
@@ -256,7 +256,7 @@ func silencedCodes(file Source) map[int32][]string {
 	return byLine
 }
 
-// codesInDirective returns the codes that a comment silences; "" stands for all codes. It returns nil if the comment is not "lint: ignore".
+// codesInDirective returns the codes that a comment "lint: ignore" silences; "" stands for all codes. It returns nil for any other comment.
 func codesInDirective(comment string) []string {
 	const separators = " \t,:"
 	text := strings.TrimSpace(strings.TrimLeft(comment, "/"))

@@ -5,8 +5,8 @@ import "tilecheck/prism/sema"
 // Unbounded is the upper step bound of a formula that has none.
 const Unbounded = -1
 
-// Steps returns the first and the last step that a step bound allows. last is Unbounded without an upper bound. The numbers must be ints.
-// The caller must check that first <= last.
+// Steps returns the first and the last step that a step bound allows. last is Unbounded if there is no upper bound. It returns an error if a
+// limit is not an int. The caller must check that first <= last.
 func Steps(bound *sema.Bound) (first, last int, err error) {
 	first, last = 0, Unbounded
 	if bound.Low != nil {

@@ -66,7 +66,7 @@ type Formula struct {
 	Index int
 }
 
-// Of classifies the outermost operator of an expression and returns its parts.
+// Of takes an expression apart: it returns the kind of its outermost operator and the operands.
 func Of(expr sema.Expr) *Formula {
 	formula := &Formula{Kind: Expression, X: expr}
 	switch expr := expr.(type) {
@@ -135,7 +135,8 @@ func WithoutFilters(expr sema.Expr) *Formula {
 	return formula
 }
 
-// Nested returns the first property operator inside a state formula, or inside the definition of a label; nil if there is none.
+// Nested returns the first property operator, such as P, inside a state formula. It also searches the definitions of labels. It returns nil if
+// there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
 	var operator sema.Expr
 	sema.Inspect(expr, func(operand sema.Expr) bool {

@@ -19,7 +19,8 @@ func Horizon(property *Property) (steps int, ok bool) {
 // horizon computes the horizons of formulas. labels are the labels that may occur in them.
 type horizon struct{ labels []sema.LabelDef }
 
-// ofFormula returns the horizon of a formula or number: the number of steps after which a path cannot change its value. It returns 0 for nil.
+// ofFormula returns the horizon of a formula: the number of steps of a path that determine its value. Later steps cannot change it. It returns 0
+// for nil.
 func (h horizon) ofFormula(expr sema.Expr) int {
 	if expr == nil {
 		return 0
@@ -41,7 +42,7 @@ func (h horizon) ofFormula(expr sema.Expr) int {
 	return endless
 }
 
-// ofLabel returns the horizon of a label. It is 1 for "deadlock", because only a step shows whether a state is a deadlock.
+// ofLabel returns the horizon of a label. It is 1 for "deadlock", because only the next step shows whether a state is a deadlock.
 func (h horizon) ofLabel(index int) int {
 	switch {
 	case index >= 0:
@@ -89,7 +90,7 @@ func (h horizon) ofTemporal(temporal *sema.Temporal) int {
 	return addSteps(operands, last)
 }
 
-// ofReward returns the horizon of the objective of an R operator: its number of steps, such as 5 for C<=5.
+// ofReward returns the horizon of the objective of an operator R: its number of steps, such as 5 for C<=5.
 func (h horizon) ofReward(objective *Objective) int {
 	hasNumber := objective.At != nil && (objective.Form == Cumulative || objective.Form == Instantaneous)
 	if objective.Err != nil || objective.Ratio || !hasNumber {

@@ -49,7 +49,7 @@ type Objective struct {
 	Path *Path
 }
 
-// objectiveOf classifies the objective of an R operator and returns its parts.
+// objectiveOf takes the objective of an operator R apart: it returns the form of the objective and its operands.
 func objectiveOf(expr *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDivisor >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {

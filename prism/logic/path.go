@@ -37,7 +37,7 @@ type Path struct {
 	Costs []sema.Cost
 }
 
-// PathOf classifies a path formula and returns its parts.
+// PathOf takes a path formula apart: it returns the form of the formula and its operands.
 func PathOf(expr sema.Expr) *Path {
 	inner, negated := withoutNegations(expr)
 	path := &Path{Whole: expr, X: inner, Negated: negated, Form: Linear}
@@ -96,7 +96,8 @@ func (p *Path) Reaches() bool {
 // Unbounded reports whether the formula is F, G, U, W or R of state formulas without a bound.
 func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 
-// Repeated returns a if the formula is G F a or F G a without bounds. lasting says that it is F G a: a holds from some time on forever.
+// Repeated returns a if the path formula is G F a (a holds infinitely often) or F G a (a holds forever from some time on), without bounds.
+// lasting is true for F G a.
 func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
 	if p.Form != Linear || !p.Operator || p.Bound != nil {
 		return nil, false, false
@@ -120,9 +121,9 @@ type Algebra[S any] struct {
 	Neither func(S, S) S // of two: the complement of their union
 }
 
-// AsUntil returns the operands of an until formula that is equivalent to a temporal operator, or to its negation if negated is set. F b is
-// true U b, and G b is !(true U !b). a W b is !((a&!b) U (!a&!b)), and a R b is !(!a U !b). For F and G the caller passes the set of all
-// states as left.
+// AsUntil expresses a temporal operator by an until formula: F b as true U b, G b as !(true U !b), a W b as !((a&!b) U (!a&!b)), and a R b as
+// !(!a U !b). It returns the operands of the until formula; negated is true if the formula is negated. For F and G, the caller passes the set of
+// all states as left.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.
 func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (untilLeft, untilRight S, negated bool) {

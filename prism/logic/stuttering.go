@@ -16,7 +16,7 @@ func IgnoresStuttering(property *Property) bool {
 // stuttering decides IgnoresStuttering.
 type stuttering struct{ program *sema.Program }
 
-// isIgnored decides a formula or a number; it is true for nil.
+// isIgnored reports whether stuttering cannot change the value of a formula or number. It is true for nil.
 func (s stuttering) isIgnored(expr sema.Expr) bool {
 	if expr == nil {
 		return true
@@ -38,11 +38,11 @@ func (s stuttering) isIgnored(expr sema.Expr) bool {
 	return false
 }
 
-// isPathIgnored decides a path formula.
+// isPathIgnored reports whether stuttering of a path cannot change the value of a path formula.
 func (s stuttering) isPathIgnored(path *Path) bool {
 	switch path.Form {
 	case Until:
-		if path.Bound != nil { // on steps
+		if path.Bound != nil { // a bound on steps counts stuttering steps, too
 			return false
 		}
 	case CostBounded:

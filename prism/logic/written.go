@@ -30,7 +30,8 @@ type Written struct {
 	Name string
 }
 
-// Read classifies an operator in the text of a property and returns its parts. An operator in parentheses has the kind Expression.
+// Read takes an operator in the text of a property apart: it returns the kind of the operator and its operands. An operator in parentheses has
+// the kind Expression.
 func Read(expr syntax.Expr) Written {
 	written := Written{X: expr}
 	switch expr := expr.(type) {
@@ -92,8 +93,8 @@ func (w Written) Reaches() bool {
 	return w.Measure() && w.Path != nil && w.Path.Bound == nil && len(w.Path.Costs) == 0 && (w.Path.Op == syntax.Future || w.Path.Op == syntax.Until)
 }
 
-// With returns a copy of a P, R or S operator with another threshold and another formula, without its filter in braces. It returns other
-// operators unchanged.
+// With returns a copy of an operator P, R or S with another threshold and another formula. The copy has no filter in braces. Any other operator
+// is returned unchanged.
 func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Expr {
 	switch expr := w.X.(type) {
 	case *syntax.Prob:
@@ -112,8 +113,8 @@ func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Exp
 	return w.X
 }
 
-// HasOperators reports whether an expression contains property operators. If it does not, the variables and labels of a state determine its
-// value.
+// HasOperators reports whether an expression contains property operators such as P. Without them, the variables and labels of a state determine
+// its value.
 func HasOperators(expr syntax.Expr) bool {
 	hasOperators := false
 	syntax.Inspect(expr, func(node syntax.Node) bool {
@@ -126,7 +127,7 @@ func HasOperators(expr syntax.Expr) bool {
 	return hasOperators
 }
 
-// HasBounds reports whether an expression has an operator with a bound on steps or time, or a next operator.
+// HasBounds reports whether an expression contains a bound on steps or time, or the operator X.
 func HasBounds(expr syntax.Expr) (hasBounds bool) {
 	syntax.Inspect(expr, func(node syntax.Node) bool {
 		switch part := node.(type) {

@@ -40,8 +40,8 @@ func (c *checker) resolve() {
 	}
 }
 
-// checkFormulaBodies reports the errors in the bodies of all formulas, even of unused ones. It reports no use of a clock, because whether a clock
-// is allowed depends on the place where the formula is used.
+// checkFormulaBodies reports the errors in the bodies of all formulas, even of unused ones. It does not report uses of clocks: whether a clock is
+// allowed depends on the expression that uses the formula.
 func (c *checker) checkFormulaBodies() {
 	for _, formula := range c.model.formulas {
 		for _, diagnostic := range c.resolver.formulaBody(formula).diags {
@@ -144,8 +144,8 @@ func resolveInitialValue(resolver *resolver, variable *variable) {
 	}
 }
 
-// checkRange checks that the bounds of a variable's range are constant ints. Like PRISM, it reports a non-constant upper bound at the
-// position of the lower bound.
+// checkRange checks that the bounds of a variable's range are constant ints. As in PRISM, the error about an upper bound that is not constant has
+// the position of the lower bound.
 func checkRange(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	if !isConstant(variable.low) {
@@ -246,8 +246,8 @@ func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *sy
 	return update
 }
 
-// checkAssigns checks the assignments of an update: the command may set the variable, the types match, and no variable is set twice. It
-// truncates the values of int variables in Storm's dialect.
+// checkAssigns checks the assignments of an update: the command may change the variable, the types match, and no variable is assigned twice. In
+// Storm's dialect, values of int variables are truncated.
 func (c *checker) checkAssigns(resolver *resolver, module, action int, decl *syntax.Update, assigns []Assign) {
 	assigned := make(map[int]bool)
 	for i, assign := range decl.Assigns {
@@ -278,8 +278,8 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	return symbol.index
 }
 
-// checkOwnership reports an error if a command may not set a variable. A command may set the variables of its module. Without an action it
-// may also set global variables.
+// checkOwnership reports an error if a command is not allowed to change a variable. A command may change the variables of its own module. It may
+// change a global variable only if it has no action.
 func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:
@@ -342,7 +342,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 	c.model.rewards = append(c.model.rewards, rewards)
 }
 
-// resolveInitBlock resolves the init...endinit block. A model with this block must not have initial values of variables.
+// resolveInitBlock resolves the block init...endinit. It reports an error if a variable also has an initial value.
 func (c *checker) resolveInitBlock() {
 	if len(c.items.initBlocks) == 0 {
 		return
@@ -359,7 +359,8 @@ func (c *checker) resolveInitBlock() {
 	}
 }
 
-// resolveObservables resolves the observables, and checks that the model type has observables. All clocks of a POPTA must be observable.
+// resolveObservables resolves the observables. It reports an error if the model type does not have observables or requires them, or if a clock of
+// a POPTA is not observable.
 func (c *checker) resolveObservables() {
 	modelType := c.model.typ
 	switch {

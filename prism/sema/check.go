@@ -14,8 +14,8 @@ import (
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(model *syntax.Model) (*Model, error) { return CheckCommands(model, nil) }
 
-// CheckCommands checks a model like CheckModel, and calls report for each checked command. The argument clean is false if the command, or a formula
-// that it uses, has an error. The commands of a module are reported again for each renaming of the module. report may be nil.
+// CheckCommands checks a model as CheckModel does, and calls report for each checked command. clean is false if the command, or a formula that it
+// uses, has an error. If a module is renamed, its commands are reported again for each renaming. report may be nil.
 func CheckCommands(model *syntax.Model, report func(command *syntax.Command, clean bool)) (*Model, error) {
 	checker := newChecker(model)
 	checker.onCommand = report
@@ -146,7 +146,7 @@ func (c *checker) declareFormulas() {
 	}
 }
 
-// formulaDependencies returns, for each formula, the indices of the formulas in its body. The caller has not yet declared other names than formulas.
+// formulaDependencies returns for each formula the indices of the formulas that its body uses. It must be called before other names are declared.
 func (c *checker) formulaDependencies() [][]int {
 	deps := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
@@ -205,8 +205,8 @@ func (c *checker) checkModuleNames() {
 	}
 }
 
-// renamedModule returns the module that a renaming declares; nil after an error. The renaming must give new names to all variables of the
-// base.
+// renamedModule returns the module that is declared as a renaming of another one, the base. It returns nil after an error. The renaming must give
+// a new name to each variable of the base.
 func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	// The base is a plain module, or a renamed module earlier in the file.
 	isBase := func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name }
@@ -275,7 +275,8 @@ func (c *checker) declareConstants() {
 	checkConstantCycles(&c.diags, c.model.consts, lookup)
 }
 
-// checkConstantCycles reports a constant that depends on itself, directly or through formulas and other constants.
+// checkConstantCycles reports an error if a constant depends on itself, directly or through formulas and other constants. lookup returns the
+// meaning of a name.
 func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	isListed := func(constant *constant) bool {
 		return constant.index < len(consts) && consts[constant.index] == constant
@@ -348,7 +349,7 @@ func (c *checker) checkRewardNames() {
 	}
 }
 
-// numberActions assigns indices to the actions: first to the actions of commands, then to new actions in renamings of the system block.
+// numberActions gives each action an index: first the actions of commands, then the new actions that the system block introduces by renaming.
 func (c *checker) numberActions() {
 	c.actionIndexes = make(map[string]int)
 	for _, module := range c.modules {
@@ -384,7 +385,8 @@ func (c *checker) checkRewardActions() {
 	}
 }
 
-// determineModelType determines the model type from its keyword and from the presence of probabilities, clocks, observables and intervals.
+// determineModelType determines the type of the model. It depends on the keyword, and on whether the model has probabilities, clocks, observables
+// and intervals.
 func (c *checker) determineModelType() {
 	hasProbability, interval := c.findProbabilities()
 	modelType := syntax.MDP
@@ -430,7 +432,8 @@ func (c *checker) hasObservables() bool {
 	return len(c.items.observableLists)+len(c.items.definedObservables) > 0
 }
 
-// partiallyObservableType returns the partially observable version of a model type if the model has observables.
+// partiallyObservableType returns the type of a model that was declared with another type. If the model has observables, an MDP becomes a POMDP,
+// and a PTA a POPTA.
 func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.ModelType {
 	switch {
 	case !c.hasObservables():
@@ -442,7 +445,8 @@ func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.Mode
 	return declared
 }
 
-// intervalType returns the interval version of a model type if the model has intervals. interval is an interval of the model, or nil.
+// intervalType returns the type of a model that was declared with another type. If the model has intervals, a DTMC becomes an IDTMC, and so on.
+// interval is the lower bound of an interval of the model, or nil.
 func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) syntax.ModelType {
 	if interval == nil {
 		return declared

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Values returns the values of the model's constants in file order, then the values of the constants of the properties file. It omits
-// constants without a value. consts has the values of undefined constants.
+// Values returns the values of the constants of the model, and then of the properties file, in file order. It omits constants without a value.
+// consts has the values of constants that the files do not define.
 //
 // Source: the constants that PRISM prints with a result.
 func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedValue {
@@ -30,7 +30,7 @@ func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedV
 	return values
 }
 
-// canEvaluate reports whether a constant has a value, and also each constant in its definition.
+// canEvaluate reports whether a constant can be evaluated: it and all constants in its definition have a value or a definition.
 func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 	if constant.def == nil {
 		_, ok := f.givenValues[constant]

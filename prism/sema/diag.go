@@ -108,8 +108,8 @@ func (d *diags) err() error {
 // maxClosureSize is the largest number of members for which firstCycle computes the transitive closure, in quadratic memory.
 const maxClosureSize = 2000
 
-// firstCycle returns a member of a dependency cycle, the same that PRISM reports; -1 if there is no cycle. deps[i] lists the members on which member
-// i depends.
+// firstCycle returns a member of a dependency cycle; -1 if there is no cycle. Of several members, it returns the one that PRISM reports. deps[i]
+// lists the members on which member i depends.
 func firstCycle(deps [][]int) int {
 	member := memberOfCycle(deps)
 	if member < 0 || len(deps) > maxClosureSize { // without a cycle, or too large for the closure
@@ -137,8 +137,8 @@ func directReach(deps [][]int) [][]bool {
 	return reach
 }
 
-// extendReach adds, to the dependencies of each member, the dependencies of these dependencies. reach is a matrix: reach[i][j] is true if i depends
-// on j.
+// extendReach extends the dependencies of each member by the dependencies of the members on which it depends. reach[i][j] is true if i depends on
+// j.
 func extendReach(reach [][]bool) {
 	for i := range reach {
 		for middle := range reach {
@@ -174,7 +174,8 @@ type cycleSearch struct {
 	isDone   []bool // no cycle can be reached from the member
 }
 
-// visit returns a member of a cycle that can be reached from a member; -1 if there is none.
+// visit searches for a cycle among the members on which a member depends, directly or indirectly. It returns a member of the cycle; -1 if there
+// is none.
 func (search *cycleSearch) visit(member int) int {
 	switch {
 	case search.isDone[member]:

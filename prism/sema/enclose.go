@@ -29,8 +29,8 @@ func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMod
 // roundingUp returns a new number whose operations round up.
 func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
-// newEnclosure returns the enclosure between low, which was rounded down, and high, which was rounded up. Bounds that are too large make it
-// unbounded.
+// newEnclosure returns the enclosure with the bounds low, which was rounded down, and high, which was rounded up. Without a bound that can be
+// represented, the enclosure is unbounded.
 func newEnclosure(low, high *big.Float) enclosure {
 	if low.IsInf() || high.IsInf() || low.MantExp(nil) > maxBoundExponent || high.MantExp(nil) > maxBoundExponent {
 		return enclosure{unbounded: true}
@@ -157,7 +157,8 @@ func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Mul)
 }
 
-// boundsOfCorners returns an enclosure of a product or quotient: the least and the greatest result for the four combinations of the bounds.
+// boundsOfCorners returns an enclosure of a product or quotient of two enclosures. Its bounds are the least and the greatest result for the four
+// combinations of their bounds.
 func boundsOfCorners(left, right enclosure, operation func(result, left, right *big.Float) *big.Float) enclosure {
 	low, high := operation(roundingDown(), left.low, right.low), operation(roundingUp(), left.low, right.low)
 	if left.isPoint() && right.isPoint() {
@@ -280,14 +281,15 @@ func root(fraction *big.Rat, degree int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the root of a positive integer, of the given degree, by Newton's method. It returns nil if the root is not an integer.
+// intRoot returns the root of a positive integer, with the given degree. It returns nil if the root is not an integer. Newton's method approaches
+// the root from above.
 func intRoot(power *big.Int, rootDegree int64) *big.Int {
 	if power.Sign() <= 0 {
 		return nil
 	}
 	candidate := new(big.Int).Lsh(big.NewInt(1), uint(int64(power.BitLen())/rootDegree+1)) // above the root
 	degree, degreeMinus1 := big.NewInt(rootDegree), big.NewInt(rootDegree-1)
-	for { // Newton's method from above
+	for {
 		next := new(big.Int).Exp(candidate, degreeMinus1, nil)
 		next.Quo(power, next)
 		next.Add(next, new(big.Int).Mul(degreeMinus1, candidate)).Quo(next, degree)
@@ -305,8 +307,8 @@ func intRoot(power *big.Int, rootDegree int64) *big.Int {
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of a number to a base if it is a fraction n/d with a small denominator: then number^d = base^n. Otherwise it returns the
-// unknown number rat{}.
+// log returns the logarithm of a number to a base, if it is a fraction n/d with a small denominator d: then number^d = base^n. Otherwise it
+// returns the unknown number rat{}.
 func (number rat) log(base rat) rat {
 	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
 	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {

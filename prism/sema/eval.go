@@ -59,8 +59,8 @@ type Enclosed struct {
 	enclosure enclosure
 }
 
-// Ends returns rational bounds of the number, which may be closer than Lo and Hi. ok is false if the number is infinite or unknown, or far
-// outside the range of float64.
+// Ends returns rational bounds of the number, which may be closer than the float64 bounds Lo and Hi. ok is false if the number is infinite or
+// unknown, or far outside the range of float64.
 func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
 	const maxExponent = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
@@ -79,7 +79,8 @@ func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
 	return low, high, true
 }
 
-// Enclose evaluates an expression like EvalExact and returns bounds of its value.
+// Enclose evaluates an expression in a state, in exact arithmetic as EvalExact does. It returns bounds of the value even if the value has no
+// fraction.
 func Enclose(expr Expr, state []int32) (Enclosed, error) {
 	value, err := evaluator{state: state, exact: true, memo: &Memo[outcome]{}}.eval(expr)
 	if err != nil || value.Type == Bool {
@@ -197,7 +198,7 @@ func (ev evaluator) evalArgs(exprs []Expr) ([]operand, error) {
 	return args, nil
 }
 
-// constant returns the value of a constant, in exact arithmetic with its fraction or enclosure.
+// constant returns a constant as an operand. In exact arithmetic, the operand has a fraction or an enclosure.
 func (ev evaluator) constant(value Value) operand {
 	switch {
 	case !ev.exact || value.Type == Bool:
@@ -368,7 +369,8 @@ func (ev evaluator) extremum(function Func, left, right operand) operand {
 	return operand{Value: DoubleValue(max(left.Float, right.Float))}
 }
 
-// exactExtremum returns the minimum or maximum of two numbers in exact arithmetic, or an enclosure of it.
+// exactExtremum returns the minimum or maximum of two numbers in exact arithmetic. If enclosures do not decide which number it is, it returns an
+// enclosure of the result.
 func exactExtremum(function Func, left, right operand) operand {
 	isMin := function == FuncMin
 	if !left.inexact && !right.inexact {
@@ -480,8 +482,8 @@ func compareFloats(op syntax.Op, left, right float64) bool {
 	return left >= right
 }
 
-// integerResult returns a function that converts an integer to an operand, and gives an error the position of the expression. It returns a function
-// because a caller can then pass both results of an operation: integerResult(expr)(IntPow(base, exponent)).
+// integerResult returns a function that converts the two results of an integer operation to an operand. An error gets the position of the
+// expression. It is used as in integerResult(expr)(IntPow(base, exponent)).
 func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {
@@ -500,8 +502,8 @@ type numberOperation struct {
 	onEnclosures func() enclosure
 }
 
-// doubleResult returns the result of the operation op on the operands. inFloat is the result in float64 arithmetic. In exact arithmetic the result is
-// a fraction if all operands and the result are known as fractions; otherwise it is an enclosure.
+// doubleResult returns the result of an operation on numbers. inFloat is the result in float64 arithmetic. In exact arithmetic, the result is a
+// fraction if all operands are fractions and the operation has a fraction as its result. Otherwise it is an enclosure.
 func (ev evaluator) doubleResult(inFloat float64, op numberOperation, operands ...operand) operand {
 	if !ev.exact {
 		return operand{Value: DoubleValue(inFloat)}

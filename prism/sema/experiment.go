@@ -155,11 +155,11 @@ type Experiment struct {
 	Warnings []error
 }
 
-// Experiment returns the experiment over the given definitions of constants. Each undefined constant of the model, and of the selected
-// properties, must have a definition. A nil selected means all properties; props may be nil.
+// Experiment returns the valuations that definitions of constants describe. Each undefined constant of the model, and of the selected properties,
+// must have a definition. selected has the indices of properties; nil selects all. props may be nil.
 //
-// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has the values low+i*step. Like PRISM, it
-// includes a value that exceeds high by at most a thousandth of the step.
+// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has the values low+i*step. Like PRISM, it includes
+// a value that exceeds high by at most a thousandth of the step.
 func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
 	experiment := &Experiment{props: make(map[int][]constRange)}
 	var constants []*constant
@@ -202,7 +202,7 @@ func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	return names
 }
 
-// undeclaredText returns the warning for the definition of an undeclared constant. It suggests the most similar name among undefined
+// undeclaredText returns the warning about the definition of an undeclared constant. It suggests the most similar name of the undefined
 // constants.
 func undeclaredText(name string, undefined []*constant) string {
 	names := namesOf(undefined, func(constant *constant) string { return constant.name })
@@ -252,8 +252,8 @@ func undefinedConstants(constants []*constant) []*constant {
 	return undefined
 }
 
-// parseRanges parses the definitions of constants. It ignores undeclared constants, and unused constants of the properties file. A second
-// definition of a constant is an error.
+// parseRanges parses the definitions of constants. It ignores definitions of undeclared constants, and of constants of the properties file that
+// are not used. It returns an error if a constant has two definitions.
 func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, declared := range constants {
@@ -291,7 +291,7 @@ func alreadyDefined(constant *constant) error {
 	return fmt.Errorf("constant %q has already been defined in the model", constant.name)
 }
 
-// rangesOf returns the ranges of the constants that have one. It appends the other constants to missing, without duplicates.
+// rangesOf returns the ranges of the constants that have a range. It appends each constant without a range to missing, once.
 func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
 	var defined []constRange
 	for _, constant := range constants {
@@ -313,7 +313,7 @@ func (x *Experiment) Models() iter.Seq[Valuation] { return combinations(x.model)
 // Properties returns the valuations of the constants that property i needs; the first constant varies slowest. Property i must be selected.
 func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return combinations(x.props[i]) }
 
-// All returns each valuation of the model constants with each valuation of the constants that property i needs.
+// All iterates over the pairs of a valuation of the model's constants and a valuation of the constants that property i needs.
 func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	return func(yield func(model, property Valuation) bool) {
 		for modelValues := range x.Models() {
@@ -342,7 +342,7 @@ func varyingConstants(ranges []constRange) []string {
 	return varying
 }
 
-// combinations enumerates all combinations of the values of constants; the last constant varies fastest.
+// combinations iterates over all combinations of the values of constants. The last constant varies fastest.
 func combinations(ranges []constRange) iter.Seq[Valuation] {
 	return func(yield func(Valuation) bool) {
 		index := make([]int, len(ranges)) // the current value of each constant
@@ -370,7 +370,7 @@ func advance(index []int, ranges []constRange) bool {
 	return false
 }
 
-// ValuesOf returns the first values, at most limit, that a definition gives to a constant, and the number of all values. props may be nil.
+// ValuesOf returns the values that a definition gives to a constant, and their number. values has at most limit of them. props may be nil.
 func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []Value, count int, err error) {
 	constants := m.consts
 	if props != nil {
@@ -415,7 +415,8 @@ func (r constRange) value(i int) Value {
 	return RatValue(fraction)
 }
 
-// newRange parses the values in a definition of a constant. The error is for a value of another type, an empty range or too many values.
+// newRange parses the values in the definition of a constant. It returns an error for a value of another type, an empty range, or too many
+// values.
 func newRange(constant *constant, def ConstDef) (constRange, error) {
 	switch {
 	case def.More != "":

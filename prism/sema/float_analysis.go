@@ -13,8 +13,8 @@ type FloatAnalysis struct{ vars []Variable }
 // NewFloatAnalysis returns the analysis for a program.
 func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic evaluates a comparison of numbers, floor, ceil or round exactly, in every state. It returns true
-// for other expressions.
+// Decide reports whether float64 arithmetic gives the exact result of an expression in every state. The expression is a comparison of numbers,
+// floor, ceil or round. For any other expression it returns true.
 func (d FloatAnalysis) Decide(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	switch expr := expr.(type) {
@@ -149,8 +149,8 @@ func (n *numberAnalysis) quotient(expr Expr) quotient {
 	return n.quotients.Put(expr, n.computeQuotient(expr))
 }
 
-// computeQuotient returns bounds on the two integers whose rounded quotient is the float64 value of an expression. It returns the zero quotient if
-// it finds no such integers.
+// computeQuotient finds two integers whose quotient, rounded once, is the float64 value of an expression, and returns bounds on them. It returns
+// the zero quotient if it finds no such integers.
 func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	if expr.Type() == Int {
 		bounds, denominator, mayBeMinusZero := n.intRange(expr), 1.0, false
@@ -180,7 +180,7 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	return quotient{}
 }
 
-// constQuotient describes a constant; the result is not ok unless its float64 is exact.
+// constQuotient describes a constant as a quotient of integers. The result is not ok if the float64 value of the constant is rounded.
 func constQuotient(value Value) quotient {
 	if value.Rat == nil || math.IsInf(value.Float, 0) {
 		return quotient{}
@@ -195,7 +195,7 @@ func constQuotient(value Value) quotient {
 	return dyadicQuotient(math.Abs(num), den, negative, negative && value.Float == 0)
 }
 
-// binaryQuotient describes the result of an operation on two exactly computed numbers.
+// binaryQuotient describes the result of an arithmetic operation as a quotient of integers. Both operands must be exact in float64 arithmetic.
 func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
@@ -218,7 +218,7 @@ func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 	return quotient{}
 }
 
-// eitherQuotient describes a number that equals one of two exactly computed numbers.
+// eitherQuotient describes a number that is one of two numbers, as a quotient of integers. Both numbers must be exact in float64 arithmetic.
 func eitherQuotient(left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
@@ -260,9 +260,9 @@ func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 	return interval{max(result.low, int32Range.low), min(result.high, int32Range.high)}
 }
 
-// operationRange returns bounds of left op right (interval arithmetic).
+// operationRange returns bounds of left+right, left-right or left*right, by interval arithmetic. The caller cuts off bounds beyond 32 bits, so
+// their rounding does not matter.
 func operationRange(op syntax.Op, left, right interval) interval {
-	// Bounds beyond 32 bits are cut off later, so rounding them does not matter.
 	switch op {
 	case syntax.OpAdd:
 		return interval{left.low + right.low, left.high + right.high}

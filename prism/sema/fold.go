@@ -37,8 +37,8 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant returns the value of a constant as an expression: a *Const for a value, a *Param for a parameter. If the definition contains a
-// parameter or has an error, the expression is the folded definition. foldConstant records the error.
+// foldConstant returns the value of a constant as an expression: a *Const for a value, and a *Param for a parameter. If the definition depends on
+// a parameter, the expression is the folded definition. It is also this definition after an error, which is recorded.
 func (f *folder) foldConstant(constant *constant) Expr {
 	if folded, ok := f.foldedExprs[constant]; ok {
 		return folded
@@ -56,7 +56,8 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	return folded
 }
 
-// foldDefinition returns a parameter, the given value of a constant, or its folded definition.
+// foldDefinition returns the definition of a constant after folding. It is a *Param for a parameter, and a *Const for a constant whose value the
+// caller has given.
 func (f *folder) foldDefinition(constant *constant) Expr {
 	base := Base{constant.typ, constant.decl.Name.Pos()}
 	if f.parameters[constant] {

@@ -15,9 +15,9 @@ type Class struct {
 	Slots [][]int
 }
 
-// Find returns the classes of modules that can be swapped without changing the values of the given properties. It returns nil if there are
-// none, or if symmetry does not preserve a property: a filter that counts or lists states, a strategy, or several objectives. The program
-// must be a DTMC, a CTMC or an MDP without a system block; for other programs there are no classes.
+// Find returns classes of interchangeable modules: swapping two modules of a class does not change the values of the properties. It returns nil
+// if there are none, or if a property is not preserved: a filter that counts or lists states, a strategy, or several objectives. It also returns
+// nil unless the program is a DTMC, a CTMC or an MDP without a system block.
 func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	finder := finderFor(program, properties)
 	if finder == nil {
@@ -30,8 +30,8 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
 }
 
-// finderFor returns a finder with the texts of a program and of properties. It returns nil if symmetry is not implemented for the program, or does
-// not preserve a property.
+// finderFor returns a finder of symmetries of a program. It returns nil if symmetry is not implemented for the program, or does not preserve a
+// property.
 func finderFor(program *sema.Program, properties []sema.Expr) *finder {
 	if !isSupported(program) {
 		return nil
@@ -77,7 +77,7 @@ func (f *finder) readTexts() {
 	f.rewardTexts = f.textsOfRewards(f.identity)
 }
 
-// addModule adds a module to the class that it can be swapped into, or to a new class.
+// addModule adds a module to a class of modules with which it is interchangeable, or to a new class.
 func (f *finder) addModule(classes *[]Class, module int) {
 	slots := f.program.Modules[module].Vars
 	if len(slots) == 0 {
@@ -85,7 +85,7 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	}
 	for i := range *classes {
 		class := &(*classes)[i]
-		// Swaps with the first module generate all permutations of the class.
+		// It is enough to compare with the first module, because swaps with this module generate all permutations of the class.
 		if f.areInterchangeable(class.Modules[0], module) {
 			class.Modules, class.Slots = append(class.Modules, module), append(class.Slots, slots)
 			return
@@ -94,7 +94,7 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	*classes = append(*classes, Class{[]int{module}, [][]int{slots}})
 }
 
-// areInterchangeable reports whether a swap of two modules keeps the program and the observed formulas unchanged.
+// areInterchangeable reports whether a swap of two modules leaves the program and the observed formulas unchanged.
 func (f *finder) areInterchangeable(first, second int) bool {
 	swap := f.swap(first, second)
 	if swap == nil {
@@ -109,7 +109,8 @@ func (f *finder) areInterchangeable(first, second int) bool {
 	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.keepsObserved(swap)
 }
 
-// keepsObserved reports whether a permutation of variables keeps the initial states, and the values of all state formulas in the properties.
+// keepsObserved reports whether a permutation of variables preserves the set of initial states and the values of all state formulas in the
+// properties.
 func (f *finder) keepsObserved(permutation *renaming) bool {
 	if f.identity.exprText(f.program.Init) != permutation.exprText(f.program.Init) {
 		return false
@@ -126,8 +127,8 @@ func (f *finder) keepsObserved(permutation *renaming) bool {
 // maxValuations is the largest number of valuations for which formulas with different texts are compared by evaluation.
 const maxValuations = 1 << 14
 
-// isEqualEverywhere reports whether an expression has the same value before and after a permutation of its variables, in every state. It
-// returns false if there are too many valuations. For example, x1=x2 & x2=x3 keeps its value when x1 and x3 are swapped.
+// isEqualEverywhere reports whether a permutation of variables preserves the value of an expression in every state. For example, a swap of x1 and
+// x3 preserves x1=x2 & x2=x3. It returns false if there are too many valuations to check.
 func (f *finder) isEqualEverywhere(expr sema.Expr, permutation *renaming) bool {
 	slots := f.permutedVariables(expr, permutation)
 	count := f.valuationCount(slots)
@@ -149,8 +150,8 @@ func (f *finder) isEqualEverywhere(expr sema.Expr, permutation *renaming) bool {
 	return true
 }
 
-// setValuation sets the variables in some slots to the valuation with a number. The number has a digit for each variable: value minus lowest
-// value.
+// setValuation sets the variables in slots to the valuation with this number. In a number system with mixed bases, each digit of the number is
+// the value of a variable minus its lowest value.
 func (f *finder) setValuation(state []int32, slots []int, number int) {
 	for _, slot := range slots {
 		variable := &f.program.Vars[slot]
@@ -160,7 +161,7 @@ func (f *finder) setValuation(state []int32, slots []int, number int) {
 	}
 }
 
-// valuationCount returns the number of valuations of the variables in some slots. It stops counting above maxValuations.
+// valuationCount returns the number of valuations of the variables in the given slots. Above maxValuations the number is not exact.
 func (f *finder) valuationCount(slots []int) int {
 	count := 1
 	for _, slot := range slots {
@@ -173,8 +174,8 @@ func (f *finder) valuationCount(slots []int) int {
 	return count
 }
 
-// permutedVariables returns the slots of the variables of an expression, of their images and of the variables whose images they are, in ascending
-// order.
+// permutedVariables returns the slots that matter for an expression and a permutation, in ascending order: the variables of the expression, the
+// variables to which they are mapped, and the variables that are mapped to them.
 func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int {
 	origins := map[int]int{}
 	for from, to := range permutation.slots {
@@ -191,8 +192,8 @@ func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int 
 	return slices.Compact(slots)
 }
 
-// swap returns the renaming that swaps the variables and actions of two modules, position by position. It returns nil if the modules do not
-// correspond.
+// swap returns the renaming that swaps two modules: variable i of one module with variable i of the other, and likewise the actions. It returns
+// nil if the variables or actions of the modules do not match.
 func (f *finder) swap(first, second int) *renaming {
 	left, right := &f.program.Modules[first], &f.program.Modules[second]
 	if len(left.Vars) != len(right.Vars) || len(left.Alphabet) != len(right.Alphabet) {
@@ -220,7 +221,7 @@ func haveSameDomain(left, right *sema.Variable) bool {
 		left.Low == right.Low && left.High == right.High && left.Init == right.Init
 }
 
-// addSwap adds the swap of two numbers to a permutation. It returns false if a number is already swapped with another one.
+// addSwap adds the swap of two numbers to a permutation. It returns false if the permutation already maps one of them to a third number.
 func addSwap(permutation map[int]int, left, right int) bool {
 	for from, to := range map[int]int{left: right, right: left} {
 		if image, ok := permutation[from]; ok && image != to {
@@ -234,8 +235,8 @@ func addSwap(permutation map[int]int, left, right int) bool {
 // preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
-// collect adds the state formulas and the reward structures of a property to the observed formulas and used rewards. It returns false if
-// symmetry does not preserve the property.
+// collect collects what a property observes: its state formulas and the reward structures that it uses. It returns false if symmetry does not
+// preserve the property.
 func (f *finder) collect(property sema.Expr) bool {
 	isPreserved := true
 	sema.Inspect(property, func(expr sema.Expr) bool {
@@ -266,7 +267,7 @@ func (f *finder) collect(property sema.Expr) bool {
 	return isPreserved
 }
 
-// collectCosts adds the reward structures of reward bounds, and the exit rate for bounds on time.
+// collectCosts collects what reward bounds observe: their reward structures and, for a bound on time, the exit rate.
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.usedRewards[cost.Struct] = true
@@ -276,7 +277,7 @@ func (f *finder) collectCosts(costs []sema.Cost) {
 	}
 }
 
-// isStateFormula reports whether an expression has no label and no property operator.
+// isStateFormula reports whether an expression contains neither labels nor property operators.
 func isStateFormula(expr sema.Expr) bool {
 	return sema.Every(expr, func(operand sema.Expr) bool {
 		switch operand.(type) {

@@ -14,12 +14,12 @@ type Permutation []int
 // maxPermutations is the largest group of permutations that is used. A state is compared with its image under each of them.
 const maxPermutations = 64
 
-// FindPermutations returns a group of permutations of variables that keep the commands of each module and the values of the given properties,
-// such as the rotations of a ring. The identity is not among them. It returns nil if there are no others, if the group is large, and for the programs and
-// properties for which [Find] returns nil.
+// FindPermutations returns a group of permutations of variables, such as the rotations of a ring. Each permutation preserves the commands of each
+// module and the values of the properties. The identity is omitted. It returns nil if no other permutation is found, if the group is large, and
+// in the cases in which [Find] returns nil.
 //
-// Candidates come from refining a partition of the variables by the texts of the commands in which they occur, after one
-// variable has been singled out. Each candidate is then compared with the program.
+// Candidates are found by partition refinement: one variable is singled out, and then variables are distinguished by the texts of the commands in
+// which they occur. Each candidate is compared with the program.
 //
 // Source: McKay and Piperno, Practical graph isomorphism II, Journal of Symbolic Computation 60, 2014, for refinement.
 func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutation {
@@ -44,7 +44,7 @@ func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutat
 	return generate(generators)
 }
 
-// keeps reports whether a permutation keeps the commands of each module, the rewards and the observed formulas.
+// keeps reports whether a permutation preserves the commands of each module, the rewards, and the observed formulas.
 func (f *finder) keeps(permutation Permutation) bool {
 	slots := map[int]int{}
 	for slot, to := range permutation {
@@ -142,7 +142,7 @@ func commandsByVariable(program *sema.Program) [][]*sema.Command {
 	return commands
 }
 
-// number returns the color with a text.
+// number returns the color for a text. A new text gets the next number.
 func (c *coloring) number(text string) int {
 	number, ok := c.numbers[text]
 	if !ok {
@@ -152,7 +152,7 @@ func (c *coloring) number(text string) int {
 	return number
 }
 
-// initial colors variables by their type, range, initial value and module.
+// initial returns a color for each variable. Two variables have the same color if their types, ranges, initial values and modules are equal.
 func (c *coloring) initial() []int {
 	colors := make([]int, len(c.program.Vars))
 	for i := range c.program.Vars {
@@ -169,7 +169,7 @@ func (c *coloring) singleOut(colors []int, variable int) []int {
 	return c.refine(changed)
 }
 
-// refine colors variables by their colors and the texts of their commands, until no color is split.
+// refine splits the colors: two variables keep the same color if the texts of their commands are equal. It repeats this until no color is split.
 func (c *coloring) refine(colors []int) []int {
 	for {
 		next := make([]int, len(colors))
@@ -183,7 +183,8 @@ func (c *coloring) refine(colors []int) []int {
 	}
 }
 
-// textOf returns the color of a variable and the texts of its commands, in which variables are replaced by their colors and the variable itself by -1.
+// textOf returns a text with the color of a variable and the commands in which it occurs. In the commands, each variable is replaced by its
+// color, and this variable by -1.
 func (c *coloring) textOf(colors []int, variable int) string {
 	slots := map[int]int{}
 	for i, color := range colors {
@@ -205,7 +206,8 @@ func countColors(colors []int) int {
 	return len(slices.Compact(sorted))
 }
 
-// largestClass returns the variables of the most frequent color, in ascending order; of several, that of the first variable.
+// largestClass returns the variables with the most frequent color, in ascending order. If several colors are equally frequent, it is the color
+// that occurs first.
 func largestClass(colors []int) []int {
 	members := map[int][]int{}
 	for variable, color := range colors {
@@ -220,8 +222,8 @@ func largestClass(colors []int) []int {
 	return largest
 }
 
-// matching returns the permutation that maps each variable to the variable with the same color under another coloring. It returns nil if the colors differ, or if
-// variables share a color.
+// matching returns the permutation that maps each variable to the variable with the same color in another coloring. It returns nil if the two
+// colorings use different colors, or if two variables have the same color.
 func matching(from, to []int) Permutation {
 	variable := map[int]int{}
 	for i, color := range to {

@@ -31,7 +31,8 @@ func image(permutation map[int]int, i int) int {
 	return i
 }
 
-// commandTexts returns, for each module, the sorted texts of its actions, its invariant and its commands.
+// commandTexts returns a list of texts for each module: its actions, its invariant and its commands after the renaming. The list is sorted, so
+// modules that differ only in the order of their commands have equal lists.
 func (f *finder) commandTexts(renaming *renaming) [][]string {
 	perModule := make([][]string, len(f.program.Modules))
 	for i := range f.program.Modules {
@@ -62,7 +63,7 @@ func (r *renaming) commandText(command *sema.Command) string {
 	return fmt.Sprintf("[%d] %s -> %s", image(r.actions, command.Action), r.exprText(command.Guard), joinSorted(updates, " + "))
 }
 
-// textsOfRewards returns the texts of the reward structures that the properties use.
+// textsOfRewards returns the texts, after the renaming, of the reward structures that the properties use.
 func (f *finder) textsOfRewards(renaming *renaming) []string {
 	var texts []string
 	for i := range f.program.Rewards {
@@ -88,7 +89,7 @@ func joinSorted(texts []string, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// exprText returns the text of an expression over variables; "" for nil.
+// exprText returns the text of an expression after the renaming; "" for nil. It caches the text.
 func (r *renaming) exprText(expr sema.Expr) string {
 	if expr == nil {
 		return ""
@@ -99,7 +100,7 @@ func (r *renaming) exprText(expr sema.Expr) string {
 	return r.texts.Put(expr, r.computeText(expr))
 }
 
-// computeText returns the text of an expression. It does not use the cache for the expression itself.
+// computeText returns the text of an expression after the renaming. Expressions with equal texts have equal values in every state.
 func (r *renaming) computeText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -136,8 +137,8 @@ func constantText(expr *sema.Const) string {
 	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
 }
 
-// binaryText returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
-// operator is also associative.
+// binaryText returns the text of a binary operation. If the operator is commutative, the texts of its operands are sorted. If it is also
+// associative, the operands of a whole chain such as a+b+c are sorted.
 func (r *renaming) binaryText(expr *sema.Binary) string {
 	if !isCommutative(expr) {
 		return fmt.Sprintf("(%s %v %s)", r.exprText(expr.X), expr.Op, r.exprText(expr.Y))
@@ -164,8 +165,8 @@ func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) 
 	return append(operands, operand)
 }
 
-// isCommutative reports whether the operands of an operator can be exchanged. For & and |, neither operand may fail, because the second
-// operand is not always evaluated.
+// isCommutative reports whether a binary operation has the same value with its operands exchanged. For & and |, the operands must not fail,
+// because the second one is not always evaluated.
 func isCommutative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
@@ -191,7 +192,7 @@ func isAssociative(expr *sema.Binary) bool {
 // canFail reports whether the evaluation of an expression may end with an error.
 func canFail(expr sema.Expr) bool { return !sema.Every(expr, isTotal) }
 
-// isTotal reports whether the outermost function or operator of an expression has a value for all operands.
+// isTotal reports whether an operator or function has a value for all operands. It looks only at the outermost operator of the expression.
 func isTotal(expr sema.Expr) bool {
 	switch expr := expr.(type) {
 	case *sema.Call:

@@ -46,8 +46,8 @@ type Report struct {
 	Limited bool
 }
 
-// Explore explores the reachable states of a program and reports mistakes of the modeller, such as guards that never hold. If the context ends,
-// the report has the findings so far. Explore returns an error if the program cannot be compiled or the initial states cannot be computed.
+// Explore explores the reachable states of a program and reports likely mistakes, such as guards that never hold. If the context ends, the report
+// has the findings so far. It returns an error if the program cannot be compiled or its initial states cannot be computed.
 func Explore(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
@@ -132,7 +132,7 @@ type label struct {
 	holdsIn, failsIn string // a state in which it holds, and one in which it does not
 }
 
-// newExplorer returns an explorer of a model without guards, labels and states.
+// newExplorer returns an explorer of a model. The guards and labels must be added before the exploration.
 func newExplorer(model *compile.Model, program *sema.Program, opts Options) *explorer {
 	limit := opts.MaxStates
 	if limit <= 0 {
@@ -219,7 +219,7 @@ func (x *explorer) explore(ctx context.Context) error {
 	return nil
 }
 
-// enqueue adds a new state to the queue. At the limit on states or memory, it drops the state and sets limitReached.
+// enqueue adds a state to the queue if it is new. If the limit of states or memory is reached, it drops the state and sets limitReached.
 func (x *explorer) enqueue(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
@@ -239,7 +239,8 @@ func (x *explorer) enqueue(state []int32) {
 	x.queue = append(x.queue, slices.Clone(state))
 }
 
-// evaluateGuardsAndLabels evaluates the labels and the guards that have not held yet.
+// evaluateGuardsAndLabels evaluates in a state the guards that did not hold in any state so far. It also evaluates the labels that were always
+// true or always false so far.
 func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 	unheld := x.unheldGuards[:0]
 	for _, guard := range x.unheldGuards {
@@ -295,7 +296,7 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	return nil
 }
 
-// checkChoice records the action and the commands of a choice, and enqueues its target states.
+// checkChoice records that the action and the commands of a choice can occur. It adds the target states to the queue.
 func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	if choice.Action >= 0 {
 		x.takenActions[choice.Action] = true
@@ -310,8 +311,8 @@ func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	}
 }
 
-// handleExpandError adds a lint finding if err is an error in the model, such as a division by zero in a state. It returns any other error, but
-// nil if the context is done.
+// handleExpandError handles an error of the expansion of a state. An error in the model, such as a division by zero, becomes a finding. Any other
+// error is returned, unless the context has ended.
 func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -325,7 +326,7 @@ func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 	return nil
 }
 
-// addFinding adds a finding. It adds a message only once at each position, and at most maxFindings findings of each kind.
+// addFinding adds a finding. The same message is added only once for each position, and at most maxFindings findings are added for each code.
 func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
 	finding := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
 	key := fmt.Sprint(pos, code, finding.Message)
@@ -349,7 +350,7 @@ func (x *explorer) addStateError(err *compile.StateError) {
 	}
 }
 
-// addOverlap reports two commands that are enabled in the same state of a DTMC.
+// addOverlap adds a finding if two commands are enabled in the same state of a DTMC.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 	first, second := x.differingGuards(choices.List[0].Commands, choices.List[1].Commands)
 	if first == nil {
@@ -374,8 +375,8 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 		x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
 }
 
-// differingGuards compares the commands of two choices one by one, and returns the guards of the first two that differ. If none differ, it returns the
-// guards of the first commands. If a choice has no commands, it returns nil.
+// differingGuards compares the commands of two choices pairwise, and returns the guards of the first pair that differs. If all pairs are equal,
+// it returns the guards of the first pair. It returns nil if a choice has no commands.
 func (x *explorer) differingGuards(first, second []compile.CommandRef) (firstGuard, secondGuard *guard) {
 	if len(first) == 0 || len(second) == 0 {
 		return nil, nil
@@ -391,7 +392,7 @@ func (x *explorer) differingGuards(first, second []compile.CommandRef) (firstGua
 // maxSums is the largest number of states in which the probabilities of a command are added.
 const maxSums = 1000
 
-// checkSum reports probabilities with a sum that is 1 in float64 arithmetic, but not exactly.
+// checkSum adds a finding if the probabilities of a command add up to 1 in float64 arithmetic, but not exactly.
 func (x *explorer) checkSum(guard *guard, state []int32) {
 	limit := maxSums
 	if guard.constantProbabilities {
@@ -407,9 +408,9 @@ func (x *explorer) checkSum(guard *guard, state []int32) {
 		return
 	}
 	guard.checkedSums = limit // report a command only once
-	where := ""
+	stateText := ""
 	if !guard.constantProbabilities {
-		where = x.model.StateText(state)
+		stateText = x.model.StateText(state)
 	}
-	x.addFinding(guard.command.Pos, lint.Rounded, where, "the probabilities sum to %s, which is 1 only after rounding", sum)
+	x.addFinding(guard.command.Pos, lint.Rounded, stateText, "the probabilities sum to %s, which is 1 only after rounding", sum)
 }

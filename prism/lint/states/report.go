@@ -12,7 +12,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactSum returns the exact sum of a command's probabilities in a state, or "" if the sum is 1. ok is false if the sum is not known exactly.
+// exactSum returns the exact sum of a command's probabilities in a state: a decimal number of at most 20 decimals or else a fraction. It is "" if
+// the sum is 1. ok is false if the sum is not known exactly.
 func exactSum(command *sema.Command, state []int32) (sum string, ok bool) {
 	total := new(big.Rat)
 	for _, update := range command.Updates {
@@ -32,7 +33,7 @@ func exactSum(command *sema.Command, state []int32) (sum string, ok bool) {
 	if parseRat(decimal).Cmp(total) == 0 { // at most 20 decimals
 		return decimal, true
 	}
-	return total.RatString(), true // a fraction
+	return total.RatString(), true
 }
 
 // parseRat parses a decimal number that FloatString has written.
@@ -44,7 +45,7 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// report returns the result of the exploration. isInterrupted reports whether the context ended before all states were visited.
+// report returns the findings of the exploration. isInterrupted says that the context ended before all states were visited.
 func (x *explorer) report(isInterrupted bool) *Report {
 	undecided := x.whyUndecided(isInterrupted)
 	if undecided == "" { // all reachable states were visited without an error
@@ -61,7 +62,7 @@ func (x *explorer) report(isInterrupted bool) *Report {
 	}
 }
 
-// whyUndecided returns why findings about all reachable states cannot be decided, or "" if they can.
+// whyUndecided returns the reason why findings about all reachable states cannot be decided. It is empty if they can be decided.
 func (x *explorer) whyUndecided(isInterrupted bool) string {
 	const (
 		notDecided      = "guards that never hold, actions that are never ready and labels were not decided"
@@ -82,7 +83,7 @@ func (x *explorer) whyUndecided(isInterrupted bool) string {
 	return ""
 }
 
-// checkDeadlocks reports the first deadlock and the number of deadlocks.
+// checkDeadlocks adds a finding about the first deadlock state. The finding also has the number of deadlock states.
 func (x *explorer) checkDeadlocks() {
 	if x.deadlocks == 0 {
 		return
@@ -94,7 +95,7 @@ func (x *explorer) checkDeadlocks() {
 	x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", total)
 }
 
-// checkNeverHolds reports guards that held in no reachable state.
+// checkNeverHolds adds a finding for each guard that holds in no reachable state.
 func (x *explorer) checkNeverHolds() {
 	// A renamed module shares the text of its commands, so several guards may have one position.
 	numModules := countByPosition(x.allGuards)
@@ -121,8 +122,8 @@ func countByPosition(guards []*guard) map[syntax.Pos]int {
 	return count
 }
 
-// checkNeverReady reports commands that are never taken although their guards hold in some state, because the other modules with the same action have
-// no enabled command then.
+// checkNeverReady adds a finding for each command that can never be taken although its guard holds in some state. The reason is that another
+// module with the same action never has an enabled command in such a state.
 func (x *explorer) checkNeverReady() {
 	takenAt := make(map[syntax.Pos]bool) // by the position of a command, which several modules may share
 	for _, guard := range x.allGuards {
@@ -153,7 +154,7 @@ func (x *explorer) otherModulesWithAction(guard *guard) []string {
 	return names
 }
 
-// isBlocked reports whether another module always disables the action of this guard's command.
+// isBlocked reports whether another module disables the action of this guard's command in all states.
 func (x *explorer) isBlocked(guard *guard) bool {
 	for i, module := range x.program.Modules {
 		if i != guard.module && isAlwaysDisabled(&module, guard.command.Action) {
@@ -163,7 +164,7 @@ func (x *explorer) isBlocked(guard *guard) bool {
 	return false
 }
 
-// isAlwaysDisabled reports whether a module has commands with an action, all with constantly false guards.
+// isAlwaysDisabled reports whether a module has commands with an action, and the guards of all these commands are constantly false.
 func isAlwaysDisabled(module *sema.Module, action int) bool {
 	hasAction := false
 	for _, command := range module.Commands {
