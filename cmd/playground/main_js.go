@@ -52,7 +52,8 @@ func main() {
 	select {}
 }
 
-// answer runs a request of the API. It calls sendLine with each line of the answer, and with null at the end.
+// answer answers a request to the API. It calls sendLine with each line of the answer, and with null at the end. The page can cancel the request
+// by its id.
 func (o *openRequests) answer(api *serve.API, id int, name, body string, sendLine js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

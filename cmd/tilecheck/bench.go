@@ -60,8 +60,8 @@ type benchRunCmd struct {
 	toolPlaces `embed:""`
 }
 
-// Run measures the tools on the cases, and prints a table of the runs. As a shard, it only records the runs. As a merge of shards, it measures
-// nothing and prints the recorded runs.
+// Run measures the tools on the cases and prints a table of the runs. A shard only records its runs. A merge of shards measures nothing and
+// prints the recorded runs.
 func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	options, err := c.options(env)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	return exitStatus(record.ExitCode(runs))
 }
 
-// options returns the options of the measurement. The caller adds the file system of the suite.
+// options returns the options of the measurement that the flags describe. The caller adds the file system of the suite.
 func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	if err := env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"); err != nil {
 		return nil, err
@@ -119,8 +119,8 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 // maxCore is the greatest number of a processor that is accepted.
 const maxCore = 1 << 16
 
-// parseCores parses a list of processors such as 0,2-3. The result is sorted and has no duplicates. parseCores returns an error if this process
-// may not use a processor of the list.
+// parseCores parses a list of processors such as 0,2-3. The result is sorted and has no duplicates. It returns an error if this process is not
+// allowed to run on one of these processors.
 func parseCores(text string) (cores []int, err error) {
 	if text == "" {
 		return nil, nil
@@ -160,7 +160,7 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 	})
 }
 
-// inputs returns the files and directories that the command reads. The record of a run contains copies of them.
+// inputs returns the files and directories that the command reads. A recorded run contains copies of them.
 func (c *benchRunCmd) inputs() ([]string, error) {
 	request := c.request()
 	inputs := slices.Clone(request.Paths)
@@ -183,7 +183,8 @@ func (c *benchRunCmd) request() *selection.Request {
 	return request
 }
 
-// expandPattern returns the paths that match a pattern. If the path itself exists, or nothing matches, it returns the path unchanged.
+// expandPattern returns the paths that match a pattern such as *.prism. If a file has the pattern as its name, or nothing matches, it returns the
+// pattern itself.
 func expandPattern(path string) []string {
 	if _, err := os.Stat(path); err == nil {
 		return []string{path}
@@ -217,7 +218,7 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 	return tools, nil
 }
 
-// tool finds the program that a spec describes, and asks it for its version.
+// tool returns the tool that a spec describes: it finds the program of the tool and asks it for its version.
 func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
 	path, err := c.programPath(spec)
 	if err != nil {
@@ -243,17 +244,17 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 	return bench.NewTool(spec, measured, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
 }
 
-// programPath returns the path of the tool's program from the spec or a flag. The path is empty if neither gives one.
+// programPath returns the path of the tool's program. It is in the spec or in a flag; otherwise the path is empty.
 func (c *benchRunCmd) programPath(spec *bench.Spec) (string, error) {
-	place := c.placeOf(spec.Engine)
-	path := cmp.Or(spec.Program, place.Path)
-	if path == "" && place.Image != "" {
+	location := c.placeOf(spec.Engine)
+	path := cmp.Or(spec.Program, location.Path)
+	if path == "" && location.Image != "" {
 		return "", errors.New("programs in containers are not measured, want the path of one on this machine")
 	}
 	return path, nil
 }
 
-// toolVersion asks a program for its version.
+// toolVersion runs a program to ask for its version. The program is a build of tilecheck or the external tool of the engine.
 func toolVersion(ctx context.Context, engine string, program *local.Tool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -275,7 +276,7 @@ type collectedRuns struct {
 	earlier map[record.Key]bool // the runs that an earlier measurement wrote to the file
 }
 
-// add adds a run to the result and appends it to the file of results. It ignores a run that the file had before.
+// add adds a run to the result and appends it to the file of results. It ignores a run that the file contained before this measurement.
 func (c *collectedRuns) add(run *record.Run) error {
 	if c.earlier[run.Key()] { // a repeated merge gives the same runs again
 		return nil
@@ -287,7 +288,8 @@ func (c *collectedRuns) add(run *record.Run) error {
 	return c.file.Append(run)
 }
 
-// measure measures the tools and returns the runs. If the file of --output has runs of earlier measurements, these come first and are not repeated.
+// measure measures the tools on the tests and returns the runs. The runs that are already in the file of --output come first, and are not
+// measured again.
 func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	var collected collectedRuns
 	if c.writesResults(env) {
@@ -314,12 +316,13 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 	return collected.runs, err
 }
 
-// writesResults reports whether this process writes the file of results.
+// writesResults reports whether this process writes the file of results. A shard does not, because the merge of the shards writes the file. A
+// merge writes it only if its own command line names it.
 func (c *benchRunCmd) writesResults(env *environment) bool {
 	switch {
-	case env.shard.Recording(): // the merge of the shards writes it
+	case env.shard.Recording():
 		return false
-	case env.shard.Replaying(): // the command line of the merge must name it
+	case env.shard.Replaying():
 		return c.Output != "" && namesOutput(env.recording.outputWords, c.Output)
 	}
 	return c.Output != ""

@@ -25,14 +25,15 @@ type benchCompareCmd struct {
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run compares the measurements and prints a row for each case.
+// Run compares two measurements and prints a row for each case. With --fail-slower, it returns an error if the new measurement is slower than
+// allowed.
 func (c *benchCompareCmd) Run(env *environment) error {
 	limit, err := parsePercent(c.FailSlower)
 	if err != nil {
 		return usageError("--fail-slower: %w", err)
 	}
 	if (c.OldTool == "") != (c.NewTool == "") {
-		return usageError("--old-tool and --new-tool go together")
+		return usageError("want both --old-tool and --new-tool, or neither")
 	}
 	if c.OldTool == "" && c.Old == c.New {
 		return usageError("the files are the same, want --old-tool and --new-tool")
@@ -55,7 +56,7 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	}
 	switch {
 	case compared.Pairs == 0:
-		return errors.New("nothing was compared: no case has an answer on both sides")
+		return errors.New("nothing was compared: no case has an answer in both measurements")
 	case limit > 0 && compared.Slower(limit):
 		return exitStatus(exitFailed)
 	}
@@ -84,7 +85,7 @@ func readRuns(name string) ([]record.Run, error) {
 	return record.Read(file, name)
 }
 
-// table returns a table with a row for each case. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
+// table returns a table with a row for each case. limit is the greatest allowed ratio of the new to the old number; 0 allows every ratio.
 func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
@@ -107,7 +108,8 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 	return out
 }
 
-// notes returns the notes about all cases together. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
+// notes returns notes about all cases together: the ratio with its bounds, and warnings. limit is the greatest allowed ratio of new to old; 0
+// allows every ratio.
 func (c *benchCompareCmd) notes(compared *bench.Comparison, limit float64) []string {
 	notes := []string{fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
@@ -143,7 +145,8 @@ func numberCell(format string, number float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf(format, number), Value: number}
 }
 
-// change returns the cell for the significant change of a case. limit is the greatest allowed ratio of new to old; 0 allows every ratio.
+// change returns the table cell that says whether a case has become faster or slower. It is "~" if the difference may be chance. limit is the
+// greatest allowed ratio of new to old; 0 allows every ratio.
 func change(compared *bench.CaseComparison, limit float64) table.Cell {
 	switch {
 	case compared.Lost:

@@ -31,7 +31,7 @@ func (c *benchReportCmd) Run(env *environment) error {
 	})
 }
 
-// readDistinctRuns reads the runs of all files. It returns the first run of each key.
+// readDistinctRuns reads the runs of all files. If several runs have the same case, tool and repetition, it returns only the first.
 func (c *benchReportCmd) readDistinctRuns() ([]record.Run, error) {
 	var distinct []record.Run
 	seen := make(map[record.Key]bool)

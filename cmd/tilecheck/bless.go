@@ -27,7 +27,7 @@ type blessCmd struct {
 	MaxStates int   `name:"exact-states" aliases:"max-states" rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
 }
 
-// Run computes the expectations, prints the changes, and writes them if the user agrees.
+// Run computes an expectation for each property without one. It prints the changes of the files, and writes them if the user agrees.
 func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	selected, err := c.load(env, nil, 0)
 	if err != nil {
@@ -87,7 +87,7 @@ func skipText(skip regress.Skip) string {
 	return position + ": no expectation for " + skip.Property + ": " + skip.Reason
 }
 
-// write asks the user for permission and writes every file. A refusal is an error without a message.
+// write asks the user for permission and then writes every file. If the user refuses, it returns an error without a message.
 func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
 	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
 	if err := c.confirm(ctx, env, changes); err != nil {
@@ -109,7 +109,7 @@ func (c *blessCmd) write(ctx context.Context, env *environment, selected *select
 	return nil
 }
 
-// confirm asks the user whether to write the changes, unless --yes is given. It returns an error if the answer is not yes.
+// confirm asks the user whether to write the changes. With --yes it does not ask. It returns an error unless the answer is yes.
 func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string) error {
 	if c.Yes {
 		return nil
@@ -135,16 +135,16 @@ func (e *system) readLine(ctx context.Context) (string, error) {
 		text string
 		err  error
 	}
-	read := make(chan readResult, 1)
-	go func() { // after an early return it keeps waiting, which is harmless: nothing else reads standard input
+	results := make(chan readResult, 1)
+	go func() { // if ctx ends, this goroutine waits for ever; that is harmless, because nothing else reads standard input
 		text, err := bufio.NewReader(e.stdin).ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		read <- readResult{text, err}
+		results <- readResult{text, err}
 	}()
 	select {
-	case line := <-read:
+	case line := <-results:
 		return line.text, line.err
 	case <-ctx.Done():
 		fmt.Fprintln(e.stderr)

@@ -49,7 +49,7 @@ const (
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
 
-// Run proves a lower bound of optimal play, from a strategy or by stages.
+// Run proves a lower bound on the probability that optimal play wins, from a strategy or by stages.
 func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	return c.runStrategy(ctx, env)
 }
 
-// checkCertificate checks a certificate for the deprecated flag --check. The command certify has replaced this flag.
+// checkCertificate checks a certificate for the deprecated flag --check, as the command certify does.
 func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error {
 	if err := env.refuseGivenFlags("with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages"); err != nil {
 		return err
@@ -79,7 +79,8 @@ func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error
 	return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
 }
 
-// runStrategy proves a lower bound on the value of optimal play. It evaluates a strategy and improves it on the boards that it reaches.
+// runStrategy proves a lower bound on the probability that optimal play wins. It explores the boards that a strategy reaches, and improves the
+// strategy on these boards.
 func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	player, opt, err := c.options()
 	if err != nil {
@@ -97,15 +98,16 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 		return boundTimeError(explainTooLarge(player, err))
 	}
 	best, err := reached.Improve(ctx, c.Refine, c.Boards == boardsRaw)
-	if best == nil { // with an error and a bound, both are reported
+	if best == nil {
 		return err
 	}
+	// With err != nil, best is the bound that was proved before the error. Both are reported.
 	done()
 	result := playtables.Bound(player.String(), opt, best, time.Since(start))
 	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
-// passProgress returns a function that reports the progress of a pass over the boards; nil if report is nil.
+// passProgress returns a function that reports the progress of one pass over the boards. It returns nil if report is nil.
 func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
 	if report == nil {
 		return nil
@@ -115,21 +117,21 @@ func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
 	}
 }
 
-// options returns the strategy, and the options for exploring the boards that it reaches.
+// options returns the strategy of the command line, and the options for exploring the boards that the strategy reaches.
 func (c *boundCmd) options() (player strategy.Strategy, opt induced.PartOptions, err error) {
 	rows, cols, err := c.shape()
 	if err != nil {
 		return nil, opt, err
 	}
-	g, err := newGame(rows, cols, c.Max)
+	gameOptions, err := newGame(rows, cols, c.Max)
 	if err != nil {
 		return nil, opt, err
 	}
-	opt = induced.PartOptions{Rules: g.Rules, Max: g.Max, States: c.States, Time: c.Budget, Workers: c.Workers}
+	opt = induced.PartOptions{Rules: gameOptions.Rules, Max: gameOptions.Max, States: c.States, Time: c.Budget, Workers: c.Workers}
 	if c.Memory != 0 {
 		opt.States = max(1, int(c.Memory/bytesPerState))
 	}
-	if player, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: g.Rules, Max: g.Max}); err != nil {
+	if player, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: gameOptions.Rules, Max: gameOptions.Max}); err != nil {
 		return nil, opt, usageError("%w", err)
 	}
 	opt.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(player)

@@ -11,7 +11,8 @@ import (
 	"tilecheck/report/playtables"
 )
 
-// runStages proves a lower bound of optimal play by stages.
+// runStages proves a lower bound on the probability that optimal play wins, without a strategy of the user. It prints the bound and writes its
+// certificate.
 func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 	opt, err := c.stageOptions(env)
 	if err != nil {
@@ -44,7 +45,7 @@ func (c *boundCmd) stageOptions(env *environment) (opt induced.StageOptions, err
 	if err != nil {
 		return opt, err
 	}
-	g, err := newGame(rows, cols, c.Max)
+	gameOptions, err := newGame(rows, cols, c.Max)
 	if err != nil {
 		return opt, err
 	}
@@ -52,7 +53,7 @@ func (c *boundCmd) stageOptions(env *environment) (opt induced.StageOptions, err
 	if c.Stages < 0 || c.Stages != game.Value(exponent) {
 		return opt, usageError("--stages is %d, want a tile: a power of two", c.Stages)
 	}
-	opt = induced.StageOptions{Rules: g.Rules, Max: g.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
+	opt = induced.StageOptions{Rules: gameOptions.Rules, Max: gameOptions.Max, Unit: exponent, States: c.States, Rounds: c.Refine + 1}
 	if err := opt.Validate(); err != nil {
 		return opt, usageError("--stages: %w", err)
 	}

@@ -37,7 +37,7 @@ type certifyCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run checks the certificates and prints what they prove.
+// Run checks the certificates in the files and prints what they prove. It returns an error if one of them proves nothing.
 func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -121,19 +121,19 @@ func isModel(text []byte) bool {
 	return err == nil || jani.Is(text)
 }
 
-// checkFile checks the certificates in a file. With --model it also checks that they are about the model of the job.
+// checkFile checks the certificates in a file. With --model it also checks that they are about the model and the properties of the job.
 func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
 	file, err := env.open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
-	text, gameKind, err := certificateText(file)
+	text, kind, err := certificateText(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if gameKind != nil {
-		return c.checkGame(ctx, gameKind, name, text)
+	if kind != nil {
+		return c.checkGame(ctx, kind, name, text)
 	}
 	results, err = c.checkModel(ctx, env, name, text, job)
 	if err == nil && c.Model == "" {
@@ -201,7 +201,8 @@ func (e *environment) isModelFile(name string) bool {
 	return err == nil && len(text) > 0 && isModel(text)
 }
 
-// confirmModel checks that certificates are about the model of --model and its properties. A difference becomes the error of a result.
+// confirmModel checks that certificates are about the model of --model and about its properties. It stores a difference as the error of the
+// result.
 func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate.File, results []certify.Result, job runner.Job) ([]certify.Result, error) {
 	for i := range results {
 		if !slices.Contains(job.Props, results[i].Property) {
@@ -232,7 +233,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	return results, nil
 }
 
-// properties returns the state space of the job's model, with exact weights, and the properties of the job.
+// properties returns the state space of the job's model, with fractions as weights, and the properties of the job.
 func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)
@@ -247,11 +248,11 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []*prove.Property
+	var proved []*prove.Property
 	for _, instance := range instances {
-		out = append(out, &prove.Property{Property: instance})
+		proved = append(proved, &prove.Property{Property: instance})
 	}
-	return space, out, nil
+	return space, proved, nil
 }
 
 // certifyRow returns the table row of a checked certificate.
@@ -265,7 +266,8 @@ func certifyRow(name string, checked *certify.Result) []any {
 	return append(row, outcome, reason)
 }
 
-// valueCells returns six cells of a result: the value as text, the truth value, the bounds, and the bounds as fractions.
+// valueCells returns the six cells of a row about a proven value: the value as text, the truth value, the two bounds, and the two bounds as
+// fractions. Cells that do not apply are nil.
 func valueCells(checked *certify.Result) []any {
 	switch {
 	case checked.Err != nil:

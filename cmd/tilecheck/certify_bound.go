@@ -30,7 +30,8 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// result checks a certificate and describes it in a note. An invalid certificate sets checked.Err. err is not nil only if ctx has ended.
+// result checks a certificate and describes it in a note. If the certificate is invalid, checked.Err says why. err is not nil only if ctx has
+// ended.
 func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
 	checked, note, err = kind.check(ctx, text)
 	switch {
@@ -61,7 +62,7 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 	return text, nil, nil
 }
 
-// checkBound checks a certificate that bound --certificate wrote. note gives its number of boards and its strategy.
+// checkBound checks a certificate that the command bound has written. The note has its number of boards and its strategy.
 func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckBound(ctx, text)
 	if err != nil {
@@ -80,7 +81,7 @@ func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, not
 	return proven, note, nil
 }
 
-// checkGuarantee checks a certificate that solve --certificate wrote. note gives its number of boards.
+// checkGuarantee checks a certificate that the command solve has written. The note has its number of boards.
 func checkGuarantee(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	if err != nil {

@@ -54,7 +54,7 @@ type checkCmd struct {
 	subsystem []byte // the text of the critical subsystem as a model
 }
 
-// Run checks the properties and prints one row for each.
+// Run checks the properties, prints one row for each, and writes the files that the flags name.
 func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	c.outputs = new(writtenFiles)
 	if err := cmp.Or(c.refuseSeparatePathCount(), (plotFlag{c.Plot}).check()); err != nil {
@@ -101,7 +101,8 @@ func (c *checkCmd) noteStateLimit(env *environment, job *runner.Job, verdicts []
 	fmt.Fprintln(env.stderr, "note: for so many states, --method sim samples paths, --symmetry keeps one of several equal states, and --disk DIR keeps the states in files")
 }
 
-// exitCode returns the exit code of the verdicts. With --certify, an answer without a proof is a failure. A missing certificate is a failure, too.
+// exitCode returns the exit code of the verdicts. With --certify, the run also fails if an answer is not proven or the certificate was not
+// written.
 func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.Job, verdicts []result.Verdict) int {
 	code, incompleteCode := verdictCode(verdicts), exitCannotRun
 	if ctx.Err() != nil {
@@ -117,7 +118,7 @@ func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.J
 	return code
 }
 
-// drawPlot writes the chart of the verdicts. Notes on standard error say which verdicts the chart omits.
+// drawPlot writes the chart of the verdicts to the file of --plot. It prints notes about the verdicts that the chart omits.
 func (c *checkCmd) drawPlot(env *environment, verdicts []result.Verdict) error {
 	chart, notes, err := report.VerdictChart(verdicts)
 	for _, note := range notes {
@@ -134,7 +135,7 @@ func proven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts checks the job with the engine of --engine. It first reads the states if the model is given as files of states.
+// verdicts checks the job with the engine of --engine. If the model is given as files of states, it first reads these files.
 func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
 	stateFiles := named.Is(c.ModelFile)
 	if !stateFiles {
@@ -162,8 +163,8 @@ func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Jo
 	return engine.Check(ctx, plan)
 }
 
-// printWarnings prints the warnings of verdicts on standard error, each once. For text and Markdown it prints nothing, because
-// their tables show the warnings as notes.
+// printWarnings prints the warnings of verdicts on standard error, without repetitions. For text and Markdown it prints nothing, because their
+// tables show the warnings as notes.
 func (e *environment) printWarnings(format table.Format, verdicts []result.Verdict) {
 	var warnings []string
 	for _, verdict := range verdicts {
@@ -176,8 +177,8 @@ func (e *environment) printWarnings(format table.Format, verdicts []result.Verdi
 	e.printWarningLines(format, warnings)
 }
 
-// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag with the same meaning: --exact, --float or --method. It returns a usage error
-// if the engine or the mode is unknown, or if another flag contradicts the mode.
+// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag with the same meaning: --exact, --float or --method. It returns a usage
+// error if the engine or the mode is unknown, or if another flag asks for something else.
 func (c *checkCmd) applyEngineMode() error {
 	name, mode, hasMode := strings.Cut(c.Engine, ":")
 	if !slices.Contains(append(toolNames(), native.Name), name) {
@@ -240,7 +241,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	return job, c.addOutputs(env, &job)
 }
 
-// checkEngineFlags returns a usage error if a flag has no effect on the engine.
+// checkEngineFlags returns a usage error if a flag was given that has no effect on the selected engine.
 func (c *checkCmd) checkEngineFlags(env *environment) error {
 	return cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
@@ -253,7 +254,7 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 	)
 }
 
-// noteSamples prints the number of samples that the required half-width takes at most.
+// noteSamples prints about how many samples are necessary for the half-width that the user asks for.
 func (e *environment) noteSamples(job *runner.Job) {
 	simulation := &job.Simulation
 	widthSetsSamples := simulation.Width != 0 && simulation.Samples == 0 && job.Method != runner.SPRT && job.Method != runner.Splitting
@@ -268,7 +269,7 @@ func (e *environment) noteSamples(job *runner.Job) {
 	fmt.Fprintf(e.stderr, format, simulation.Width, maxSamples)
 }
 
-// addOutputs makes the job also compute the certificates, witnesses and scheduler that the flags ask for.
+// addOutputs adds the certificates, witnesses and the scheduler that the flags ask for to the outputs of the job.
 func (c *checkCmd) addOutputs(env *environment, job *runner.Job) error {
 	if c.Certify || c.Certificate != "" {
 		if err := c.certify(env, job); err != nil {
@@ -291,7 +292,7 @@ type writtenFiles struct {
 	files []string
 }
 
-// write writes a file and, if this succeeds, remembers its name.
+// write writes a file. If this succeeds, it adds the name of the file to the list of written files.
 func (f *writtenFiles) write(env *environment, name string, write func(io.Writer) error) error {
 	err := env.writeFile(name, write)
 	if err == nil {
@@ -317,7 +318,7 @@ func (f *writtenFiles) names() []string {
 	return slices.Sorted(slices.Values(f.files))
 }
 
-// certify makes the job prove its answers by certificates.
+// certify changes the job so that it proves its answers by certificates. It returns a usage error if other flags make this impossible.
 func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:

@@ -47,7 +47,8 @@ type namedFile struct {
 // String returns the flag and the file as error messages name them.
 func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p.name) }
 
-// commandFilesOf returns the files that the flags and arguments of a command name. The tag "file" of a flag says how the command uses its file.
+// commandFilesOf returns the files that the flags and arguments of a command name. The struct tag "file" of a flag says whether the command reads
+// or writes the file.
 func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	files := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
 	files.addUpdated("shard", env.shardFiles...)
@@ -70,8 +71,8 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	return files
 }
 
-// addFlag adds the files in the value of a flag or argument, which is a text or a list of texts. source is the name of the flag for messages, and
-// kind is its tag "file".
+// addFlag adds the files that a flag or argument names. Its value is a text or a list of texts. source is the name of the flag for messages. kind
+// is its struct tag "file".
 func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {
@@ -132,7 +133,8 @@ func placeOfStream(stream any) (atomicfile.Place, bool) {
 	return place, err == nil && place.Regular()
 }
 
-// addOutputs adds files that the command writes at its end. It omits devices, such as /dev/null, because several outputs may go there.
+// addOutputs adds files that the command writes at its end. It omits devices such as /dev/null, because several outputs may be written to one
+// device.
 func (p *commandFiles) addOutputs(source string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
@@ -145,7 +147,7 @@ func (p *commandFiles) addOutputs(source string, names ...string) {
 	}
 }
 
-// addUpdated adds files that the command reads and writes while it runs, such as a cache. No output may replace them.
+// addUpdated adds files that the command reads and writes while it runs, such as a cache. No output may overwrite them.
 func (p *commandFiles) addUpdated(source string, names ...string) {
 	for _, name := range names {
 		if name == "" {
@@ -182,13 +184,14 @@ func (p *commandFiles) check() error {
 // isStdout reports whether a name means standard output, as PRISM's switches do.
 func isStdout(name string) bool { return name == "-" || name == "stdout" }
 
-// writeFile writes a file completely or not at all. A shard writes no results; a merge writes them when it is complete.
+// writeFile writes a file completely or not at all. A shard writes nothing, because the merge of the shards has the results. A merge holds the
+// file back until it is complete.
 func (e *environment) writeFile(name string, write func(io.Writer) error) error {
 	switch {
 	case isStdout(name):
 		return write(e.stdout)
 	case e.shard.Recording():
-		return nil // the merge writes the results
+		return nil
 	case e.shard.Replaying():
 		return e.holdOutput(name, write)
 	}
@@ -198,8 +201,8 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 // writeFile adds a file to a set.
 type writeFile = func(name string, write func(io.Writer) error) error
 
-// writeSet writes a set of files, all or none of them. addFiles calls add for each file. names are the base names of the set, such as w for w.tra
-// and w.lab. writeSet removes the stale files.
+// writeSet writes a set of files, either all or none of them. addFiles calls add for each file. names are the base names of files that belong
+// together, such as w for w.tra and w.lab. Afterwards it removes the files in stale.
 func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := addFiles(func(name string, write func(io.Writer) error) error {

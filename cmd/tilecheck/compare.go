@@ -28,7 +28,7 @@ func (f strategyFlag) specsOrThesis(words []string) []string {
 	return experiment.ThesisStrategies()
 }
 
-// splitStrategies splits arguments at commas. An argument with options, such as pref:left,up, is one strategy.
+// splitStrategies splits arguments such as "random,greedy" at commas. An argument with a colon, such as pref:left,up, is one strategy.
 func splitStrategies(args []string) []string {
 	var strategies []string
 	for _, arg := range args {
@@ -50,7 +50,7 @@ type plotFlag struct {
 	Plot string `help:"Draw the table, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 }
 
-// check returns a usage error if the name of the file has no extension of a picture.
+// check returns a usage error if the extension of the file is not one of a picture.
 func (f plotFlag) check() error {
 	if f.Plot == "" {
 		return nil

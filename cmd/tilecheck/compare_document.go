@@ -82,8 +82,8 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	return documentStatus(ctx, document, opt.Rows, results)
 }
 
-// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, some number was compared, and a
-// note of the document explains each number that differs from the published one.
+// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, at least one number was
+// compared, and the notes of the document explain all numbers that differ.
 func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	tally := play.Count(document, results)
 	if len(tally.Unexpected) > 0 { // numbers that differ, and no note expects the difference
@@ -111,7 +111,8 @@ func missingRows(rows []play.PublishedRow, results []play.RowResult) []string {
 	return missing
 }
 
-// missingRowsError returns the error of a run that was interrupted or had too little time. The error names the missing rows.
+// missingRowsError returns the error of a comparison that lacks results, because it was interrupted or had too little time. The error names the
+// rows without a result.
 func missingRowsError(ctx context.Context, missing []string, rows int, interrupted bool) error {
 	code, flags := exitOutOfLimit, "--row-budget or --budget"
 	if interrupted {
@@ -127,7 +128,7 @@ func missingRowsError(ctx context.Context, missing []string, rows int, interrupt
 	return &codedError{code: code, err: fmt.Errorf("the time was up: %d of %s %s missing, want more time with %s: %s", len(missing), noun.Count(rows, "row"), noun.Verb(len(missing), "is", "are"), flags, names)}
 }
 
-// options returns the document and the options of its repetition.
+// options returns the document that the user names, and the options for repeating its experiments.
 func (c *compareDocumentCmd) options(env *environment) (document play.Document, opt play.RepeatOptions, err error) {
 	if c.State != "" && c.Seed == nil {
 		return document, opt, errStateSeed()

@@ -99,7 +99,7 @@ func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) 
 	return nil
 }
 
-// publishedError returns an error if there are published values and none of them could be compared.
+// publishedError returns an error if published values exist, but none of them could be compared.
 func publishedError(cells []report.ComparisonCell) error {
 	isPublished := func(cell report.ComparisonCell) bool { return cell.Published != nil }
 	isCompared := func(cell report.ComparisonCell) bool { return cell.Compatible != report.Incomparable }
@@ -109,7 +109,7 @@ func publishedError(cells []report.ComparisonCell) error {
 	return nil
 }
 
-// models returns the experiment that the flags describe.
+// models returns the experiment that the flags describe: a generated model for each strategy and each goal tile.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
 	opt, err := c.experimentOptions(job)
 	if err != nil {
@@ -161,24 +161,24 @@ func isPlayer(spec string) bool {
 
 // engines returns the engines of --engine.
 func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
-	var out []runner.Engine
+	var engines []runner.Engine
 	for _, name := range splitNames(c.Engine) {
-		if slices.ContainsFunc(out, func(other runner.Engine) bool { return other.Name() == name }) {
+		if slices.ContainsFunc(engines, func(other runner.Engine) bool { return other.Name() == name }) {
 			return nil, usageError("--engine has %s twice", name)
 		}
 		engine, err := tools.Engine(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, engine)
+		engines = append(engines, engine)
 	}
-	if len(out) == 0 {
+	if len(engines) == 0 {
 		return nil, usageError("--engine is empty, want native, prism, prism-games or storm")
 	}
-	return out, nil
+	return engines, nil
 }
 
-// job returns the job that all models share: the property and how to check it.
+// job returns the job that all models share: the property, and the settings of the check.
 func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
 	env.rememberProps(&job, "--prop")
@@ -206,7 +206,8 @@ func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// agreementCode returns the exit code of a comparison of engines. verdictsCode is the exit code of the verdicts alone.
+// agreementCode returns the exit code of a comparison of engines. It is exitDisagree if the engines disagree. verdictsCode is the exit code of
+// the verdicts without the comparison.
 func agreementCode(agreement *experiment.Agreement, verdictsCode int) int {
 	switch {
 	case agreement.Different > 0 && verdictsCode != exitOutOfLimit:

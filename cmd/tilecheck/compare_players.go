@@ -97,7 +97,8 @@ func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, 
 	return opt, err
 }
 
-// strategies returns the strategies to compare: at least two, and all different. With --shield they make only the moves that the shield allows.
+// strategies returns the strategies to compare. They must be at least two, and all different. With --shield, they make only moves that the shield
+// allows.
 func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]strategy.Strategy, error) {
 	shield, err := c.shield(env, match)
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]st
 			player = shield.Guard(player)
 		}
 		if slices.ContainsFunc(strategies, func(other strategy.Strategy) bool { return other.String() == player.String() }) {
-			return nil, usageError("%s is there twice", player)
+			return nil, usageError("%s is given twice", player)
 		}
 		strategies = append(strategies, player)
 	}

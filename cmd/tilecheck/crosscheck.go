@@ -141,7 +141,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	return exitStatus(rep.ExitCode())
 }
 
-// refuseForStateSpaces returns a usage error if a flag or an argument has no effect with --state-space. names are the engines.
+// refuseForStateSpaces returns a usage error if a flag or an argument was given that has no effect with --state-space. names are the engines.
 func (c *crosscheckCmd) refuseForStateSpaces(env *environment, names []string) error {
 	err := cmp.Or(
 		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
@@ -170,7 +170,7 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 	return rep, explainMisplaced(err, &job)
 }
 
-// readModels reads the states of the models that are given as files of states. It also reads the text of the other model, which --against names.
+// readModels reads the models that are given as files of states. It also reads the text of the second model, which --against names.
 func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.refuseForModel(); err != nil {
@@ -218,16 +218,16 @@ func (c *crosscheckCmd) hasSampling() bool {
 	})
 }
 
-// engines returns the available engines of --engine, and notes about the others. It returns an error if an engine that the user named is not
-// available.
-func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, notes []string, err error) {
+// engines returns the engines of --engine that are available, and notes about the other ones. It returns an error if the user has named an engine
+// that is not available.
+func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (available []runner.EngineConfig, notes []string, err error) {
 	var unavailable []string
 	for _, label := range splitNames(c.Engine) {
 		name, config, err := runner.ParseEngineLabel(label)
 		if err != nil {
 			return nil, nil, usageError("--engine: %w", err)
 		}
-		if slices.ContainsFunc(out, func(earlier runner.EngineConfig) bool { return earlier.Label == label }) {
+		if slices.ContainsFunc(available, func(earlier runner.EngineConfig) bool { return earlier.Label == label }) {
 			return nil, nil, usageError("--engine has %s twice", label)
 		}
 		if !env.shard.Replaying() { // recorded answers need no engine
@@ -236,7 +236,7 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		mustBeAvailable := env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil
 		switch {
 		case err == nil:
-			out = append(out, config)
+			available = append(available, config)
 		case mustBeAvailable:
 			return nil, nil, err
 		default:
@@ -246,5 +246,5 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 	if len(unavailable) > 0 {
 		notes = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
 	}
-	return out, notes, nil
+	return available, notes, nil
 }

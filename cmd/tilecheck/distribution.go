@@ -84,17 +84,17 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, states.print(env)) // after an error, print the times computed so far
 }
 
-// names returns the names of the output files. With several times, each name has its time before the extension, as in PRISM.
+// names returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.
 func (c *distributionCmd) names(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
 	}
-	var out []string
+	var names []string
 	ext := filepath.Ext(c.Output)
 	for _, time := range times {
-		out = append(out, strings.TrimSuffix(c.Output, ext)+timeText(time)+ext)
+		names = append(names, strings.TrimSuffix(c.Output, ext)+timeText(time)+ext)
 	}
-	return out
+	return names
 }
 
 // timeText returns a time as a decimal number.
@@ -141,7 +141,7 @@ func (t *stateTable) setColumns() {
 	t.Notes = t.space.Warnings()
 }
 
-// addDistribution writes a distribution to its file or, without --output, adds its rows.
+// addDistribution writes a distribution to its file. Without --output, it adds a row for each state to the table instead.
 func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distribution *check.Distribution) error {
 	if distribution.Wide {
 		t.Notes = append(t.Notes, "some bounds have a greater relative width than required (--epsilon)")
@@ -154,8 +154,8 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
-// addRows adds a row for each state, in the order of the state space. It only counts states with probability 0, unless --zeros is given, and states
-// beyond the first maxShown rows, unless the format is for programs.
+// addRows adds a row for each state, in the order of the state space. It omits states with probability 0, unless --zeros is given. It also omits
+// states beyond the first maxShown rows, unless the format is for programs. The omitted states are counted.
 func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
@@ -178,7 +178,7 @@ func (t *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 	return nil
 }
 
-// appendRow adds the row of a state. number is its position in the order of the table.
+// appendRow adds the row of a state. number is the number of the state in the output, and valuation is the text of its variables.
 func (t *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
 	value, bounds := distribution.At(state)
 	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)

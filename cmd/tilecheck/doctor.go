@@ -91,7 +91,8 @@ func (c *checkup) nextCommand() string {
 // versionTimeout is the time limit for a tool to print its version.
 const versionTimeout = 20 * time.Second
 
-// checkLocal checks a tool of this machine. The tool is ready if it prints its version. path is empty unless the user named one.
+// checkLocal checks whether a tool is installed on this machine. A tool is ready if it prints its version. path is empty unless the user has
+// named the program.
 func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 	row, isNamed := name+" on this machine", path != ""
 	if !isNamed {
@@ -116,7 +117,7 @@ func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 	c.table.Append(row, "ready", "version "+version+", "+tool.Where())
 }
 
-// checkDocker checks Docker and the tools in its images. It also looks for containers of killed runs.
+// checkDocker checks Docker and the images of the tools. It also counts the containers of killed runs.
 func (c *checkup) checkDocker(ctx context.Context) (err error) {
 	hasNamedImage := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
 	client, err := c.env.docker(ctx)
@@ -155,7 +156,8 @@ func numDead(leftovers []containers.Leftover) int {
 	return dead
 }
 
-// checkImage checks the image of a tool. It is ready if the tool in it prints its version. ref is empty unless the user named an image.
+// checkImage checks the image of a tool. The image is ready if the tool in the image prints its version. ref is the image that the user has
+// named, or empty.
 func (c *checkup) checkImage(ctx context.Context, client *containers.Docker, name, ref string) {
 	row := "image of " + name
 	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())

@@ -17,7 +17,7 @@ import (
 	"tilecheck/verify/bench"
 )
 
-// addMachine adds rows about the operating system, the hardware and the environment variables.
+// addMachine adds rows about this machine: its operating system, its hardware, its control groups and the environment variables.
 func addMachine(out *table.Table, env *environment) {
 	machine := bench.ThisMachine()
 	out.Append("system", "ready", strings.TrimSpace(machine.System+" "+machine.Kernel))
@@ -42,7 +42,7 @@ func setVariables(env *environment) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return env.getenv(name) == "" })
 }
 
-// cgoText returns whether the program was built with cgo, as text; empty if this is unknown.
+// cgoText returns a text that says whether the program was built with cgo; empty if this is unknown.
 func cgoText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -59,7 +59,7 @@ func cgoText() string {
 // folders matches the folders of an absolute path of Unix or Windows, or the host and folders of a URL.
 var folders = regexp.MustCompile(`([A-Za-z]:)?([\\/][^\\/\s:;,"']*)*[\\/]`)
 
-// hidePrivate removes the folders of paths and the names of the user and the host from all cells and notes.
+// hidePrivate removes private data from all cells and notes: the folders of paths, and the names of the user and the host.
 func hidePrivate(out *table.Table) {
 	names := privateNames()
 	for _, row := range out.Rows {

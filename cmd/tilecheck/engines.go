@@ -44,7 +44,7 @@ type engineFlags struct {
 	ToolArg []string `rare:"" help:"A switch for PRISM, PRISM-games or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
-// toolbox returns the engines that the flags describe.
+// toolbox returns the engines that the flags describe. The engines start the external tools with the given limits of memory and time.
 func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
 	places := make(map[string]toolbox.Place)
 	for _, name := range toolNames() {
@@ -61,7 +61,7 @@ func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.
 	}
 }
 
-// refuseToolFlags returns a usage error if a flag configures a tool that is not among the engines.
+// refuseToolFlags returns a usage error if a flag configures a tool that no engine in the list needs.
 func (e *environment) refuseToolFlags(engines []string) error {
 	for _, name := range toolNames() {
 		path, image := name+"-path", name+"-image"
@@ -95,23 +95,23 @@ func isTool(name string) bool { return name != native.Name }
 
 // engineNames returns the names of the engines in labels such as native:exact.
 func engineNames(labels []string) []string {
-	var out []string
+	var names []string
 	for _, label := range labels {
 		name, _, _ := strings.Cut(label, ":")
-		out = append(out, name)
+		names = append(names, name)
 	}
-	return out
+	return names
 }
 
-// splitNames splits the values of a flag at commas, and drops empty names.
+// splitNames splits the values of a flag at commas and returns the names that are not empty.
 func splitNames(args []string) []string {
-	var out []string
+	var names []string
 	for _, arg := range args {
 		for name := range strings.SplitSeq(arg, ",") {
 			if name = strings.TrimSpace(name); name != "" {
-				out = append(out, name)
+				names = append(names, name)
 			}
 		}
 	}
-	return out
+	return names
 }

@@ -30,13 +30,13 @@ func (e *environment) printWithSource(w io.Writer, message string) {
 	}
 }
 
-// sourceText returns the text of a file. It prefers the text that the command read, because the file may have changed. It returns nil if the
-// file cannot be read or is too large.
+// sourceText returns the text of a file for an excerpt. It prefers the text that the command has read, because the file may have changed since.
+// It returns nil if the file cannot be read or is too large.
 func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
 	}
-	if i := strings.LastIndex(name, ": "); i >= 0 { // the name begins with words of the message, such as "error: "
+	if i := strings.LastIndex(name, ": "); i >= 0 { // the words before the name belong to the message, such as "error: "
 		return s.sourceText(name[i+2:])
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxExcerpted {
@@ -52,7 +52,7 @@ func (s *sources) sourceText(name string) []byte {
 // maxExcerpted is the largest size in bytes of a text from which errors show lines.
 const maxExcerpted = 16 << 20
 
-// remember keeps a text for the excerpts in error messages.
+// remember stores a text that the command has read, for excerpts in error messages.
 func (s *sources) remember(name string, text []byte) {
 	if len(text) > maxExcerpted {
 		return
@@ -63,7 +63,7 @@ func (s *sources) remember(name string, text []byte) {
 	s.texts[name] = text
 }
 
-// rememberProps names each property of a job for error messages, such as "--prop 2". It keeps the texts for the excerpts in messages.
+// rememberProps gives each property of a job a name for error messages, such as "--prop 2", and stores its text for excerpts.
 func (s *sources) rememberProps(job *runner.Job, flag string) {
 	for i, text := range job.Props {
 		name := flag

@@ -48,7 +48,8 @@ func (e *codedError) ExitCode() int { return e.code }
 // usageError returns an error about the command line.
 func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// exitCodeOf returns the exit code of an error, and the error to print. An error about the value of a flag is a usage error.
+// exitCodeOf returns the exit code for an error, and the error as it is printed. An error in the value of a flag is a usage error, and then names
+// the flag.
 func exitCodeOf(err error) (code int, printed error) {
 	if coded, ok := errors.AsType[*codedError](err); ok {
 		return coded.code, coded.err
@@ -80,8 +81,8 @@ func exitStatus(code int) error {
 	return &codedError{code: code}
 }
 
-// errorText returns the text of an error for the terminal. An error with a position has the form file:line:col: message. Other errors begin with
-// the name of the program.
+// errorText returns an error as it is printed. An error with a position has the form file:line:col: message. All other errors begin with the name
+// of the program.
 func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
@@ -95,7 +96,8 @@ func errorText(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// verdictCode returns the exit code of the most serious verdict. An empty list and a doubtful value are failures.
+// verdictCode returns the exit code for the most serious verdict: exitOutOfLimit, then exitCannotRun, exitFailed and exitOK. A doubtful value
+// counts as a missing one. An empty list gives exitCannotRun.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
 		return exitCannotRun

@@ -33,7 +33,7 @@ type exportCmd struct {
 	timeFlag `embed:""`
 }
 
-// Run writes the files.
+// Run builds or reads the state space of the model and writes it to the files of --output.
 func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -54,7 +54,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	// The state space determines the number of reward files, so the outputs are checked again.
+	// Now the number of reward structures is known, and so are the names of all files.
 	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// embeddedWarning returns a warning about formats that cannot express the exit rates of a Markov automaton.
+// embeddedWarning returns a warning if an output format has no exit rates and the model is a Markov automaton. Then the embedded MDP is written.
 func embeddedWarning(space *explicit.Space, outputs []output) []string {
 	if !space.Program().Model().IsMarkovAutomaton() {
 		return nil
@@ -99,7 +99,7 @@ func formatsWithoutRates(outputs []output) []string {
 	return formats
 }
 
-// checkFlags returns a usage error if flags do not fit together.
+// checkFlags returns a usage error if the flags contradict each other.
 func (c *exportCmd) checkFlags(env *environment) error {
 	hasNoExtension := func(name string) bool { return name == "-" || !named.Is(name) }
 	allHaveExtensions := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, hasNoExtension)
@@ -112,8 +112,8 @@ func (c *exportCmd) checkFlags(env *environment) error {
 	return nil
 }
 
-// options returns the options for writing the files. With --props the files also contain the labels of the properties file. labels has these labels
-// if they are known already.
+// options returns the options for writing the files. With --props, the files also contain the labels of the properties file. If these labels were
+// already read, they are in labels; otherwise labels is nil.
 func (c *exportCmd) options(env *environment, space *explicit.Space, labels *sema.Program) (files.Options, error) {
 	options := files.Options{
 		Program: labels, Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
@@ -180,7 +180,7 @@ func stateFiles(name string) (output, bool) {
 	return output{base, named.Expand(exts), zip}, ok
 }
 
-// outputFiles returns the names of the files of outputs. rewards is the number of reward structures; 0 if it is unknown.
+// outputFiles returns the names of all files that the outputs consist of. rewards is the number of reward structures; 0 if it is not known yet.
 func outputFiles(outputs []output, rewards int) []string {
 	var names []string
 	for _, target := range outputs {
@@ -217,7 +217,7 @@ type exporter struct {
 	onlyProps bool
 }
 
-// write writes the files of outputs: all of them, or none if one fails.
+// write writes the files of all outputs. If one of them fails, none is written.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	return x.env.writeSet(setNames(outputs), func(write writeFile) error {
 		x.writeFile = write
@@ -230,7 +230,8 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	}, x.staleFiles(outputs)...)
 }
 
-// staleFiles returns the reward files of an earlier export that this export does not replace. They would look like rewards of the new model.
+// staleFiles returns the reward files of an earlier export that this export does not overwrite. They must be removed, because they would be read
+// as rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
 	var stale []string
 	numRewards := x.numRewards()

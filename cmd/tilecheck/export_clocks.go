@@ -14,8 +14,8 @@ import (
 	"tilecheck/runner"
 )
 
-// exportedSpace returns the state space to write: for a timed automaton, the MDP of its clocks. labels defines the labels to write; nil means those of
-// the space and of --props.
+// exportedSpace returns the state space to write. For a timed automaton, this is the MDP of its clocks, and labels defines the labels to write.
+// Otherwise labels is nil.
 func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space *explicit.Space, labels *sema.Program, err error) {
 	if named.Is(c.ModelFile) {
 		if err := env.refuseFlags(true, "on files of states", "clocks"); err != nil {
@@ -43,8 +43,8 @@ func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space 
 	return space, nil, stateLimitError(err)
 }
 
-// clockMDP returns the MDP of the clocks of a timed automaton, and a program with its labels and those of --props. It prints what the MDP means, and
-// warnings.
+// clockMDP returns the MDP of the clocks of a timed automaton, and a program with the labels of the model and of --props. It prints a note about
+// the meaning of the MDP, and warnings.
 func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner.Plan) (*explicit.Space, *sema.Program, error) {
 	program, err := load.Program(plan)
 	if err != nil {

@@ -22,7 +22,7 @@ func isJANI(name string) bool { return strings.HasSuffix(name, ".jani") }
 func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
-		return usageError("--output: a JANI model is written from the text of a model, want files of states exported by a command of their own")
+		return usageError("--output: a JANI model is written from the text of a model, want another command for files of states")
 	case named.Is(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}
@@ -45,7 +45,7 @@ func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// janiPlan returns the plan of the model and its properties. Constants may stay undefined.
+// janiPlan returns a plan with the model and its properties. Constants may stay without a value.
 func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Plan, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.Props, Consts: c.Const, LeaveOpen: true, Dialect: dialect(c.Dialect)}
 	var err error

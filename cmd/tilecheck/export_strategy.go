@@ -39,15 +39,15 @@ type exportStrategyCmd struct {
 // minute; docs/proof.md has the measurements.
 const largeModel = 1 << 20
 
-// Run writes the model, the files of the chain, or both.
+// Run writes the Markov chain of a strategy: as a model with a table of the moves, as files of its states, or both.
 func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	cfg, opt, err := c.game()
+	config, opt, err := c.game()
 	if err != nil {
 		return err
 	}
-	s, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: opt.Rules, Max: opt.Max})
+	player, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: opt.Rules, Max: opt.Max})
 	if err != nil {
 		return usageError("%w", err)
 	}
@@ -56,7 +56,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	chain, err := exploreChain(ctx, s, opt)
+	chain, err := exploreChain(ctx, player, opt)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if !env.quiet {
-		fmt.Fprintf(env.stderr, "%s: %s, wins with probability %s\n", s, noun.Count(chain.Len()+1, "state"), value)
+		fmt.Fprintf(env.stderr, "%s: %s, wins with probability %s\n", player, noun.Count(chain.Len()+1, "state"), value)
 	}
 	if chain.Rounded() {
-		fmt.Fprintf(env.stderr, "warning: %s: its probabilities are rounded to 15 decimal places, so the value of what is written differs from its own in the last digits\n", s)
+		fmt.Fprintf(env.stderr, "warning: the probabilities of %s are rounded to 15 decimal places, so the value of the written model differs from the true value in the last digits\n", player)
 	}
 	if c.Output != "" || c.Explicit == "" {
-		if err := c.writeModel(env, cfg, chain, s, value); err != nil {
+		if err := c.writeModel(env, config, chain, player, value); err != nil {
 			return err
 		}
 	}
@@ -81,22 +81,22 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	return c.writeChain(ctx, env, chain)
 }
 
-// exploreChain explores the Markov chain that a strategy induces. Its errors about the size of the chain give advice.
-func exploreChain(ctx context.Context, s strategy.Strategy, opt induced.Options) (*induced.Chain, error) {
-	if err := strategy.Prepare(ctx, s); err != nil {
+// exploreChain explores the Markov chain that a strategy induces. If the chain is too large, the error names a command that helps.
+func exploreChain(ctx context.Context, player strategy.Strategy, opt induced.Options) (*induced.Chain, error) {
+	if err := strategy.Prepare(ctx, player); err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), s)
+			return nil, fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), player)
 		}
 		return nil, err
 	}
-	chain, err := induced.Explore(ctx, s, opt)
+	chain, err := induced.Explore(ctx, player, opt)
 	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
 		return nil, fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
 	}
 	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
 		return nil, &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
 	}
-	return chain, explainTooLarge(s, err)
+	return chain, explainTooLarge(player, err)
 }
 
 // explainTooLarge adds the strategy to the error that its probabilities cannot be computed. It returns other errors unchanged.
@@ -107,30 +107,31 @@ func explainTooLarge(s strategy.Strategy, err error) error {
 	return err
 }
 
-// game returns the configuration of the model without the moves of the strategy, and the options of the exploration.
-func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
+// game returns the configuration of the generated model, which still lacks the moves of the strategy, and the options of the exploration.
+func (c *exportStrategyCmd) game() (config modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
-		return cfg, opt, usageError("--exact is for the files of --explicit")
+		return config, opt, usageError("--exact is for the files of --explicit")
 	}
-	cfg.Max, cfg.P2 = c.Max, c.P2
-	if cfg.Rows, cfg.Cols, err = c.shape(); err != nil {
-		return cfg, opt, err
+	config.Max, config.P2 = c.Max, c.P2
+	if config.Rows, config.Cols, err = c.shape(); err != nil {
+		return config, opt, err
 	}
-	if cfg.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return cfg, opt, asUsageError(err)
+	if config.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
+		return config, opt, asUsageError(err)
 	}
-	if err := cfg.Validate(); err != nil {
-		return cfg, opt, asUsageError(err)
+	if err := config.Validate(); err != nil {
+		return config, opt, asUsageError(err)
 	}
-	if opt, err = newGame(cfg.Rows, cfg.Cols, c.Max); err != nil {
-		return cfg, opt, err
+	if opt, err = newGame(config.Rows, config.Cols, c.Max); err != nil {
+		return config, opt, err
 	}
 	opt.MaxStates = c.MaxStates
 	opt.P2, _ = new(big.Rat).SetString(c.P2) // Validate has read it
-	return cfg, opt, nil
+	return config, opt, nil
 }
 
-// newGame returns the options of the game on a board. tile is the goal.
+// newGame returns options with the rules of the game on a board and with the goal tile. It returns a usage error if the board or the tile is not
+// allowed.
 func newGame(rows, cols, tile int) (opt induced.Options, err error) {
 	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
 		return opt, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
@@ -142,12 +143,12 @@ func newGame(rows, cols, tile int) (opt induced.Options, err error) {
 	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
 }
 
-// writeModel writes the model with a table of the strategy's moves.
-func (c *exportStrategyCmd) writeModel(env *environment, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
-	cfg.Table = chain.Table()
-	cfg.Table.Command = c.command(cfg, s)
-	cfg.Table.About = chain.PolicyComment(cfg.Spawn, value)
-	model, err := modelgen.Build(cfg)
+// writeModel writes the generated model. The model contains a table of the strategy's moves.
+func (c *exportStrategyCmd) writeModel(env *environment, config modelgen.Config, chain *induced.Chain, player strategy.Strategy, value string) error {
+	config.Table = chain.Table()
+	config.Table.Command = c.command(config, player)
+	config.Table.About = chain.PolicyComment(config.Spawn, value)
+	model, err := modelgen.Build(config)
 	if err != nil {
 		return err
 	}
@@ -183,13 +184,13 @@ func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) st
 	}, " ")
 }
 
-// writeChain writes the chain as explicit files for PRISM and Storm.
+// writeChain writes the chain as files of states, for PRISM (.tra, .sta, .lab) and for Storm (.drn).
 func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, chain *induced.Chain) error {
 	var tra, sta, lab bytes.Buffer
 	if err := errors.Join(chain.WriteTransitions(ctx, &tra, c.Fractions), chain.WriteStates(ctx, &sta), chain.WriteLabels(ctx, &lab)); err != nil {
 		return err
 	}
-	// Reading the files checks them. The state space is the input for Storm's format.
+	// The state space for Storm's format is read from the texts of PRISM's files. This also checks these texts.
 	space, err := files.Read(ctx, files.Sources{
 		Transitions: files.Source{Name: c.Explicit + ".tra", Text: tra.Bytes()},
 		States:      &files.Source{Name: c.Explicit + ".sta", Text: sta.Bytes()},

@@ -14,15 +14,15 @@ import (
 // givenFlags is the set of the flags that the command line has; flags set by environment variables are not in it.
 type givenFlags map[string]bool
 
-// checkedFlags returns the flags on the command line. It returns a usage error for an empty text, or for a number outside the allowed interval.
-// The tag "want" of a flag has this interval, such as [0,] or (0,1). The value "any" of this tag allows every text.
+// checkedFlags returns the flags on the command line, and checks their values. It returns a usage error for an empty text, or for a number
+// outside the interval in the struct tag "want" of the flag, such as [0,] or (0,1). With the tag "any", the value is not checked.
 func checkedFlags(kctx *kong.Context) (givenFlags, error) {
-	found := make(givenFlags)
+	given := make(givenFlags)
 	for _, element := range kctx.Path {
 		flag := element.Positional
 		if element.Flag != nil {
 			flag = element.Flag.Value
-			found[flag.Name] = true
+			given[flag.Name] = true
 		}
 		if flag == nil || flag.Tag.Get("want") == "any" {
 			continue
@@ -31,7 +31,7 @@ func checkedFlags(kctx *kong.Context) (givenFlags, error) {
 			return nil, err
 		}
 	}
-	return found, nil
+	return given, nil
 }
 
 // checkValue checks a value of a flag or argument, or each element of a list.
@@ -83,7 +83,8 @@ type numberInterval struct {
 	openLow, openHigh bool
 }
 
-// allowedInterval returns the interval in the tag "want" of a flag, or the default of the flag's type.
+// allowedInterval returns the interval of allowed numbers: the one in the struct tag "want" of a flag, or otherwise a default for the flag's
+// type.
 func allowedInterval(flag *kong.Value, value reflect.Value) numberInterval {
 	tag := flag.Tag.Get("want")
 	if tag != "" {
@@ -111,7 +112,7 @@ func (s numberInterval) contains(x float64) bool {
 	return !math.IsInf(x, 0) && (x > s.low || x == s.low && !s.openLow) && (x < s.high || x == s.high && !s.openHigh)
 }
 
-// describe describes the numbers of the interval for an error message about a flag of a type.
+// describe describes the numbers of the interval in the words of an error message. flagType is the type of the flag: a number or a duration.
 func (s numberInterval) describe(flagType reflect.Type) string {
 	kind := "number"
 	if flagType == reflect.TypeFor[time.Duration]() {
@@ -140,7 +141,7 @@ func (c *invocation) refuseFlags(condition bool, reason string, flags ...string)
 	return c.refuseGivenFlags(reason, flags...)
 }
 
-// refuseGivenFlags returns a usage error if one of the flags was given. reason says when the flags have no effect.
+// refuseGivenFlags returns a usage error if the user has given one of the flags. reason says when these flags have no effect.
 func (c *invocation) refuseGivenFlags(reason string, flags ...string) error {
 	for _, name := range flags {
 		if c.given[name] {

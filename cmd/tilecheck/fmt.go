@@ -23,7 +23,7 @@ type fmtCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run formats the files. It returns the errors of the files that cannot be parsed.
+// Run formats the files. A file that cannot be parsed does not stop the run; its error is returned at the end.
 func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -48,7 +48,7 @@ func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// formatFile formats one file, and reports whether that changes it.
+// formatFile formats one file and reports whether the formatted text differs.
 func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err error) {
 	if named.Zip(name) != "" {
 		return false, usageError("%s is compressed, want the file itself", name)
@@ -69,7 +69,8 @@ func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err er
 	return changed, err
 }
 
-// writeFormatted writes a formatted text to standard output or to its file. With --check or --diff it prints only the name or the changes.
+// writeFormatted writes a formatted text to standard output or to its file. With --check it only prints the name of the file, and with --diff
+// only the changes.
 func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []byte, toStdout bool) error {
 	switch {
 	case toStdout:

@@ -29,7 +29,7 @@ type updateFlag struct {
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
 
-// shape returns the numbers of rows and columns of the board, without a check of their range.
+// shape returns the numbers of rows and columns of the board; 4 and 4 without flags. It does not check whether such a board is allowed.
 func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
@@ -37,7 +37,7 @@ func (f sizeFlags) shape() (rows, cols int, err error) {
 	case f.Rows != 0 && f.Cols != 0:
 		return f.Rows, f.Cols, nil
 	case f.Rows != 0 || f.Cols != 0:
-		return 0, 0, usageError("--rows and --cols go together, or use --size")
+		return 0, 0, usageError("want both --rows and --cols, or --size")
 	case f.Size != 0:
 		return f.Size, f.Size, nil
 	}
@@ -57,7 +57,7 @@ type genCmd struct {
 	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
 }
 
-// Run writes the model.
+// Run generates a model of 2048 and writes it to a file or to standard output.
 func (c *genCmd) Run(env *environment) error {
 	config, err := c.config()
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *genCmd) Run(env *environment) error {
 	return env.writeFile(cmp.Or(c.Output, "-"), write)
 }
 
-// config returns the configuration of the model.
+// config returns the configuration of the generated model. It returns a usage error with all mistakes in the flags.
 func (c *genCmd) config() (modelgen.Config, error) {
 	config := modelgen.Config{Max: c.Max, P2: c.P2, Rewards: c.Rewards}
 	var shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr error
@@ -85,7 +85,7 @@ func (c *genCmd) config() (modelgen.Config, error) {
 	return config, asUsageError(errors.Join(shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr))
 }
 
-// defaultSpawn returns the placement of new tiles for a kind of model.
+// defaultSpawn returns how a kind of model places new tiles, unless the user selects something else.
 func defaultSpawn(kind modelgen.Kind) modelgen.Spawn {
 	switch kind {
 	case modelgen.DTMC, modelgen.POMDP:

@@ -335,7 +335,7 @@ func (c versionCmd) Run(env *environment) error {
 // versionFlag is --version, which needs no command.
 type versionFlag bool
 
-// BeforeReset prints the version and ends the run.
+// BeforeReset prints the version and ends the run. kong calls it when it finds the flag --version.
 func (versionFlag) BeforeReset(app *kong.Kong, env *environment) error {
 	c := versionCmd{}
 	if env.asksJSON {

@@ -43,7 +43,7 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 	return env.writeRowsOrNotes(imageTable(images), c.Format)
 }
 
-// imageTable returns the table of images. Without images it has a note about how to get one.
+// imageTable returns a table of the images. If there are none, it has a note that says how to get an image.
 func imageTable(images []containers.Image) *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
@@ -115,7 +115,7 @@ type cleanCmd struct {
 	All bool `name:"running" aliases:"all" help:"Also remove containers of runs that are still going on."`
 }
 
-// Run removes directories, control groups, files and containers, and prints their names.
+// Run removes what killed runs have left behind: directories, control groups, files and containers. It prints their names.
 func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	removed, err := c.sweepFiles()
 	for _, name := range removed {
@@ -133,7 +133,7 @@ func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	return err
 }
 
-// sweepFiles removes the directories, control groups and files of killed runs, and returns their names.
+// sweepFiles removes the directories, control groups and files that killed runs have left behind, and returns their names.
 func (c *cleanCmd) sweepFiles() ([]string, error) {
 	removed, err := tempdir.Sweep()
 	groups, errGroups := cgroup.Sweep()
@@ -149,7 +149,7 @@ func (c *cleanCmd) sweepFiles() ([]string, error) {
 	return removed, err
 }
 
-// containers removes the containers of killed runs, prints their names, and returns their number.
+// containers removes the containers that killed runs have left behind, prints their names, and returns their number.
 func (c *cleanCmd) containers(ctx context.Context, env *environment) (numRemoved int, err error) {
 	client, err := env.docker(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 	return facts.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// addDeclarations adds the facts about the declarations of the model.
+// addDeclarations adds the facts about what the model declares: its type, modules, variables, actions, players, labels and rewards.
 func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	program := space.Program()
 	facts.Add(table.Column{Name: "type"}, modelTypeText(program), nil)
@@ -69,7 +69,7 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
 }
 
-// addVariables adds the number of variables, and the type and the bits of each.
+// addVariables adds the number of variables, and for each variable its type and the number of its bits.
 func addVariables(facts *table.Facts, program *sema.Program) {
 	type variable struct {
 		Name string `json:"name"`
@@ -108,7 +108,7 @@ func namesText[T any](list []T, name func(T) string) any {
 	return strings.Join(names, ", ")
 }
 
-// ownsText lists the modules and the actions of a player.
+// ownsText lists the modules and the actions whose choices a player makes; "nothing" if there are none.
 func ownsText(program *sema.Program, player sema.Player) string {
 	var names []string
 	for _, module := range player.Modules {
@@ -144,7 +144,7 @@ func typeText(v sema.Variable) string {
 	return fmt.Sprintf("[%d..%d]", v.Low, v.High)
 }
 
-// addStructure adds the facts about the size and the components of the state space.
+// addStructure adds the facts about the size of the state space and about its components.
 func addStructure(ctx context.Context, facts *table.Facts, space *explicit.Space) error {
 	model := space.Model()
 	facts.Add(table.Column{Name: "states"}, model.NumStates(), nil)

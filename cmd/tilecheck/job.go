@@ -69,7 +69,8 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	return job, nil
 }
 
-// checkFileNames returns a usage error if both files are standard input, or if the user gave a property in place of a file.
+// checkFileNames returns a usage error if model and properties both come from standard input, or if the user wrote a property where a file is
+// expected.
 func (c *jobFlags) checkFileNames() error {
 	if c.PropsFile == "-" && c.ModelFile == "-" {
 		return usageError("model and properties cannot both be standard input")

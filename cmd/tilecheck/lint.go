@@ -85,15 +85,16 @@ func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, result
 	return errors.Join(errs...)
 }
 
-// read returns a group of sources for each model: the model and its properties files. With an error it still returns the groups that it could read.
+// read reads the files and folders of the command line. It returns a group of sources for each model: the model and its properties files. With an
+// error, it still returns the groups that it could read.
 func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResult) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
 	var groups [][]lint.Source
 	var errs []error
 	for _, name := range c.Files {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			below, err := c.readFolder(ctx, env, name, results)
-			groups, errs = append(groups, below...), append(errs, err)
+			folderGroups, err := c.readFolder(ctx, env, name, results)
+			groups, errs = append(groups, folderGroups...), append(errs, err)
 			continue
 		}
 		text, err := env.readSource(name)
@@ -116,7 +117,7 @@ func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResul
 	return groups, errors.Join(errs...)
 }
 
-// groupByModel returns for each model its name and the names of its properties files.
+// groupByModel returns a group of file names for each model: the name of the model, and then the names of its properties files.
 func groupByModel(files *editor.Files) [][]string {
 	var groups [][]string
 	for _, model := range files.Names() {
@@ -194,7 +195,7 @@ func (c *lintCmd) parseSource(name string, read func(name string) ([]byte, error
 	return lint.Source{Name: name, Text: text, Tree: tree}, err
 }
 
-// lintModel checks a group of sources: a model, and after it the properties files. It adds the findings to results.
+// lintModel checks a group of sources: a model and its properties files. It adds the findings to results.
 func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
@@ -215,17 +216,17 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	case program == nil: // a constant has no value
 		results.notes = append(results.notes, fmt.Sprintf("%s: states were not explored: %v", name, err))
 	default:
-		inStates, err := c.lintStates(ctx, name, program, results)
+		stateFindings, err := c.lintStates(ctx, name, program, results)
 		if err != nil {
 			return err
 		}
-		findings = lint.Sort(append(findings, inStates...))
+		findings = lint.Sort(append(findings, stateFindings...))
 	}
 	results.add(findings, group)
 	return nil
 }
 
-// checkProperties checks the names and types in properties files.
+// checkProperties returns the errors in the names and types that properties files use.
 func checkProperties(model *sema.Model, sources []lint.Source) error {
 	var errs []error
 	for _, source := range sources {
@@ -242,7 +243,7 @@ func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 	return isErrorList && !isWrongDefinition && len(model.Undefined()) > 0 && len(c.Const) == 0
 }
 
-// lintStates returns the findings about the reachable states of a program, and adds notes about the search to results.
+// lintStates explores the states of a program and returns the findings about them. It adds notes about the exploration to results.
 func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, results *lintResult) ([]lint.Finding, error) {
 	report, err := states.Explore(ctx, program, states.Options{MaxStates: c.MaxStates})
 	if err != nil {
@@ -256,7 +257,7 @@ func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Pro
 	return report.Findings, nil
 }
 
-// add adds the findings that are new and that no comment silences.
+// add adds findings to the result. It omits findings that were already reported, and counts those that a comment silences.
 func (r *lintResult) add(findings []lint.Finding, group []lint.Source) {
 	newFindings := slices.DeleteFunc(findings, func(finding lint.Finding) bool { return r.reported[finding] })
 	for _, finding := range newFindings {
@@ -267,7 +268,7 @@ func (r *lintResult) add(findings []lint.Finding, group []lint.Source) {
 	r.silenced += len(silenced)
 }
 
-// program returns the model with the values of its constants. It returns an error if a constant has no value.
+// program returns the program of a model, with the values of --const for its constants. It returns an error if a constant has no value.
 func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 	defs, err := sema.ParseConsts(c.Const)
 	if err != nil {

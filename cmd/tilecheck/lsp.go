@@ -33,7 +33,7 @@ func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
 }
 
-// checkInEditor returns a function that checks a property through the API and returns the value as text.
+// checkInEditor returns a function that the editor calls to check a property. The function returns the value as text.
 func checkInEditor(api *serve.API) lsp.Check {
 	return func(ctx context.Context, property *lsp.Question) (string, error) {
 		question, err := json.Marshal(map[string]any{
@@ -55,7 +55,7 @@ type editorAnswer struct {
 	err      error
 }
 
-// add adds a line of the answer: a verdict, or the error that ended the check.
+// add adds one line of the answer, in JSON: a verdict, or the error that ended the check.
 func (a *editorAnswer) add(line []byte, _ serve.Outcome) error {
 	var message struct {
 		Verdict *editorVerdict
@@ -107,19 +107,19 @@ func (v *editorVerdict) constantsText() string {
 
 // text returns the value as a short text, such as "= 0.5 ± 1e-9" or "= true, want false".
 func (v *editorVerdict) text() string {
-	var b strings.Builder
+	var text strings.Builder
 	switch {
 	case v.Value == nil && v.Error != nil:
-		b.WriteString(v.Error.Message)
+		text.WriteString(v.Error.Message)
 	case v.Short != nil && v.Short.Half != "":
-		b.WriteString("= " + v.Short.Value + " ± " + v.Short.Half)
+		text.WriteString("= " + v.Short.Value + " ± " + v.Short.Half)
 	case v.Short != nil:
-		b.WriteString("= " + v.Short.Value)
+		text.WriteString("= " + v.Short.Value)
 	default:
-		fmt.Fprintf(&b, "= %v", v.Value)
+		fmt.Fprintf(&text, "= %v", v.Value)
 	}
 	if v.Outcome == "FAIL" {
-		b.WriteString(", want " + v.Expected)
+		text.WriteString(", want " + v.Expected)
 	}
-	return b.String()
+	return text.String()
 }

@@ -196,8 +196,8 @@ func terminalSize(w io.Writer) (columns int, isTerminal bool) {
 	return columns, err == nil
 }
 
-// newApp returns the parser of the command line. If line begins with a command, the parser knows only that command, which saves time.
-// kong calls exit after --help and --version.
+// newApp returns the parser of the command line. If line begins with a command, the parser knows only this command, which saves time. kong calls
+// exit after it has printed the help or the version.
 func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
@@ -231,7 +231,8 @@ func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// onlyFirstCommand makes kong ignore all commands except the first word of the line. If that word is help, man or no command, kong ignores none.
+// onlyFirstCommand makes kong ignore all commands except the one that the line begins with. It ignores none if the line begins with help, man or
+// no command.
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
@@ -277,8 +278,8 @@ func run(ctx context.Context, args []string, env *environment) int {
 	return code
 }
 
-// codeAfterOutput returns the exit code of a run that would end with code. It is exitCannotRun if standard output could not be written. Then it also
-// prints the error, unless the user was told of it.
+// codeAfterOutput returns the exit code of a run. It is code if standard output could be written. Otherwise it is exitCannotRun, and the error is
+// printed unless the run has already reported it.
 func (e *environment) codeAfterOutput(code int) int {
 	reported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
@@ -297,7 +298,7 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	exitedWith := notExited
 	line := args
 	if e.getenv("COMP_LINE") != "" {
-		line = nil // a shell asks for completions, which may be of any command
+		line = nil // a shell asks for completions, so the parser must know all commands
 	}
 	app, err := newApp(ctx, &c, e, func(code int) { exitedWith = code }, line...)
 	if err != nil {
@@ -343,7 +344,7 @@ func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args
 	return e.reportError(explainParseError(ctx, args, node, err))
 }
 
-// applyGlobalFlags applies the flags that change how every command prints.
+// applyGlobalFlags applies the flags that change how every command prints, such as --quiet.
 func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, flag := range kctx.Flags() {
@@ -356,7 +357,7 @@ func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
 	}
 }
 
-// checkCommandLine checks the flags and the files of a parsed command line, and begins its shard.
+// checkCommandLine checks the flags and the files of a parsed command line. If the command is a shard, it begins the shard.
 func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err error) {
 	if e.given, err = checkedFlags(kctx); err != nil {
 		return err
@@ -389,7 +390,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// rewordParseError rewrites an error of kong for users. message is the text of the error without kong's suggestions.
+// rewordParseError returns an error of kong in better words. message is the text of the error without kong's suggestions.
 func rewordParseError(ctx context.Context, node *kong.Node, message string, err error) error {
 	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
 		return errors.New(message + flagHint(ctx, node, word))
@@ -406,7 +407,7 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 	return errors.New(text)
 }
 
-// shellLine returns the arguments of a translated command line as a shell reads them.
+// shellLine returns a translated command line as a user would type it in a shell.
 func shellLine(reading foreign.Reading) string {
 	var words []string
 	for _, word := range reading.Words {
@@ -421,7 +422,8 @@ func shellLine(reading foreign.Reading) string {
 // maxCommandsOfFlag is the number of commands that flagHint names.
 const maxCommandsOfFlag = 3
 
-// flagHint returns a hint for an unknown flag: a similar flag of the command, or the commands that have the flag. node is nil if there is no command.
+// flagHint returns the end of the message about an unknown flag: a similar flag of the command, or the commands that have this flag. node is nil
+// if the command is unknown.
 func flagHint(ctx context.Context, node *kong.Node, word string) string {
 	name, isLong := strings.CutPrefix(word, "--")
 	if !isLong {
@@ -443,7 +445,7 @@ func flagHint(ctx context.Context, node *kong.Node, word string) string {
 	return "; it is a flag of " + strings.Join(commands, ", ")
 }
 
-// similarFlagOf returns the flag of a command with a similar meaning or spelling; empty if there is none.
+// similarFlagOf returns the flag of a command that is most similar to name in meaning or spelling; empty if there is none.
 func similarFlagOf(node *kong.Node, name string) string {
 	for _, similar := range similarFlags(name) {
 		if hasFlag(node, similar) {
@@ -503,8 +505,8 @@ func flagNames(node *kong.Node) []string {
 	return names
 }
 
-// foreignSwitch returns the switch of PRISM or Storm that is the likely cause of a parse error, and its word; nil if there is none. It prefers the
-// unknown flag in kong's message.
+// foreignSwitch returns the switch of PRISM or Storm that probably causes a parse error, and the word on the command line; found is nil if there
+// is none. It prefers the unknown flag that kong's message names.
 func foreignSwitch(args []string, message string) (word string, found *foreign.Switch) {
 	word, isUnknownFlag := strings.CutPrefix(message, "unknown flag ")
 	found = foreign.Lookup(word)

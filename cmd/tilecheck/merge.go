@@ -34,8 +34,8 @@ func splitMergedFlags(args []string) (own, more []string) {
 	return args, nil
 }
 
-// merge runs the command of the shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints nothing and
-// returns a *shard.More, or an error that names the shards. It writes only files that outputWords name.
+// merge repeats the command of the shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints
+// nothing and returns a *shard.More, or an error that names the shards. It writes only the files that outputWords name.
 func (e *environment) merge(ctx context.Context, shardFiles, moreArgs, outputWords []string, allowMissing bool) error {
 	files, err := readShards(shardFiles)
 	if err != nil {
@@ -72,7 +72,7 @@ type heldFile struct {
 	text []byte
 }
 
-// namesOutput reports whether a word of a command line names a file, as FILE, --flag=FILE or FILE:OPTIONS.
+// namesOutput reports whether the words of a command line contain the name of a file, as FILE, --flag=FILE or FILE:OPTIONS.
 func namesOutput(words []string, name string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
@@ -83,7 +83,8 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// holdOutput keeps the contents of a file until the merge is complete. It ignores a file that the command line of the merge does not name.
+// holdOutput stores the contents of a file until the merge is complete. A file that the command line of the merge does not name is dropped with a
+// note.
 func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
 	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
@@ -112,7 +113,7 @@ func readShards(names []string) (files []*shard.File, err error) {
 	return files, errors.Join(errs...)
 }
 
-// checkSameJob returns an error if another build of this program made the shard file, or if an input file of the shard has changed since then.
+// checkSameJob returns an error if another build of this program has made the shard file, or if an input file of the shard has changed since.
 func (e *environment) checkSameJob(file *shard.File) error {
 	build, err := e.identify()
 	if err != nil {
@@ -133,7 +134,7 @@ func (e *environment) checkSameJob(file *shard.File) error {
 	return nil
 }
 
-// writeHeld writes the files that the command of the merge has computed, all or none.
+// writeHeld writes the files that holdOutput has stored: all of them, or none.
 func (e *environment) writeHeld() error {
 	set := &atomicfile.Set{OnExit: e.onExit}
 	for _, held := range e.heldFiles {

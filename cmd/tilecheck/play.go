@@ -43,7 +43,7 @@ func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Co
 	return tool.Converse(ctx, command[1:])
 }
 
-// newMatch returns the match that the flags describe. If tile is 0, the goal is 2048 and a game continues after a win.
+// newMatch returns the match that the flags describe. If tile is 0, the goal is the tile 2048, and a game continues after it is won.
 func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
 	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
 		return match, err
@@ -158,7 +158,8 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	return c.printResults(ctx, env, opt, outcome, &curve, recordErr)
 }
 
-// printResults prints the statistics of the games and draws the charts. It returns an error with the exit code. recordErr is the error of --record.
+// printResults prints the statistics of the games and draws the charts. The error that it returns determines the exit code. recordErr is an
+// earlier error of --record.
 func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, recordErr error) error {
 	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
@@ -210,7 +211,8 @@ func (c *playCmd) checkFlags() error {
 	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
 }
 
-// match returns the match that the flags describe. With --updates published a game ends at the goal.
+// match returns the match that the flags describe. With --updates published, the rules are those of the published model, and a game ends at the
+// goal.
 func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
@@ -229,7 +231,7 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	return match, asUsageError(match.Validate())
 }
 
-// play plays the games and adds their scores to curve. With --record it writes the games to a file. recordErr is the error of that file.
+// play plays the games and adds their scores to curve. With --record it also writes the games to a file, and recordErr is the error of writing.
 func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, recordErr, err error) {
 	if c.Record != "" {
 		return c.playAndRecord(ctx, env, opt, curve)
@@ -311,7 +313,8 @@ func noGameError(ctx context.Context, end play.End) error {
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was over before a game was finished, want more time with --budget")}
 }
 
-// exitCodeOfGames returns the exit code of a run that finished games. The end of a budget is a success.
+// exitCodeOfGames returns the exit code of a run that has finished at least one game. A run that ends because its budget is used up has
+// succeeded.
 func exitCodeOfGames(ctx context.Context, end play.End) int {
 	switch end {
 	case play.Interrupted:
@@ -322,7 +325,7 @@ func exitCodeOfGames(ctx context.Context, end play.End) int {
 	return exitOK
 }
 
-// gamesProgress returns a function that reports the progress of games under a name.
+// gamesProgress returns a function that reports the progress of games under the given name. It returns nil if report is nil.
 func gamesProgress(name string, report func(progress.Progress)) func(progress.Progress) {
 	if report == nil {
 		return nil

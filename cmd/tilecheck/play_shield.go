@@ -56,7 +56,7 @@ func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
-// addShieldEffect adds the effect of the shield to a table, and compares the loss with --within. Without a shield it does nothing.
+// addShieldEffect adds rows about the effect of the shield to a table, and compares the loss with --within. Without a shield it does nothing.
 func (c *playCmd) addShieldEffect(ctx context.Context, opt play.Options, out *table.Table) error {
 	shield, _ := strategy.UnderShield(opt.Strategy)
 	if shield == nil {
@@ -70,8 +70,8 @@ func (c *playCmd) addShieldEffect(ctx context.Context, opt play.Options, out *ta
 	return c.judgeLoss(effect)
 }
 
-// judgeLoss compares the loss of the player with --within. The loss is the optimal probability of winning minus the probability of the player. It
-// returns an error if the loss exceeds the limit, or if this is unknown.
+// judgeLoss returns an error if the player loses more than --within allows, or if this is unknown. The loss is the optimal probability of winning
+// minus the probability that the player wins.
 func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	if c.Within == nil {
 		return nil

@@ -39,7 +39,7 @@ func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
 	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
 }
 
-// show draws a board. On a terminal it waits for the delay afterwards.
+// show draws a board. On a terminal, the board replaces the one before it, and show waits for the delay.
 func (f *film) show(ctx context.Context, frame play.Frame) error {
 	text := frameText(f.shape, frame)
 	if !f.overwrite {

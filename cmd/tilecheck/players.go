@@ -8,7 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns for each player of a game whether --player names it; nil without names. It returns a usage error without a scheduler.
+// playersOf returns for each player of a game whether --player names it; nil if the flag is not given. It returns a usage error if the model is
+// no game or there is no scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil

@@ -48,7 +48,7 @@ func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	return errors.Join(c.showRequested(ctx, env, solved), solved.Close())
 }
 
-// check returns a usage error if flags do not fit together.
+// check returns a usage error if the flags contradict each other.
 func (c *policyCmd) check() error {
 	drawsPicture := c.SVG != "" || c.DOT != ""
 	switch {
@@ -66,7 +66,7 @@ func (c *policyCmd) check() error {
 	return nil
 }
 
-// open opens the table of a solved game, or solves the game.
+// open opens the table of a solved game. Without a table, it solves the game that the flags describe.
 func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, error) {
 	if c.Table != "" {
 		return solve.Open(c.Table)
@@ -157,14 +157,14 @@ func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Ta
 	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", solved.Problem(), seed); err != nil {
 		return err
 	}
-	played := &optimalGame{solved: solved, rng: rand.New(rand.NewPCG(seed, seed))}
+	optimal := &optimalGame{solved: solved, rng: rand.New(rand.NewPCG(seed, seed))}
 	for range 2 { // two tiles at the start
-		if err := played.addTile(); err != nil {
+		if err := optimal.addTile(); err != nil {
 			return err
 		}
 	}
 	for {
-		over, err := played.printAndMove(env.stdout)
+		over, err := optimal.printAndMove(env.stdout)
 		if err := cmp.Or(err, ctx.Err()); over || err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (g *optimalGame) addTile() (err error) {
 	return err
 }
 
-// printAndMove prints the board and makes a best move. It reports whether the game was over.
+// printAndMove prints the board, makes a best move and adds a tile. It returns true, without a move, if the game is over.
 func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
 	value, best, ok := g.solved.Value(g.board)
 	if !ok {

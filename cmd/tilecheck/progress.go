@@ -18,7 +18,7 @@ import (
 // progress returns the functions that show and remove a progress bar on standard error. If standard error is no terminal, report is nil and done
 // does nothing.
 func (e *environment) progress() (report func(progress.Progress), done func()) {
-	if _, tty := e.terminal(e.stderr); !tty || e.quiet {
+	if _, isTerminal := e.terminal(e.stderr); !isTerminal || e.quiet {
 		return nil, func() {}
 	}
 	b := &bar{env: e}
@@ -36,7 +36,7 @@ type bar struct {
 	closed   bool // nothing is drawn any more
 }
 
-// report shows the progress of a property.
+// report shows the progress of a property. It starts a new bar when the property or the unit changes.
 func (b *bar) report(p progress.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +60,7 @@ func (b *bar) report(p progress.Progress) {
 	_ = b.bar.Set64(p.Done) // an error of the terminal does not matter for the results
 }
 
-// newProgressBar returns a bar for an amount of work in a unit. A negative amount means that the amount is unknown.
+// newProgressBar returns a bar for an amount of work in the given unit. A negative target means that the amount is unknown.
 func newProgressBar(w io.Writer, target int64, unit progress.Unit) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(
 		target,

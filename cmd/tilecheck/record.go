@@ -68,7 +68,7 @@ type recorder struct {
 	mutex          sync.Mutex // guards record.Images
 }
 
-// addImage records that a tool runs in an image. A nil recorder ignores it.
+// addImage records that the tool of an engine runs in an image. Without a recorder (nil) it does nothing.
 func (r *recorder) addImage(engine string, image containers.Image) {
 	if r == nil {
 		return
@@ -81,7 +81,8 @@ func (r *recorder) addImage(engine string, image containers.Image) {
 	}
 }
 
-// cutRecord returns the folder of the flag --record-run, and the arguments without this flag. found is false if the flag is missing or has no value.
+// cutRecord removes the flag --record-run from the arguments. It returns the folder that the flag names and the other arguments. found is false
+// if the flag is missing or has no value.
 func cutRecord(args []string) (dir string, otherArgs []string, found bool) {
 	for i, word := range args {
 		switch value, hasValue := strings.CutPrefix(word, "--record-run="); {
@@ -96,10 +97,11 @@ func cutRecord(args []string) (dir string, otherArgs []string, found bool) {
 	return "", args, false
 }
 
-// beginRecord begins a record in a new folder. The environment then copies standard output and standard error to the record.
+// beginRecord begins the record of a run in a new folder. From now on, the record also gets everything that is written to standard output and
+// standard error.
 func (e *environment) beginRecord(dir string, args []string) (*recorder, error) {
 	for _, arg := range args {
-		if !utf8.ValidString(arg) { // record.json would have other characters in its place
+		if !utf8.ValidString(arg) { // JSON cannot express it, so the run could not be repeated
 			return nil, usageError("--record-run: %s is not UTF-8, which the record needs", arg)
 		}
 	}
@@ -133,20 +135,20 @@ func makeEmptyFolder(dir string) error {
 	return nil
 }
 
-// checkFiles returns a usage error if a run with these files could not be repeated. A nil recorder accepts all files.
+// checkFiles returns a usage error if the files make it impossible to repeat the run. Without a recorder (nil) it accepts all files.
 func (r *recorder) checkFiles(files *commandFiles) error {
 	if r == nil {
 		return nil
 	}
 	if len(files.fromStdin) > 0 {
-		return usageError("--record-run: %s is standard input, which the record does not have, want a file", files.fromStdin[0])
+		return usageError("--record-run: %s is standard input, which cannot be recorded, want a file", files.fromStdin[0])
 	}
 	for _, file := range slices.Concat(files.inputs, files.outputs) {
 		_, err := os.Stat(file.name)
 		switch {
 		case file.source == "--cache": // a repetition uses a new cache
 		case file.isUpdated && err == nil:
-			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
+			return usageError("--record-run: %v exists and will be changed, want a new file", file)
 		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):
 			return usageError("--record-run: %v is outside of the current directory: run tilecheck in a directory above its files", file)
 		}
@@ -154,7 +156,8 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 	return nil
 }
 
-// finish writes the record of a run. code is the exit code of the run.
+// finish completes the record after the run: it copies the input and output files and writes the text of the streams. code is the exit code of
+// the run.
 func (r *recorder) finish(env *environment, code int) error {
 	r.record.ExitCode = code
 	if env.files == nil {
@@ -195,7 +198,8 @@ func toolVariables(env *environment) (variables []string) {
 	return variables
 }
 
-// recordableNames returns the names of files, sorted and without duplicates. It omits standard input and files like caches and checkpoints.
+// recordableNames returns the names of files, sorted and without duplicates. It omits standard input, and files that the run updates, such as
+// caches.
 func recordableNames(files []namedFile) (names []string) {
 	for _, file := range files {
 		if file.name != "-" && file.name != "" && !file.isUpdated && !slices.Contains(names, file.name) {
@@ -206,7 +210,8 @@ func recordableNames(files []namedFile) (names []string) {
 	return names
 }
 
-// separatePrograms separates the executable files from the other inputs. It returns the digests of the executable files.
+// separatePrograms divides the inputs into executable files and other files. Executable files are not copied into the record, so it returns their
+// digests.
 func separatePrograms(inputs []string) (programs []shard.Input, others []string, err error) {
 	for _, name := range inputs {
 		if !isProgram(name) {

@@ -43,8 +43,8 @@ type reduceCmd struct {
 	given *runner.PartitionFile // the file of --partition, after it was read
 }
 
-// Run reduces the model by bisimulation. With --output it writes the quotient. For each property, it compares the answer of the model with the answer
-// of its quotient.
+// Run computes the quotient of the model under bisimulation. With --output it writes the quotient. It also checks each property on the model and
+// on its quotient, and compares the two answers.
 func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -79,7 +79,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	return c.compare(ctx, env, job)
 }
 
-// checkFlags returns a usage error if the flags do not fit together.
+// checkFlags returns a usage error if the flags contradict each other.
 func (c *reduceCmd) checkFlags(job *runner.Job) error {
 	hasPartition := c.Partition != "" || c.ExportPartition != ""
 	switch {
@@ -98,7 +98,7 @@ func hasProperties(job *runner.Job) bool {
 	return len(job.Props) > 0 || job.PropsFile != "" || jani.Is(job.Model)
 }
 
-// target returns the files for the quotient.
+// target returns the files to which the quotient is written. It returns a usage error if their format cannot express a quotient.
 func (c *reduceCmd) target(env *environment) (output, error) {
 	target, ok := stateFiles(c.Output)
 	if !ok {
@@ -139,8 +139,8 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	return out.write(ctx, target)
 }
 
-// quotient returns the quotient of the space for files, and its program: by the partition of --partition, and otherwise by the coarsest one. It
-// prints what the given partition does not respect.
+// quotient returns the quotient of a state space, and the program with the labels that the quotient has. The partition is the one of --partition,
+// or otherwise the coarsest one. It prints a note about each label and reward that differs within a block of the partition.
 func (c *reduceCmd) quotient(ctx context.Context, env *environment, space *explicit.Space, program *sema.Program, properties []*check.Property) (*explicit.Space, *sema.Program, error) {
 	if c.Partition == "" {
 		reduced, err := check.ReduceAll(ctx, space, program, properties)
@@ -196,7 +196,7 @@ func buildWithProperties(ctx context.Context, env *environment, job runner.Job) 
 	return space, properties, nil
 }
 
-// compare checks each property on the model and on its quotient. It prints both sizes and whether the values agree.
+// compare checks each property on the model and on its quotient. It prints the sizes of both, and whether the values agree.
 func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
 	progress, done := env.progress()
 	job.Progress = progress
@@ -253,7 +253,8 @@ type reductionRecord struct {
 	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
 }
 
-// partitionFile returns the partition to read (--partition) or to write (--export-partition); nil without these flags.
+// partitionFile returns the file that --partition names, with its text, or the file that --export-partition names. It returns nil without these
+// flags.
 func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, error) {
 	switch {
 	case c.given != nil:
@@ -271,9 +272,9 @@ func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, erro
 	return nil, nil
 }
 
-// reductionTable returns a table with a row for each property, the same rows as records, and the exit code. whole has the verdicts of the model, and
-// reduced has the verdicts of its quotients.
-func reductionTable(whole, reduced []result.Verdict) (out *table.Table, records []reductionRecord, code int) {
+// reductionTable returns a table with a row for each property, the same rows as JSON records, and the exit code. original has the verdicts about
+// the model, and reduced has the verdicts about its quotient.
+func reductionTable(original, reduced []result.Verdict) (out *table.Table, records []reductionRecord, code int) {
 	out = &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
@@ -287,10 +288,10 @@ func reductionTable(whole, reduced []result.Verdict) (out *table.Table, records 
 			{Name: "outcome", Min: 10},
 		},
 	}
-	code = verdictCode(whole)
+	code = verdictCode(original)
 	records = []reductionRecord{}
-	for i := range whole {
-		ofModel, ofQuotient := &whole[i], &reduced[i]
+	for i := range original {
+		ofModel, ofQuotient := &original[i], &reduced[i]
 		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
 		agreement := relation.String()
 		switch {
@@ -311,7 +312,8 @@ func reductionTable(whole, reduced []result.Verdict) (out *table.Table, records 
 	return out, records, code
 }
 
-// newReductionRecord returns the record of the verdicts of a model and its quotient. Without a value of the quotient, the record has no outcome.
+// newReductionRecord returns the JSON record for one property. It compares the verdicts about the model and about its quotient. If the quotient
+// has no value, the record has no outcome.
 func newReductionRecord(ofModel, ofQuotient *result.Verdict, relation agree.Relation) reductionRecord {
 	record := reductionRecord{
 		Record:        result.NewRecord(ofQuotient),

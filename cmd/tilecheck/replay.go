@@ -32,7 +32,7 @@ type replayCmd struct {
 // errFound ends the reading of a record when the game is found.
 var errFound = errors.New("found")
 
-// Run lists all games after checking them, or shows the boards of one game.
+// Run checks all games of a record and lists them, or shows the boards of one game.
 func (c *replayCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -97,7 +97,7 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 	return out.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkNote returns the note that says what was checked in a record with the given number of games.
+// checkNote returns the note that says what was checked in a record with numGames games.
 func checkNote(header *play.RecordHeader, numGames int) string {
 	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(numGames, "game"))
 	if header.Opponent != "" {
@@ -127,18 +127,19 @@ func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader
 	return err
 }
 
-// find returns the header of a record, and the game of --game or the first game. It returns an error if there is no such game.
-func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, found *play.Played, err error) {
+// find returns the header of a record and one of its games: the game of --game, or otherwise the first one. It returns an error if this game does
+// not exist.
+func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, selected *play.Played, err error) {
 	header, err = play.ReadRecord(record, c.File, func(played *play.Played) error {
 		if c.Game == nil || *c.Game == played.Index {
-			found = played
+			selected = played
 			return errFound
 		}
 		return ctx.Err()
 	})
 	switch {
-	case found != nil:
-		return header, found, nil
+	case selected != nil:
+		return header, selected, nil
 	case err != nil:
 		return header, nil, err
 	case c.Game == nil:
@@ -150,7 +151,7 @@ func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.Rec
 // errNoGame returns the error about a record without games.
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
-// showFrames shows the boards of a game in order. With --step the user selects the boards.
+// showFrames shows the boards of a game one after the other. With --step the user decides which board is shown next.
 func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, frames []play.Frame) error {
 	if c.Step {
 		return stepThrough(env, shape, frames)
@@ -164,8 +165,8 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 	return nil
 }
 
-// stepThrough shows the boards of a game that the user selects. An empty line selects the next board, b the previous board, and a number the board
-// after so many moves. The line q ends the program, and so does an empty line after the last board.
+// stepThrough shows the boards that the user selects on standard input. An empty line selects the next board, b the previous board, and a number
+// k the board after k moves. The line q ends the program, and so does an empty line at the last board.
 func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
 	input := bufio.NewScanner(env.stdin)
 	current := 0

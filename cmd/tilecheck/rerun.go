@@ -26,9 +26,9 @@ type rerunCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run repeats the run in a temporary directory, and prints which parts of the record differ.
+// Run repeats a recorded run in a temporary directory. It prints for each part of the record whether the new run has the same.
 func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
-	before, err := readRecord(c.Dir)
+	recorded, err := readRecord(c.Dir)
 	if err != nil {
 		return err
 	}
@@ -38,20 +38,20 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	work := filepath.Join(dir, "work")
-	if err := before.restoreInputs(c.Dir, work); err != nil {
+	if err := recorded.restoreInputs(c.Dir, work); err != nil {
 		return err
 	}
-	now, err := before.repeat(ctx, work, dir)
+	repeated, err := recorded.repeat(ctx, work, dir)
 	if err != nil {
 		return err
 	}
 	out := &table.Table{Columns: []table.Column{{Name: "part"}, {Name: "outcome"}, {Name: "recorded"}, {Name: "now"}}}
-	isSame := before.compare(out, c.Dir, work, now)
+	isSame := recorded.compare(out, c.Dir, work, repeated)
 	version, err := env.identify()
-	if err == nil && version != before.Tilecheck {
-		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", before.Tilecheck, version))
+	if err == nil && version != recorded.Tilecheck {
+		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", recorded.Tilecheck, version))
 	}
-	out.Notes = append(out.Notes, before.toolNotes(now.record)...)
+	out.Notes = append(out.Notes, recorded.toolNotes(repeated.record)...)
 	env.markOutputStarted()
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	return nil
 }
 
-// readRecord reads the file record.json of a record.
+// readRecord reads record.json, the description of a recorded run, from the folder of the record.
 func readRecord(dir string) (*runRecord, error) {
 	name := filepath.Join(dir, recordFile)
 	text, err := os.ReadFile(name)
@@ -81,7 +81,8 @@ func readRecord(dir string) (*runRecord, error) {
 	return &record, nil
 }
 
-// restoreInputs copies the inputs from the record into a directory. It returns an error if the record does not have the original files any more.
+// restoreInputs copies the input files of a record from the folder from to the folder to. It returns an error if a file in the record has
+// changed.
 func (r *runRecord) restoreInputs(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -110,7 +111,7 @@ type repetition struct {
 	record *runRecord
 }
 
-// repeat runs the command of the record in the directory work. It records the new run, with a cache of its own, in the directory temp.
+// repeat runs the recorded command in the directory work. The new run is recorded in the directory temp, and uses an empty cache.
 func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -123,7 +124,7 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 	var stdout bytes.Buffer
 	newRecord := filepath.Join(temp, "record")
 	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+newRecord)
-	// The new cache is empty, so all answers are computed again.
+	// With an empty cache, all answers are computed again.
 	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(temp, "cache"), "COLUMNS="}, r.Environment...)
 	exit, err := tool.In(work, environment...).Run(ctx, runner.Command{Args: args, Stdout: &stdout})
 	if err != nil {
@@ -141,36 +142,36 @@ func (r *runRecord) toolNotes(now *runRecord) []string {
 	return slices.Concat(r.programNotes(now), r.imageNotes(now))
 }
 
-// programNotes returns a note for each program with another digest than in the record.
-func (r *runRecord) programNotes(now *runRecord) (notes []string) {
-	for _, before := range r.Programs {
-		for _, after := range now.Programs {
-			if after.Name == before.Name && after.SHA256 != before.SHA256 {
-				notes = append(notes, fmt.Sprintf("%s is another program: recorded with SHA-256 %s, now %s", before.Name, before.SHA256, after.SHA256))
+// programNotes returns a note for each program that has changed: its digest in the new record is another one.
+func (r *runRecord) programNotes(newRecord *runRecord) (notes []string) {
+	for _, recorded := range r.Programs {
+		for _, current := range newRecord.Programs {
+			if current.Name == recorded.Name && current.SHA256 != recorded.SHA256 {
+				notes = append(notes, fmt.Sprintf("%s is another program: recorded with SHA-256 %s, now %s", recorded.Name, recorded.SHA256, current.SHA256))
 			}
 		}
 	}
 	return notes
 }
 
-// imageNotes returns a note for each tool that ran in another image than in the record.
-func (r *runRecord) imageNotes(now *runRecord) (notes []string) {
-	for _, before := range r.Images {
-		for _, after := range now.Images {
-			if after.Engine == before.Engine && after.ID != before.ID {
-				notes = append(notes, fmt.Sprintf("%s ran in another image: recorded %s %s, now %s %s", before.Engine, before.Name, before.ID, after.Name, after.ID))
+// imageNotes returns a note for each tool that now runs in another image.
+func (r *runRecord) imageNotes(newRecord *runRecord) (notes []string) {
+	for _, recorded := range r.Images {
+		for _, current := range newRecord.Images {
+			if current.Engine == recorded.Engine && current.ID != recorded.ID {
+				notes = append(notes, fmt.Sprintf("%s ran in another image: recorded %s %s, now %s %s", recorded.Engine, recorded.Name, recorded.ID, current.Name, current.ID))
 			}
 		}
 	}
 	return notes
 }
 
-// compare adds a row to the table for each part of the record, and reports whether all parts are the same. The repetition wrote its files in the
-// directory work.
-func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition) bool {
+// compare compares a repeated run with the record in the folder dir. It adds a row to the table for each part: exit code, standard output, output
+// files. It returns true if all parts are the same. The repeated run has written its files in the directory work.
+func (r *runRecord) compare(out *table.Table, dir, work string, repeated *repetition) bool {
 	parts := &comparedParts{table: out}
-	parts.add("exit code", r.ExitCode == now.code, fmt.Sprint(r.ExitCode), fmt.Sprint(now.code))
-	parts.addStdout(filepath.Join(dir, recordStdout), now.stdout)
+	parts.add("exit code", r.ExitCode == repeated.code, fmt.Sprint(r.ExitCode), fmt.Sprint(repeated.code))
+	parts.addStdout(filepath.Join(dir, recordStdout), repeated.stdout)
 	for _, file := range r.Outputs {
 		name := filepath.FromSlash(file.Name)
 		parts.addOutput(file, filepath.Join(dir, recordOutputs, name), filepath.Join(work, name))
@@ -184,7 +185,7 @@ type comparedParts struct {
 	differ bool // some part is different
 }
 
-// add adds the row of a part.
+// add adds the row for a part of the record. The row shows the recorded and the new text only if they differ.
 func (p *comparedParts) add(part string, isSame bool, recorded, now string) {
 	if isSame {
 		p.table.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
@@ -194,7 +195,7 @@ func (p *comparedParts) add(part string, isSame bool, recorded, now string) {
 	p.table.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, now)
 }
 
-// addStdout adds the row of standard output. file is its copy in the record.
+// addStdout adds the row for standard output. file is the recorded output, and now is the new output. Times in the outputs are not compared.
 func (p *comparedParts) addStdout(file string, now []byte) {
 	recorded, err := os.ReadFile(file)
 	if err != nil {
@@ -205,7 +206,7 @@ func (p *comparedParts) addStdout(file string, now []byte) {
 	p.add("standard output", first == second, first, second)
 }
 
-// addOutput adds the row of an output file. recorded and now are the paths of the copy in the record and of the new file.
+// addOutput adds the row for an output file. recorded is the path of the recorded copy, and now is the path of the new file.
 func (p *comparedParts) addOutput(file shard.Input, recorded, now string) {
 	digest, _, err := shard.Digest(now)
 	if err != nil {
@@ -229,17 +230,18 @@ func differInTimesOnly(recorded, now string) bool {
 // times matches the texts that differ between runs with the same answers: durations and speeds in tables, and times in JSON.
 var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|\btime(stamp)?="[^"]*"|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
-// withoutTimes returns the lines of an output without times. It normalizes blanks and dashes, because the widths of table columns depend on times.
+// withoutTimes returns the lines of an output with each time replaced by a fixed word. It also removes repeated blanks and dashes, because the
+// widths of table columns depend on the times.
 func withoutTimes(text []byte) []string {
-	var out []string
+	var lines []string
 	for line := range strings.Lines(string(text)) {
 		line = times.ReplaceAllString(line, "TIME")
 		words := strings.Fields(strings.ReplaceAll(line, "--", ""))
 		if joined := strings.Trim(strings.Join(words, " "), "- "); joined != "" {
-			out = append(out, joined)
+			lines = append(lines, joined)
 		}
 	}
-	return out
+	return lines
 }
 
 // firstDifferentLines returns the first pair of different lines of two texts. It returns two empty lines if the texts are equal.

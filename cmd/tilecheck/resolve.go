@@ -38,7 +38,7 @@ type resolveCmd struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// Run applies a scheduler to an MDP or a game, and writes the induced Markov chain. It also builds the states of the chain, to check that each state
+// Run applies a scheduler to an MDP or a game, and writes the induced Markov chain. It builds the states of the chain to check that each state
 // has only one choice.
 func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(); err != nil {
@@ -53,22 +53,22 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	before, err := c.readModel(ctx, env)
+	unresolved, err := c.readModel(ctx, env)
 	if err != nil {
 		return err
 	}
-	induced, err := c.inducedModel(ctx, env, before)
+	induced, err := c.inducedModel(ctx, env, unresolved)
 	switch {
 	case err != nil:
 		return err
-	case induced != nil && before.players != nil:
+	case induced != nil && unresolved.players != nil:
 		return usageError("%s has a scheduler with a memory, which depends on the choices of all players; want one without a memory for --player", c.Scheduler)
 	case induced != nil:
-		return c.writeInduced(ctx, env, before.space, induced)
+		return c.writeInduced(ctx, env, unresolved.space, induced)
 	case c.Scheduler != "":
-		return c.applyScheduler(ctx, env, before)
+		return c.applyScheduler(ctx, env, unresolved)
 	}
-	return c.addChoosingModules(ctx, env, before, nil)
+	return c.addChoosingModules(ctx, env, unresolved, nil)
 }
 
 // unresolvedModel is an MDP or a game whose choices are not made yet.
@@ -79,7 +79,8 @@ type unresolvedModel struct {
 	players []bool // the players of --player, by number; nil without the flag
 }
 
-// readModel reads the model and builds its states. It returns an error if the model has no choices to resolve.
+// readModel reads the model and builds its state space. It returns an error if the model is neither an MDP nor a game, because then there is
+// nothing to resolve.
 func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolvedModel, error) {
 	src, err := env.readSource(c.ModelFile)
 	if err != nil {
@@ -106,7 +107,7 @@ func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolv
 	return &unresolvedModel{src, model, space, players}, err
 }
 
-// writeInduced writes the chain that a scheduler with memory induces. before is the state space of the MDP or game.
+// writeInduced writes the Markov chain that a scheduler with memory induces. before is the state space of the MDP or game, whose size is printed.
 func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before *explicit.Space, induced *syntax.Model) error {
 	text, err := induced.TextAs(syntax.DTMC)
 	if err != nil {
@@ -124,71 +125,71 @@ func errResolved(err error, text []byte) error {
 	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 }
 
-// applyScheduler applies the memoryless scheduler in the file of --scheduler, and writes the result. The scheduler may permit several choices of a
-// state. Then the result is an MDP. With --player it makes the choices of these players only.
-func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, before *unresolvedModel) error {
-	permitted, chosen, err := c.readScheduler(ctx, env, before.space)
+// applyScheduler applies the memoryless scheduler in the file of --scheduler and writes the result. If the scheduler permits several choices of a
+// state, the result is an MDP. With --player, the scheduler makes only the choices of these players.
+func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, unresolved *unresolvedModel) error {
+	permitted, chosen, err := c.readScheduler(ctx, env, unresolved.space)
 	if err != nil {
 		return err
 	}
-	if before.players != nil {
-		scheduler.PermitOthers(before.space.Model(), before.players, permitted)
+	if unresolved.players != nil {
+		scheduler.PermitOthers(unresolved.space.Model(), unresolved.players, permitted)
 		chosen = nil
 	}
 	if chosen == nil {
-		return c.writePermitted(ctx, env, before.space, permitted, before.model)
+		return c.writePermitted(ctx, env, unresolved.space, permitted, unresolved.model)
 	}
 	if written, ofStates := stateFiles(c.Output); ofStates {
-		chain, err := chosen.Chain(ctx, before.space)
+		chain, err := chosen.Chain(ctx, unresolved.space)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, before.space, chain)
+		return c.writeStates(ctx, env, written, unresolved.space, chain)
 	}
-	return c.addChoosingModules(ctx, env, before, chosen)
+	return c.addChoosingModules(ctx, env, unresolved, chosen)
 }
 
-// addChoosingModules adds modules that make the choices to the model, and writes the resulting chain. chosen is the scheduler of --scheduler; nil
+// addChoosingModules adds modules to the model that make its choices, and writes the resulting chain. chosen is the scheduler of --scheduler; nil
 // without the flag.
-func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, before *unresolvedModel, chosen scheduler.Scheduler) error {
-	items, err := c.choosingModules(ctx, env, before.space, chosen)
+func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, unresolved *unresolvedModel, chosen scheduler.Scheduler) error {
+	items, err := c.choosingModules(ctx, env, unresolved.space, chosen)
 	if err != nil {
 		return err
 	}
-	model := before.model
+	model := unresolved.model
 	model.Items = append(model.Items, items...)
 	text, err := model.TextAs(syntax.MDP)
 	if err != nil {
 		return err
 	}
-	after, err := c.buildSpace(ctx, text)
+	resolved, err := c.buildSpace(ctx, text)
 	if err != nil && c.Policy != "" && noSuchFile(c.Policy) {
 		return fmt.Errorf("%s was not written by tilecheck gen, and --policy %s chooses only in such models; want --scheduler or --uniform for it", c.ModelFile, c.Policy)
 	}
 	if err != nil {
 		return errResolved(err, text)
 	}
-	if err := scheduler.CheckResolved(before.space.Model(), after.Model(), c.Uniform && c.Scheduler == ""); err != nil {
+	if err := scheduler.CheckResolved(unresolved.space.Model(), resolved.Model(), c.Uniform && c.Scheduler == ""); err != nil {
 		return err
 	}
-	return c.writeChain(ctx, env, before.space, after, model)
+	return c.writeChain(ctx, env, unresolved.space, resolved, model)
 }
 
-// checkFlags returns a usage error unless the flags say in exactly one way how the choices are made.
+// checkFlags returns a usage error unless exactly one flag says how the choices are made.
 func (c *resolveCmd) checkFlags() error {
-	ways := 0
-	for _, given := range []bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""} {
-		if given {
-			ways++
+	numRules := 0
+	for _, isGiven := range []bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""} {
+		if isGiven {
+			numRules++
 		}
 	}
-	if ways != 1 || c.Uniform && c.Policy != "" {
-		return usageError("want one of --scheduler FILE (check --export-scheduler FILE.json writes one), --uniform and --policy, found %d", ways)
+	if numRules != 1 || c.Uniform && c.Policy != "" {
+		return usageError("want one of --scheduler FILE (check --export-scheduler FILE.json writes one), --uniform and --policy, found %d", numRules)
 	}
 	return nil
 }
 
-// withoutPlayers returns a game without its player declarations, as an MDP.
+// withoutPlayers converts a game to an MDP: it removes the player declarations.
 func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	mdp := *game
 	mdp.Items = slices.DeleteFunc(slices.Clone(game.Items), func(item syntax.Item) bool {
@@ -202,8 +203,8 @@ func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	return syntax.ParseModel(game.File, text)
 }
 
-// writeChain writes a resolved model as a Markov chain, as text or as files of states. before is the state space of the MDP or game, and after is
-// the state space of the resolved model.
+// writeChain writes the resolved model as a Markov chain, either as text or as files of states. before is the state space of the MDP or game, and
+// after is the state space of the resolved model.
 func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
@@ -220,7 +221,8 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, a
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
-// writePermitted writes the MDP with the permitted choices only. With --uniform it writes the chain that selects among them uniformly.
+// writePermitted writes an MDP that has only the permitted choices. With --uniform it writes a Markov chain that selects the permitted choices
+// with equal probability.
 func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
 	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
 		restricted, err := before.Restrict(permitted)
@@ -307,7 +309,8 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 	}
 }
 
-// inducedModel returns the Markov chain that a scheduler with memory induces, as a model; nil if the scheduler has no memory.
+// inducedModel returns the Markov chain that a scheduler with memory induces, as the syntax tree of a model. It returns nil if there is no
+// scheduler with memory.
 func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before *unresolvedModel) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
@@ -338,7 +341,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before 
 	return induced, nil
 }
 
-// buildExactSpace builds the states of a model text, with fractions if all its numbers are rational.
+// buildExactSpace builds the state space of a model text. Its weights are fractions if all numbers of the model are rational.
 func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit.Space, error) {
 	job := c.job(src)
 	model, _, err := load.Model(ctx, job)
@@ -349,7 +352,7 @@ func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit
 	return space, stateLimitError(err)
 }
 
-// choosingModules returns the modules that make the choices. They come from a scheduler, a policy of the game, or the file of --policy.
+// choosingModules returns the modules that make the choices: those of a scheduler, of a policy of the game 2048, or of the file of --policy.
 func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
 	case chosen != nil:
@@ -370,7 +373,7 @@ func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, spac
 	return parsed.Items, nil
 }
 
-// schedulerModules returns modules that make the choices of a scheduler without memory, by a decision tree over the variables.
+// schedulerModules returns a module that makes the choices of a memoryless scheduler. The module contains a decision tree over the variables.
 func schedulerModules(ctx context.Context, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
 	decisionTree, err := tree.Imitate(ctx, space, chosen[0])
 	if err != nil {
@@ -378,7 +381,7 @@ func schedulerModules(ctx context.Context, space *explicit.Space, chosen schedul
 	}
 	items, err := decisionTree.Items("policy_manager")
 	if err != nil {
-		return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
+		return nil, fmt.Errorf("%w; -o FILE.all or -o FILE.umb writes the states of the chain instead", err)
 	}
 	return items, nil
 }

@@ -20,7 +20,7 @@ type methodFlag struct {
 // method is the value of --method; empty if it is not given.
 type method string
 
-// UnmarshalText parses the name of a method. It reads exact as states, which was the name before version 0.2.0.
+// UnmarshalText parses the name of a method. It accepts "exact" for "states", because "exact" was its name before version 0.2.0.
 func (m *method) UnmarshalText(text []byte) error {
 	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting"}
 	switch word := string(text); {
@@ -60,7 +60,7 @@ type confidenceFlags struct {
 // given reports whether the command line has a confidence.
 func (f confidenceFlags) given() bool { return f.Confidence != nil || f.Alpha != nil }
 
-// confidence returns the confidence that the flags set, or the default without such a flag.
+// confidence returns the confidence that --confidence or --alpha sets, or else the default.
 func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
 	switch {
 	case f.Confidence != nil:
@@ -80,7 +80,7 @@ func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runn
 	)
 }
 
-// simulation returns the settings of sampling that the flags describe. Without --seed it draws a seed.
+// simulation returns the settings of sampling that the flags describe. Without --seed, it draws a random seed.
 func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
 	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.shard}
 	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
@@ -109,7 +109,7 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 	return settings, err
 }
 
-// seedOr returns the given seed, or draws a seed below 2^53. Every JSON reader represents such a number exactly.
+// seedOr returns the given seed. If it is nil, seedOr draws a random seed below 2^53, because every JSON reader represents such a number exactly.
 func (e *environment) seedOr(given *uint64) (uint64, error) {
 	switch {
 	case given != nil:

@@ -11,7 +11,7 @@ type schemaCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check or image list." name:"of"`
 }
 
-// Run prints the schema, or the commands that have one.
+// Run prints the JSON schema of a command. Without a command, it prints the names of all commands that have a schema.
 func (c *schemaCmd) Run(env *environment) error {
 	if len(c.Command) == 0 {
 		return textWriter(strings.Join(schema.Commands(), "\n") + "\n")(env.stdout)

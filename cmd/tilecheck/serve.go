@@ -36,7 +36,7 @@ type serveCmd struct {
 	engineFlags `embed:""`
 }
 
-// Run serves the page until it is interrupted. With --export it writes the page as files instead.
+// Run serves the page until the user interrupts it. With --export it writes the page to files instead.
 func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err := env.refuseToolFlags(c.Engine); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *serveCmd) toolEngines(ctx context.Context, tools *toolbox.Box) ([]runne
 	return engines, nil
 }
 
-// printAddress prints the address of the page with its token, and notes about access from other machines.
+// printAddress prints the address of the page, which contains the token, and notes about access from other machines.
 func printAddress(env *environment, addr net.Addr, token string) {
 	host, port, everywhere := addressOf(addr)
 	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), token)
@@ -107,7 +107,7 @@ const (
 	morePorts   = 20 // that are tried when the first one is taken
 )
 
-// listen listens on the address of --listen; without the flag on the first free default port.
+// listen listens on the address of --listen. Without this flag, it listens on the first of the default ports that is free.
 func (c *serveCmd) listen(ctx context.Context, env *environment) (net.Listener, error) {
 	var config net.ListenConfig
 	if c.Listen != "" {
@@ -121,7 +121,7 @@ func (c *serveCmd) listen(ctx context.Context, env *environment) (net.Listener, 
 	return listenDefault(ctx, env)
 }
 
-// listenDefault listens on the first free default port. It prints a note if that is not the first one.
+// listenDefault listens on the first of the default ports that is free. It prints a note if this is not defaultPort.
 func listenDefault(ctx context.Context, env *environment) (net.Listener, error) {
 	var config net.ListenConfig
 	for port := defaultPort; ; port++ {
@@ -147,7 +147,7 @@ func addressOf(address net.Addr) (host, port string, everywhere bool) {
 	return host, port, false
 }
 
-// openTables opens the tables of solved games. After an error no table stays open.
+// openTables opens the tables of solved games. If one cannot be opened, it closes all others.
 func openTables(ctx context.Context, names []string) (tables []*solve.Table, err error) {
 	for _, name := range names {
 		table, err := openTable(ctx, name)
@@ -159,7 +159,7 @@ func openTables(ctx context.Context, names []string) (tables []*solve.Table, err
 	return tables, nil
 }
 
-// openTable opens the table of a solved game. It returns an error unless the values of the table are probabilities of winning.
+// openTable opens the table of a solved game. It returns an error if the values of the table are not probabilities of winning.
 func openTable(ctx context.Context, name string) (*solve.Table, error) {
 	var table *solve.Table
 	openErr := errors.New("not opened")
@@ -187,13 +187,13 @@ func token() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// export writes the page as files that need no server.
+// export writes the page to files, which a browser can show without a server of tilecheck.
 func (c *serveCmd) export(ctx context.Context, env *environment) error {
 	if len(c.Table) > 0 {
 		return usageError("--export writes a page without tables, found %s", c.Table[0])
 	}
 	if len(c.Paths) > 0 {
-		return usageError("--export takes no paths, found %s", c.Paths[0])
+		return usageError("--export writes a page without models, want no path, found %s", c.Paths[0])
 	}
 	if err := os.MkdirAll(c.Export, 0o777); err != nil {
 		return err

@@ -44,7 +44,8 @@ type shieldCmd struct {
 // fraction is a number of at least 0, kept exactly.
 type fraction struct{ big.Rat }
 
-// UnmarshalText parses a number of at least 0, such as "0.05", "1e-3" or "1/20". Limits on its length and exponent keep the fraction small.
+// UnmarshalText parses a number that is at least 0, such as "0.05", "1e-3" or "1/20". The length and the exponent are limited, so that the
+// fraction stays small.
 func (f *fraction) UnmarshalText(text []byte) error {
 	const maxLength, maxExponent = 64, 1000
 	if len(text) > maxLength {
@@ -128,7 +129,8 @@ func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *
 	return written, nil
 }
 
-// question builds the state space of a model, and returns the probability that the shield must keep. It also returns the syntax tree of the model.
+// question builds the state space of a model, and returns the property whose probability the shield must keep. It also returns the syntax tree of
+// the model.
 func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (question *shield.Question, tree *syntax.Model, err error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
@@ -156,8 +158,8 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 	return question, plan.Tree, err
 }
 
-// writeScheduler writes the worst scheduler under the shield, and returns the name of its file. First it checks that this scheduler attains the
-// promised value.
+// writeScheduler writes the worst scheduler that the shield allows, and returns the name of its file. Before it writes, it checks that this
+// scheduler attains the promised worst value.
 func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise) (string, error) {
 	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
@@ -179,7 +181,8 @@ func brokenPromise(file string, err error) error {
 	return err
 }
 
-// write writes the shield in the format of --output, and returns the names of its files. tree is the model without the shield.
+// write writes the shield in the format of --output, and returns the names of its files. tree is the model without the shield. For a model, it
+// first checks the promised values on the text that it writes.
 func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (files []string, err error) {
 	if filepath.Ext(c.Output) == ".json" {
 		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return computed.JSON(ctx, w) })
@@ -191,7 +194,7 @@ func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shiel
 	if err != nil {
 		return nil, err
 	}
-	shielded, _, err := c.question(ctx, env, c.Output, text) // solve the written model, to check the promised values
+	shielded, _, err := c.question(ctx, env, c.Output, text)
 	if err != nil {
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
@@ -201,7 +204,7 @@ func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shiel
 	return []string{c.Output}, env.writeFile(c.Output, textWriter(string(text)))
 }
 
-// writeStates writes the states with their allowed choices as the files of an output.
+// writeStates writes the state space with only the allowed choices, as the files of an output. It returns the names of these files.
 func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed *shield.Shield, target output) ([]string, error) {
 	restricted, err := computed.Space.Restrict(computed.Allowed)
 	if err != nil {
@@ -235,7 +238,7 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// facts returns the guaranteed values of the shield and the numbers of its states and choices.
+// facts returns the facts about the shield: the values that it guarantees, and the numbers of its states and choices.
 func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *table.Facts {
 	facts := &table.Facts{Title: "Shield of " + c.ModelFile}
 	figures := computed.Figures()
@@ -315,7 +318,8 @@ func isRestricted(computed *shield.Shield, state int) bool {
 	return false
 }
 
-// appendChoices adds a row for each choice of a state. Only the first row has the name of the state.
+// appendChoices adds a row for each choice of a state, with the choice that the shield makes instead if it is not allowed. Only the first row has
+// the name of the state.
 func appendChoices(out *table.Table, computed *shield.Shield, state int) {
 	name := computed.Space.Compiled().StateText(computed.Space.State(nil, state))
 	first, end := computed.Space.Model().Choices(state)

@@ -45,11 +45,11 @@ type simulateCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run prints one path.
+// Run prints one path through the model. The steps of the path are random, read from a file, or chosen by the user.
 func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	if c.Scheduler != "" { // all states are built
+	if c.Scheduler != "" { // the whole state space is built, which needs much memory
 		var release context.CancelFunc
 		ctx, release = env.withMemoryLimit(ctx, 0)
 		defer release()
@@ -83,8 +83,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	if err := printer.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	// An error of the model ends the path; the path before it has been printed.
-	return path.Err
+	return path.Err // the part of the path before this error has been printed
 }
 
 // endsAtEvent reports whether a time or a deadlock ends the path, and not a number of steps.
@@ -113,7 +112,7 @@ func (c *simulateCmd) checkFlags(env *environment) error {
 	return err
 }
 
-// completeOptions sets the recorded steps of --path and the seed of the random steps.
+// completeOptions adds to the options the steps in the file of --path and the seed of the random steps.
 func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, program *sema.Program, opt *simulate.PathOptions) error {
 	if c.Path != "" {
 		text, err := env.readText(c.Path)
@@ -133,8 +132,8 @@ func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, pro
 	return err
 }
 
-// source returns the model or the files of states as a source of paths, with warnings. With --scheduler it builds the state space and sets
-// opt.Chooser.
+// source returns the source of paths, which is a compiled model or a state space, and warnings. With --scheduler it builds the state space and
+// sets opt.Chooser to this scheduler.
 func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (source simulate.Source, warnings []string, err error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if !named.Is(c.ModelFile) && c.Scheduler == "" {
@@ -159,7 +158,8 @@ func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulat
 	return steps, steps.Warnings(), nil
 }
 
-// readFollower reads the scheduler from the file of --scheduler. With --player, it makes only the choices of these players.
+// readFollower reads the scheduler of --scheduler, which makes the choices of the path. With --player, it makes only the choices of these
+// players.
 func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space *explicit.Space) (*scheduler.Follower, error) {
 	text, err := env.readText(c.Scheduler)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space 
 	return follower, nil
 }
 
-// options returns the options of the path: where it ends, and whether it has rewards.
+// options returns the options of the path that the flags describe: where the path ends, and whether it has rewards.
 func (c *simulateCmd) options() simulate.PathOptions {
 	opt := simulate.PathOptions{
 		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,
@@ -191,7 +191,7 @@ func (c *simulateCmd) options() simulate.PathOptions {
 	return opt
 }
 
-// slots returns the indices of the variables to show.
+// slots returns the indices of the variables to show: those of --vars, or all.
 func (c *simulateCmd) slots(program *sema.Program) ([]int, error) {
 	if len(c.Vars) > 0 {
 		slots, err := simulate.VarSlots(program, c.Vars)

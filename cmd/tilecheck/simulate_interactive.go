@@ -10,7 +10,7 @@ import (
 	"tilecheck/report/paths"
 )
 
-// dialogue lets the user choose the steps of a path by commands on standard input. slots are the indices of the variables to show.
+// dialogue runs a dialogue on standard input, in which the user chooses the steps of a path. slots are the indices of the variables to show.
 func (c *simulateCmd) dialogue(ctx context.Context, env *environment, source simulate.Source, slots []int) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *simulateCmd) dialogue(ctx context.Context, env *environment, source sim
 	return dialogue.Run(ctx, streamLines(ctx, env.stdin))
 }
 
-// writePath writes a path to a file, for the interactive command w. It returns an error if the file is an input of the program.
+// writePath writes a path to a file, when the user gives the command w in a dialogue. It returns an error if the file is an input of the program.
 func (e *environment) writePath(file string, write func(io.Writer) error) error {
 	if err := e.files.withOutputs("w", file).check(); err != nil {
 		return err

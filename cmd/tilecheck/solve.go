@@ -33,7 +33,7 @@ func (f problemFlags) given() bool {
 	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Against != "chance" || f.Discount != nil || f.P2 != modelgen.DefaultP2
 }
 
-// options returns the options of the solver that the flags describe.
+// options returns the options of the solver that the flags describe. It returns a usage error if they describe no game.
 func (f problemFlags) options() (solve.Options, error) {
 	var opts solve.Options
 	rows, cols, err := f.shape()
@@ -115,8 +115,8 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkFlags returns a usage error if flags do not fit together. It also sets opts.Process from --worker, such as 2/3 for the second of three
-// processes.
+// checkFlags returns a usage error if the flags contradict each other. It also sets opts.Process from --worker, which is 2/3 for the second of
+// three processes.
 func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	switch {
 	case c.Output == "-":
@@ -136,7 +136,7 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	return nil
 }
 
-// start sets the resources in opts, and starts the time limit and the progress bar. The caller must call stop at the end.
+// start sets the limits of processors and memory in opts, and starts the time limit and the progress bar. The caller must call stop at the end.
 func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (limited context.Context, stop context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
@@ -162,7 +162,8 @@ func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Op
 	}
 }
 
-// solve solves the game. With --output it writes all values to a file; otherwise it computes the value of the initial position only.
+// solve solves the game. With --output it writes the values of all positions to a file. Otherwise it computes only the value of the initial
+// position.
 func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
 	if c.Output != "" {
 		return solve.SolveFile(ctx, c.Output, c.Resume, opts)
@@ -178,19 +179,19 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	return stats, errors.Join(err, remove())
 }
 
-// explainError adds advice for the user and the exit code to an error.
+// explainError adds advice for the user, and the exit code, to an error of the solver.
 func (c *solveCmd) explainError(err error) error {
 	isStopped := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
 	case errors.Is(err, solve.ErrExists):
 		return fmt.Errorf("%w: delete it, or add --resume to print its value", err)
 	case errors.Is(err, solve.ErrUnfinished):
-		return fmt.Errorf("%w: add --resume to go on with it, or delete the directory", err)
+		return fmt.Errorf("%w: add --resume to continue it, or delete the directory", err)
 	case isStopped && c.Output != "":
-		err = fmt.Errorf("%w: what is done is in %s, add --resume to go on", err, solve.WorkDir(c.Output))
+		err = fmt.Errorf("%w: the results so far are in %s, add --resume to continue", err, solve.WorkDir(c.Output))
 	}
 	if _, memory := errors.AsType[*solve.MemoryError](err); memory {
-		err = fmt.Errorf("%w: give --memory or --output for layers to go to disk", err)
+		err = fmt.Errorf("%w: with --memory or --output, layers are stored on disk", err)
 	}
 	return limitError(err)
 }

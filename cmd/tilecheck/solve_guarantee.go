@@ -46,7 +46,7 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 	return playtables.Guarantee(problem, found, boards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkGuaranteeFlags returns a usage error if flags do not fit --certificate.
+// checkGuaranteeFlags returns a usage error if flags contradict --certificate.
 func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) error {
 	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "discount"); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) er
 	return nil
 }
 
-// searchGuarantee decides whether the tile is guaranteed, with a progress bar. An exceeded limit is an error with its exit code.
+// searchGuarantee decides whether the player can always reach the tile, and shows a progress bar. The error of an exceeded limit has the exit
+// code for it.
 func searchGuarantee(ctx context.Context, env *environment, opts guarantee.Options) (*guarantee.Found, error) {
 	report, done := env.progress()
 	defer done()

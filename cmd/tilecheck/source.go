@@ -35,7 +35,7 @@ func (e *environment) readSource(path string) ([]byte, error) {
 	return text, err
 }
 
-// readText reads a text file, which may be compressed; "-" is standard input.
+// readText reads a text file and decompresses it if necessary. The path "-" means standard input.
 func (e *environment) readText(path string) ([]byte, error) {
 	if path == "-" {
 		return e.readLimited(e.stdin, "standard input")
@@ -65,7 +65,7 @@ func (e *environment) readText(path string) ([]byte, error) {
 	return text, nil
 }
 
-// readLimited reads a text of at most bytesLeft bytes.
+// readLimited reads a text. It returns an error if the text is larger than the limit for all texts together. name is for this error.
 func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
 	src, err := limited.Read(r, s.bytesLeft())
 	if err != nil {

@@ -47,7 +47,7 @@ func (c *typeFlags) refuseForModel() error {
 	return nil
 }
 
-// modelType returns the type that the flags name; TypeNone without them.
+// modelType returns the model type of --dtmc, --mdp or --ctmc; TypeNone without these flags.
 func (c *typeFlags) modelType() syntax.ModelType {
 	switch {
 	case c.DTMC:
@@ -83,7 +83,7 @@ func (c *spaceFlags) load(ctx context.Context, env *environment) (*explicit.Spac
 	return c.read(ctx, env)
 }
 
-// read reads files of states.
+// read returns the state space in files of states.
 func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
@@ -122,7 +122,7 @@ func (c *spaceFlags) buildPlan(ctx context.Context, env *environment, plan *runn
 	return explicit.Build(ctx, model, load.Options(&job))
 }
 
-// job returns the job with the settings for building states.
+// job returns a job for building the state space. It has the settings that the flags describe, but not the text of the model.
 func (c *spaceFlags) job() runner.Job {
 	job := runner.Job{
 		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{},
@@ -134,7 +134,7 @@ func (c *spaceFlags) job() runner.Job {
 	return job
 }
 
-// jobWithModel returns the job with the settings for building states, and with the text of the model.
+// jobWithModel returns a job for building the state space, with the text of the model.
 func (c *spaceFlags) jobWithModel(env *environment) (job runner.Job, err error) {
 	if err := c.refuseForModel(); err != nil {
 		return job, err

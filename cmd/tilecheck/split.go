@@ -32,7 +32,8 @@ type sharing struct {
 	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// beginShard starts the recording of a shard if --shard and --partial are given. During a merge it checks that the command is that of the shards.
+// beginShard starts the recording of a shard if --shard and --partial are given. When shards are merged, it checks that the command is the
+// command of the shards.
 func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	shardText, file, canShard := shardFlagsOf(kctx)
 	if e.shard.Replaying() {
@@ -87,7 +88,7 @@ func shardFlagsOf(kctx *kong.Context) (shardText, file string, canShard bool) {
 	return shardText, file, canShard
 }
 
-// checkMergedCommand returns an error if the command that a merge runs differs from the command of the shards.
+// checkMergedCommand returns an error if the command that a merge runs differs from the command that wrote the shards.
 func (e *environment) checkMergedCommand(kctx *kong.Context, canShard, hasShardFlags bool) error {
 	switch {
 	case !canShard:
@@ -123,7 +124,7 @@ func withoutShardFlags(args []string) []string {
 		case !isShardFlag:
 			words = append(words, args[i])
 		case !hasValue:
-			i++ // the next word is the value
+			i++ // the next word is the value of the flag
 		}
 	}
 	return words
@@ -139,7 +140,7 @@ func changesResults(flag *kong.Value) bool {
 	}, flag.Name)
 }
 
-// meaningOf returns the parts of a command line on which its results depend. Shards can be merged only if these parts are equal.
+// meaningOf returns the words of a command line that can change its results. Shards can be merged only if these words are equal.
 func meaningOf(kctx *kong.Context) []string {
 	node := kctx.Selected()
 	meaning := []string{nameOf(node)}
@@ -165,8 +166,8 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended. outcome is the error of the command. endShard returns the error with the exit
-// code.
+// endShard writes the file of a shard after the command has ended. outcome is the error that the command returned. endShard returns the error
+// that ends the run.
 func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if !e.shard.Recording() {
 		return outcome
@@ -192,7 +193,7 @@ func (e *environment) endShard(ctx context.Context, outcome error) error {
 	return nil
 }
 
-// writeShard writes the results of the shard, with the command and its inputs, to the file of --partial.
+// writeShard writes the results of the shard to the file of --partial, together with its command line and the digests of its inputs.
 func (e *environment) writeShard() (err error) {
 	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
 	if job.Build, err = e.identify(); err != nil {

@@ -44,8 +44,8 @@ type forcedEnd struct {
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it has no more memory addresses. A second
-// signal kills the process. If the command does not end soon after its context, the process ends without it.
+// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it runs out of memory addresses. A
+// second signal kills the process. If the command does not end soon after its context, the process exits.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
@@ -65,7 +65,8 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	return ctx
 }
 
-// awaitSignal waits for the first signal and calls end with it. The next signal kills the process, or closes the channel of hearSecondInterrupt.
+// awaitSignal waits for the first signal and calls end with it. The next signal kills the process, unless the command waits for a second
+// interrupt: then it closes the channel that hearSecondInterrupt returned.
 func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
 	received := <-signals
 	if memory.Supervised() {
@@ -92,8 +93,8 @@ func dropRepeated(signals <-chan os.Signal) {
 	}
 }
 
-// hearSecondInterrupt makes a second interrupt close the returned channel instead of killing the
-// process. The command must then end by itself; a third interrupt kills the process.
+// hearSecondInterrupt changes what a second interrupt does: it closes the returned channel instead of killing the process. The command must then
+// end by itself. A third interrupt kills the process.
 func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	if l.ending == nil {
 		return nil
@@ -104,7 +105,7 @@ func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	return l.ending.secondInterrupt
 }
 
-// allowMoreTime gives the command the duration from now to end by itself before the process ends without it.
+// allowMoreTime gives the command more time to end by itself: the process exits only when this duration is over.
 func (l *lifetime) allowMoreTime(duration time.Duration) {
 	if l.ending == nil {
 		return
@@ -114,7 +115,8 @@ func (l *lifetime) allowMoreTime(duration time.Duration) {
 	l.ending.waitUntil = time.Now().Add(duration)
 }
 
-// onSignal returns the channel that the next signal must close after the received one; nil if the next signal kills the process.
+// onSignal returns the channel that a second signal must close, after the first signal was received. It returns nil if the second signal kills
+// the process.
 func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +145,8 @@ func (e *environment) withTimeLimit(ctx context.Context, limit time.Duration) (c
 // defaultMemory returns the memory limit of a command without --memory, in bytes: three quarters of the available memory; 0 if that is unknown.
 func defaultMemory() int64 { return memory.Available() / 4 * 3 }
 
-// withMemoryLimit sets a memory limit for the command; 0 means defaultMemory. If one task of the command exceeds the limit, only this task ends.
+// withMemoryLimit sets a memory limit for the command; 0 means defaultMemory. If only one task of the command exceeds the limit, only this task
+// ends.
 func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	maxBytes := int64(limit)
 	if maxBytes == 0 {
@@ -163,7 +166,7 @@ func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (con
 	}
 }
 
-// withLimits sets a time limit and a memory limit.
+// withLimits returns a context that ends at a time limit or a memory limit. The caller must call the returned function at the end.
 func (e *environment) withLimits(ctx context.Context, maxTime time.Duration, maxMemory byteCount) (context.Context, context.CancelFunc) {
 	ctx, cancelTime := e.withTimeLimit(ctx, maxTime)
 	ctx, cancelMemory := e.withMemoryLimit(ctx, maxMemory)
@@ -178,7 +181,7 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// exitIfCommandDoesNot ends the process some time after a limit or a signal has ended ctx, unless the command ends earlier.
+// exitIfCommandDoesNot ends the process some time after a limit or a signal has ended ctx. It does nothing if the command ends before.
 func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	if e.ending == nil {
 		return
@@ -195,7 +198,7 @@ func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	})
 }
 
-// exitNow removes temporary files, prints the reason, and ends the process.
+// exitNow ends the process. Before, it removes temporary files and prints the reason, but it waits for this at most cleanLimit.
 func (e *environment) exitNow(reason error) {
 	end := e.ending
 	if end.outputHasStarted() {
@@ -263,7 +266,8 @@ func (l *lifetime) claimExit(code int) int {
 	return code
 }
 
-// markOutputStarted records that the command has begun to print its results. exitNow then waits longer before it ends the process.
+// markOutputStarted records that the command has begun to print its results. When a limit or a signal ends the command, it gets more time to
+// finish printing.
 func (l *lifetime) markOutputStarted() {
 	if l.ending == nil {
 		return
@@ -273,7 +277,7 @@ func (l *lifetime) markOutputStarted() {
 	l.ending.outputStarted = true
 }
 
-// setReasonPrinted records that the command itself prints why it ends. exitNow then does not print the reason again.
+// setReasonPrinted records that the command itself prints why it ends, so that exitNow does not print the reason again.
 func (l *lifetime) setReasonPrinted() {
 	if l.ending == nil {
 		return
@@ -283,7 +287,7 @@ func (l *lifetime) setReasonPrinted() {
 	l.ending.reasonPrinted = true
 }
 
-// addBar records how to remove a progress bar, and returns that function.
+// addBar registers the function that removes a progress bar. exitNow calls it before it prints the reason. addBar returns the same function.
 func (l *forcedEnd) addBar(clear func()) (done func()) {
 	if l == nil {
 		return clear

@@ -17,7 +17,7 @@ type strategiesCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints the families of strategies, or the strategies that specs describe.
+// Run prints a table of all families of strategies. With arguments, it prints a table of the strategies that the arguments describe.
 func (c *strategiesCmd) Run(env *environment) error {
 	setting, err := c.setting()
 	if err != nil {
@@ -49,7 +49,8 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 	return setting, nil
 }
 
-// familyTable returns a table with a row for each family of strategies, also for families that cannot play the game of the setting.
+// familyTable returns a table with a row for each family of strategies. If the example of a family cannot play this game, its row lacks some
+// cells.
 func familyTable(setting strategy.Setting) *table.Table {
 	out := &table.Table{
 		Columns: append([]table.Column{
@@ -73,7 +74,7 @@ func familyTable(setting strategy.Setting) *table.Table {
 	return out
 }
 
-// specTable returns a table with a row for each spec, such as sparse:depth=2. It returns a usage error if a spec is wrong.
+// specTable returns a table with a row for each strategy, given by a text such as sparse:depth=2. It returns a usage error if a text is wrong.
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	out := &table.Table{
 		Columns: append([]table.Column{
@@ -93,7 +94,7 @@ func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	return out, nil
 }
 
-// familyOf returns the family of a valid spec. A spec is the name of the family, perhaps with options after a colon.
+// familyOf returns the family of a strategy. spec is the name of the family, which a colon and options may follow. It must be valid.
 func familyOf(spec string) strategy.Entry {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, family := range strategy.List() {

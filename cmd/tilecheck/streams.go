@@ -25,7 +25,7 @@ func (e *environment) endJSON(code int, err error) {
 	e.stdout.(*stream.Stream).End(e.reportOptions(), problem)
 }
 
-// wrapStreams replaces standard output and standard error by streams that can hold back and record text.
+// wrapStreams replaces standard output and standard error by streams that can hold text back until a merge is complete.
 func (e *environment) wrapStreams() {
 	e.stdout, e.stderr = stream.New(e.stdout, "standard output", false), stream.New(e.stderr, "standard error", true)
 	terminal := e.terminal

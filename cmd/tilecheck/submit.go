@@ -94,16 +94,16 @@ func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	return submit.WithSuiteSettings(asked)
 }
 
-// Run runs the shards on Slurm.
+// Run submits the shards of a command to Slurm. With --dry-run it only prints the script.
 func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	if c.SlurmPrefix != "" && strings.TrimSpace(c.SlurmPrefix) == "" {
 		return usageError("--slurm-prefix is blank, want words such as: ssh login")
 	}
-	asked, err := c.settings()
+	requested, err := c.settings()
 	if err != nil {
 		return err
 	}
-	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: asked}
+	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: requested}
 	if c.DryRun {
 		return env.printScript(c.jobDirFlags, request)
 	}
@@ -116,7 +116,7 @@ type submitAttachCmd struct {
 	loginFlags `embed:""`
 }
 
-// Run continues a job.
+// Run continues a job whose directory exists.
 func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
 	work, err := cluster.Open(c.Dir)
 	if err != nil {
@@ -135,14 +135,14 @@ type submitCancelCmd struct {
 	loginFlags `embed:""`
 }
 
-// Run ends the tasks of a job.
+// Run cancels the tasks of a job that still run.
 func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
 	work, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	defer work.Close()
-	if work.Backend == "local" { // no driver runs, because it would hold the lock, and so no task runs
+	if work.Backend == "local" { // Open has taken the lock of the directory, so no other process runs tasks of the job
 		return nil
 	}
 	driver, done, err := env.driver(ctx, work, c.loginFlags)
@@ -162,21 +162,22 @@ type submitAnyCmd struct {
 	loginFlags  `embed:""`
 }
 
-// Run runs the subcommand that replaces the flags of older versions.
+// Run handles the flags of older versions: it runs the subcommand that has replaced them.
 func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	hasOtherFlags := c.Local != 0 || len(c.Words) > 0 || c.Dir != ""
 	switch {
 	case c.Attach != "" && hasOtherFlags:
-		return usageError("--attach goes on with a job as it is, want nothing else with it")
+		return usageError("--attach continues a job as it is, want no other flags and words")
 	case c.Attach != "":
 		return (&submitAttachCmd{c.Attach, c.Retries, c.loginFlags}).Run(ctx, env)
 	case c.Local != 0 && len(c.Words) > 0:
 		return (&submitLocalCmd{c.Local, c.Words, c.jobDirFlags}).Run(ctx, env)
 	}
-	return usageError("want a place and a command, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
+	return usageError("want a subcommand and the command to run, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
 }
 
-// completeRequest completes a request. It returns the directory and the description of the job.
+// completeRequest completes a request with the program, its build, the submitted command and the number of shards. It returns the directory of
+// the job and its description.
 func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Request) (dir string, job cluster.Job, err error) {
 	if request.Dir, err = os.Getwd(); err != nil {
 		return "", job, err
@@ -201,8 +202,8 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 	return cmp.Or(flags.Dir, "submit-"+job.ID()), job, nil
 }
 
-// readCommand parses the command of a request, and sets its input files and words. If the command needs a seed and has none, readCommand draws a seed
-// for all shards.
+// readCommand parses the command of a request and stores its words and input files in the request. If the command needs a seed and has none, it
+// draws one seed for all shards.
 func (e *environment) readCommand(request *cluster.Request) error {
 	var line cli
 	subEnv := &environment{system: e.system}
@@ -237,7 +238,7 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	return err
 }
 
-// suiteInputs returns the models and properties files of the command test or bench run; nil for other commands.
+// suiteInputs returns the files and directories with the tests of the command test or bench run; nil for all other commands.
 func suiteInputs(command string, line *cli) ([]string, error) {
 	switch command {
 	case "test":
@@ -248,7 +249,7 @@ func suiteInputs(command string, line *cli) ([]string, error) {
 	return nil, nil
 }
 
-// parseSubmitted parses the words of a submitted command into line, and checks its flags.
+// parseSubmitted parses a submitted command. It stores the values of its flags in line, and the names of the given flags in env.
 func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context, error) {
 	app, err := newApp(context.Background(), line, env, func(int) {}, words...)
 	if err != nil {
@@ -266,8 +267,8 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 	return kctx, err
 }
 
-// checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags are all flags of the command, by their names.
-// given has the flags on the command line.
+// checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags has all flags of the command, by name; given
+// has the names of the flags on the command line.
 func checkDivisible(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
 	for _, arg := range kctx.Selected().Positional {
 		kind := arg.Tag.Get("file")
@@ -285,7 +286,8 @@ func checkDivisible(kctx *kong.Context, flags map[string]*kong.Flag, given map[s
 	return nil
 }
 
-// inputsOfShards returns the input files to copy for the shards. It omits the programs of tools, and missing files.
+// inputsOfShards returns the input files that every shard needs. It omits the programs of tools, files that the command updates, and missing
+// files.
 func inputsOfShards(files *commandFiles) []string {
 	toolFlags := []string{"--prism-path", "--prism-games-path", "--storm-path"}
 	var names []string
@@ -307,7 +309,7 @@ func (e *environment) withSeed(words []string) ([]string, error) {
 	return slices.Insert(slices.Clone(words), end, "--seed", strconv.FormatUint(seed, 10)), err
 }
 
-// computesStates reports whether a command builds the state space. Such a command needs no seed.
+// computesStates reports whether a command builds the state space instead of sampling. Such a command needs no seed.
 func computesStates(name string, flags map[string]*kong.Flag) bool {
 	flag := flags["method"]
 	if flag == nil {
@@ -317,7 +319,7 @@ func computesStates(name string, flags map[string]*kong.Flag) bool {
 	return method == string(runner.States) || method == "" && name == "check"
 }
 
-// printScript prints the script that would be submitted, for --dry-run.
+// printScript prints the script or manifest that would be submitted, for --dry-run.
 func (e *environment) printScript(flags jobDirFlags, request cluster.Request) error {
 	dir, job, err := e.completeRequest(flags, &request)
 	if err != nil {
@@ -331,7 +333,7 @@ func (e *environment) printScript(flags jobDirFlags, request cluster.Request) er
 	return err
 }
 
-// submit submits a command and runs its job. It continues the job if the directory already has it.
+// submit submits a command as a job and runs the job. If the directory already contains the same job, it continues this job.
 func (e *environment) submit(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
 	dir, job, err := e.completeRequest(flags, &request)
 	if err != nil {
@@ -411,7 +413,7 @@ func (e *environment) runJob(ctx context.Context, work *cluster.Work, login logi
 	return e.afterInterrupt(driver, reason, secondInterrupt)
 }
 
-// mergeQuietly merges the shard files of a job. If the merge needs more shards, it prints nothing.
+// mergeQuietly merges the shard files of a job. If the merge needs further shards, it prints nothing and returns a *shard.More.
 func (e *environment) mergeQuietly(ctx context.Context, files, command []string) error {
 	errorStream := e.stderr.(*stream.Stream)
 	errorStream.Hold()
@@ -423,8 +425,8 @@ func (e *environment) mergeQuietly(ctx context.Context, files, command []string)
 	return errors.Join(err, errorStream.Release())
 }
 
-// afterInterrupt returns the error of an interrupted driver, with the command that continues the job. If the tasks run without the driver, a second
-// interrupt cancels them.
+// afterInterrupt returns the error of an interrupted job. The error names the command that continues the job. If the tasks run on without this
+// process, a second interrupt cancels them.
 func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secondInterrupt <-chan struct{}) error {
 	e.setReasonPrinted()
 	attach := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
@@ -445,7 +447,7 @@ func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secon
 	}
 }
 
-// cancelTasks cancels the tasks of a job. cancelCommand is the command line for a second attempt.
+// cancelTasks cancels the tasks of a job. If this fails, the error names cancelCommand, a command line with which the user can try again.
 func (e *environment) cancelTasks(driver *cluster.Driver, cancelCommand string) error {
 	e.allowMoreTime(cancelLimit + time.Second)
 	fmt.Fprintln(e.stderr, "tilecheck: cancelling the tasks; what is finished stays")
@@ -457,7 +459,7 @@ func (e *environment) cancelTasks(driver *cluster.Driver, cancelCommand string) 
 	return exitStatus(exitCannotRun)
 }
 
-// noteJobDirectory prints the size of a local job's directory, and whether it can be removed. After an interrupt it prints nothing.
+// noteJobDirectory prints the size of a local job's directory, and whether the user may remove it. It prints nothing after an interrupt.
 func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, err error) {
 	dir := string(work.Dir)
 	if work.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
@@ -466,8 +468,8 @@ func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, 
 	megabytes := max(1, float64(sizeBelow(dir))/1e6)
 	attach := "tilecheck submit attach " + quote.Word(dir)
 	size := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", dir, megabytes)
-	coded, isCoded := errors.AsType[*codedError](err)
-	isFinished := err == nil || isCoded && coded.err == nil
+	codedErr, isCoded := errors.AsType[*codedError](err)
+	isFinished := err == nil || isCoded && codedErr.err == nil
 	if isFinished {
 		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", size, attach)
 	} else {
@@ -475,7 +477,7 @@ func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, 
 	}
 }
 
-// sizeBelow returns the total size of the files below a directory, in bytes. It omits unreadable files.
+// sizeBelow returns the total size of the files in a directory and its subdirectories, in bytes. It omits files that cannot be read.
 func sizeBelow(dir string) int64 {
 	size := int64(0)
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {

@@ -35,7 +35,7 @@ type submitKubernetesCmd struct {
 	loginFlags    `embed:""`
 }
 
-// settings returns the settings of the flags. It completes them from the suite file in the current directory.
+// settings returns the settings of the flags. Settings without a flag come from the suite file in the current directory.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
@@ -46,13 +46,13 @@ func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 	})
 }
 
-// Run runs the shards on Kubernetes.
+// Run submits the shards of a command to Kubernetes. With --dry-run it only prints the manifest.
 func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
-	asked, err := c.settings()
+	requested, err := c.settings()
 	if err != nil {
 		return err
 	}
-	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: asked}
+	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: requested}
 	if c.DryRun {
 		return env.printScript(c.jobDirFlags, request)
 	}
@@ -65,7 +65,7 @@ type submitTaskCmd struct {
 	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
-// Run computes the shards of one task. Kubernetes sets the index of the task in the environment. The exit code is that of the last unfinished shard.
+// Run computes the shards of one task in a pod. Kubernetes passes the index of the task in the environment.
 func (c *submitTaskCmd) Run(ctx context.Context, env *environment) error {
 	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
 	if err != nil || index < 0 {

@@ -48,38 +48,38 @@ type testCmd struct {
 	Baseline string       `help:"Compare with an earlier run: the file that --jsonl wrote." placeholder:"FILE" file:"in"`
 }
 
-// Run runs the suite and prints the report.
+// Run runs the tests, prints the report and compares it with the baseline. A shard only records its results.
 func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	selected, err := c.selection(env)
 	if err != nil {
 		return err
 	}
-	earlier, err := readLines("--baseline", c.Baseline)
+	baseline, err := readLines("--baseline", c.Baseline)
 	if err != nil {
 		return err
 	}
-	rep, err := c.run(ctx, env, selected)
+	testReport, err := c.run(ctx, env, selected)
 	if err != nil {
 		return err
 	}
 	if selected.Benchmarks != nil {
-		rep.Notes = append(rep.Notes, selected.Benchmarks.Notes(rep)...)
-		rep.Findings = nil // the annotations in a benchmark set are not for this run
+		testReport.Notes = append(testReport.Notes, selected.Benchmarks.Notes(testReport)...)
+		testReport.Findings = nil // the annotations in a benchmark set are not for this run
 	}
 	if c.Certify {
-		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
+		testReport.Notes = append(testReport.Notes, selection.ProvenNotes(testReport)...)
 	}
 	if env.shard.Recording() { // the merge prints the report
-		return endTestShard(env, rep)
+		return endTestShard(env, testReport)
 	}
-	if earlier != nil {
-		rep.Baseline = report.CompareBaseline(earlier, rep)
+	if baseline != nil {
+		testReport.Baseline = report.CompareBaseline(baseline, testReport)
 	}
-	if err := c.write(env, rep, rep.Baseline); err != nil {
+	if err := c.write(env, testReport, testReport.Baseline); err != nil {
 		return err
 	}
-	code := regress.ExitCode(rep, selected.Strict || c.Strict)
-	if code == exitOK && rep.Baseline != nil && !rep.Baseline.HasCompared() && rep.Elsewhere == 0 {
+	code := regress.ExitCode(testReport, selected.Strict || c.Strict)
+	if code == exitOK && testReport.Baseline != nil && !testReport.Baseline.HasCompared() && testReport.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return exitStatus(code)
@@ -94,7 +94,7 @@ func endTestShard(env *environment, rep *report.TestReport) error {
 	return exitStatus(regress.FailureCode(rep))
 }
 
-// selection returns the selected tests. It returns a usage error for a flag without effect.
+// selection returns the tests that the command line selects. It returns a usage error if a flag has no effect.
 func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	if err := cmp.Or(
 		env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"),
@@ -122,7 +122,7 @@ func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	)
 }
 
-// run runs the selected tests on the engines.
+// run runs the selected tests on their engines and returns the report.
 func (c *testCmd) run(ctx context.Context, env *environment, selected *selection.Selection) (rep *report.TestReport, err error) {
 	if err := c.openCache(env, selected); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func suiteProgress(report func(runner.Progress)) func(finished, total int, slowe
 // defaultFlakes is the probability of a false alarm that --flakes sets by default.
 const defaultFlakes = 0.01
 
-// complete sets the shard, the probability of a false alarm, and the title of the run.
+// complete completes the options of the run: the shard, the probability of a false alarm, the title and the command line that repeats a test.
 func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
 	if c.Shard != "" {
 		if err := c.selectShard(&selected.Options); err != nil {
@@ -185,8 +185,8 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	return nil
 }
 
-// selectShard sets the shard of --shard in the options. It also sets the times of --balance, from which the suite is divided into equally long
-// shards.
+// selectShard sets the shard of --shard in the options. With --balance it also sets the times of an earlier run, so that all shards take about
+// equally long.
 func (c *testCmd) selectShard(options *regress.Options) error {
 	selected, err := shard.Parse(c.Shard)
 	if err != nil {
@@ -200,7 +200,8 @@ func (c *testCmd) selectShard(options *regress.Options) error {
 	return err
 }
 
-// rerun returns a command line that checks one result of the report again. id identifies the result. engines are separated by commas.
+// rerun returns a command line that repeats one result of the report. id identifies the result, and engines are the names of its engines,
+// separated by commas.
 func (c *testCmd) rerun(engines, id string) string {
 	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
 	words = append(words, c.toolWords(engineNames(splitNames([]string{engines})))...)
@@ -223,7 +224,7 @@ func (c *testCmd) rerun(engines, id string) string {
 	return strings.Join(words, " ")
 }
 
-// toolWords returns the flags that select the programs and images of the tools among some engines.
+// toolWords returns the flags of this command line that select the programs or images of the given engines.
 func (c *testCmd) toolWords(engines []string) (words []string) {
 	for _, name := range toolNames() {
 		if !slices.Contains(engines, name) {
@@ -239,7 +240,7 @@ func (c *testCmd) toolWords(engines []string) (words []string) {
 	return words
 }
 
-// selectionWords returns the flags of this command line that select and limit the tests, as words of a command line.
+// selectionWords returns the flags of this command line that select tests or limit them, as the words of a new command line.
 func (c *testCmd) selectionWords() []string {
 	var words []string
 	addIf := func(given bool, flag ...string) {
@@ -266,7 +267,8 @@ func valueOrZero(x *uint64) uint64 {
 	return *x
 }
 
-// readLines reads the report in the JSON lines file of a flag; nil if the flag is not given.
+// readLines reads the test report in a file with JSON lines. flag is the flag that names the file, for error messages. It returns nil if the flag
+// was not given.
 func readLines(flag, file string) (*report.TestReport, error) {
 	if file == "" {
 		return nil, nil
@@ -284,7 +286,7 @@ func (c *testCmd) write(env *environment, rep *report.TestReport, changed *repor
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
-// writeFiles writes the reports in files: all of them, or none if one fails.
+// writeFiles writes the reports that flags such as --junit ask for. It writes all of them, or none if one fails.
 func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	opt := env.reportOptions()
 	reports := []struct {
@@ -308,7 +310,8 @@ func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// print prints the report, the comparison with the baseline, and annotations for GitHub.
+// print prints the report, the comparison with the baseline if there is one, and annotations for GitHub. If the format is for programs, only the
+// report is on standard output.
 func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
 	env.markOutputStarted()

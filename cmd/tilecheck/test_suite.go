@@ -41,7 +41,8 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// load returns the selected tests. It returns an error if the command would overwrite a file of the tests. changes are applied to the request.
+// load returns the tests that the flags select. changes are applied to the request before the search. It returns an error if an output of the
+// command would overwrite a file of the tests.
 func (c *suiteFlags) load(env *environment, engines []string, jobs int, changes ...func(*selection.Request)) (*selection.Selection, error) {
 	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
@@ -56,7 +57,8 @@ func (c *suiteFlags) load(env *environment, engines []string, jobs int, changes 
 	})
 }
 
-// openCache opens the cache of verdicts and sets it in the options.
+// openCache opens the cache of verdicts and stores it in the options. If the default cache cannot be opened, it prints a note instead of an
+// error.
 func (c *runFlags) openCache(env *environment, selected *selection.Selection) error {
 	if c.NoCache || env.shard.Replaying() {
 		return nil
@@ -70,13 +72,13 @@ func (c *runFlags) openCache(env *environment, selected *selection.Selection) er
 	if err == nil {
 		selected.Options.Cache, err = cache.Open(filepath.Join(userDir, "tilecheck", "verdicts"))
 	}
-	if err != nil && !env.quiet { // the default cache is not required
+	if err != nil && !env.quiet {
 		fmt.Fprintf(env.stderr, "note: no results are kept: %v\n", err)
 	}
 	return nil
 }
 
-// engines returns the engines of the suite. For the cache, each has the identity of its program.
+// engines returns the engines on which the suite runs.
 func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox.Box, selected *selection.Selection) ([]regress.EngineConfig, error) {
 	var engines []regress.EngineConfig
 	for _, label := range selected.Labels {
@@ -96,7 +98,7 @@ func (c *runFlags) engines(ctx context.Context, env *environment, tools *toolbox
 	return engines, nil
 }
 
-// configureTool sets how an engine runs PRISM and, if there is a cache, the identity of its program.
+// configureTool completes an engine: how it runs PRISM and, if there is a cache, the identity of its program for the keys of the cache.
 func (c *runFlags) configureTool(ctx context.Context, env *environment, engine *regress.EngineConfig, name, label string, selected *selection.Selection) {
 	var commander runner.Commander
 	if tool, ok := runner.As[*bridge.Engine](engine.Engine); ok {

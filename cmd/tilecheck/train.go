@@ -30,14 +30,14 @@ type trainCmd struct {
 // gamesPerReport is the number of games between two reports of progress. The progress bar itself draws at most ten times a second.
 const gamesPerReport = 256
 
-// Run trains a network, writes it, and prints its scores during the training.
+// Run trains a network on games of 2048, writes the network to a file, and prints the scores during the training.
 func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
 	if isStdout(c.Output) {
 		return usageError("the output is %s, want a file: the results go to standard output", c.Output)
 	}
-	net, err := c.network()
+	network, err := c.network()
 	if err != nil {
 		return err
 	}
@@ -55,17 +55,17 @@ func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 			report(progress.Progress{Property: "learning", Done: games, Target: c.Games, Unit: progress.Games})
 		}
 	}
-	if err := net.Train(ctx, training); err != nil {
+	if err := network.Train(ctx, training); err != nil {
 		return limitError(err)
 	}
 	done()
 	if c.Round >= 0 {
-		net.Round(c.Round)
+		network.Round(c.Round)
 	}
-	if err := env.writeFile(c.Output, net.Write); err != nil {
+	if err := env.writeFile(c.Output, network.Write); err != nil {
 		return err
 	}
-	out := parts.table(net, seed)
+	out := parts.table(network, seed)
 	return out.Write(env.stdout, c.Format, env.reportOptions())
 }
 
@@ -94,8 +94,8 @@ func (c *trainCmd) network() (*ntuple.Network, error) {
 	return net, nil
 }
 
-// largestExponent returns the exponent of the largest tile that the network distinguishes. It is the tile of --largest, or the largest tile of the
-// board.
+// largestExponent returns the exponent of the largest tile that the network distinguishes: the tile of --largest, or else the largest tile that
+// the board can have.
 func (c *trainCmd) largestExponent(shape game.Shape) (int, error) {
 	if c.Largest == 0 {
 		return min(shape.Cells()+1, game.MaxExponent), nil
@@ -107,7 +107,7 @@ func (c *trainCmd) largestExponent(shape game.Shape) (int, error) {
 	return exponent, nil
 }
 
-// tuples returns the tuples of cells of --tuples, or the default for the board.
+// tuples returns the tuples of board cells in --tuples, or the default tuples for this board.
 func (c *trainCmd) tuples(shape game.Shape) ([][]int, error) {
 	if c.Tuples == "" {
 		return ntuple.DefaultTuples(shape), nil

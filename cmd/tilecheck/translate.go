@@ -14,7 +14,8 @@ import (
 	"tilecheck/internal/build"
 )
 
-// translateForeign translates a command line of PRISM, Storm or an older version of tilecheck. Without a valid translation, the reading has no words.
+// translateForeign translates a command line of PRISM, Storm or an older version of tilecheck. If no translation is a valid command line, the
+// result has no words.
 func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	var c cli
 	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
@@ -33,7 +34,8 @@ func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	return foreign.Reading{}
 }
 
-// withFullFlag completes the name of an unknown flag in a message of kong. kong names only the first letter of a word with one dash.
+// withFullFlag returns kong's message about an unknown flag with the whole word. For a word with one dash, such as -prop, kong names only the
+// first letter.
 func withFullFlag(args []string, message string) string {
 	letter, unknown := strings.CutPrefix(message, "unknown flag -")
 	if !unknown || len(letter) != 1 {
@@ -47,7 +49,8 @@ func withFullFlag(args []string, message string) string {
 	return message
 }
 
-// switchesAsWords removes the dashes of PRISM's and Storm's switches in a request for help. kong would read such words as flags.
+// switchesAsWords removes the dashes of PRISM's and Storm's switches from a request for help, such as "help -simpath". kong would read such words
+// as flags.
 func switchesAsWords(args []string) []string {
 	if len(args) < 2 || args[0] != "help" {
 		return args

@@ -28,7 +28,7 @@ const (
 // IsBool tells kong that the flag needs no value.
 func (*pathCount) IsBool() bool { return true }
 
-// Decode sets the number of paths from the flag --witness or --witness=5. Without a number it is defaultPaths.
+// Decode parses the number of paths in the flag --witness=5. The flag --witness without a number means defaultPaths.
 func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
 	*n = defaultPaths
 	if ctx.Scan.Peek().Type != kong.FlagValueToken {
@@ -58,7 +58,7 @@ func (c *checkCmd) refuseSeparatePathCount() error {
 	return nil
 }
 
-// witness sets which witnesses the job computes. It returns a usage error if the other flags do not fit --witness.
+// witness adds the witnesses that the flags ask for to the job. It returns a usage error if other flags contradict --witness.
 func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	if !c.Witness.isSet() {
 		return env.refuseGivenFlags("without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
@@ -91,26 +91,27 @@ func (c *checkCmd) keepSubsystem(modelText []byte) error {
 	return nil
 }
 
-// exportWitness writes the most probable path of the witness to a file. It returns an error if several properties have a witness.
+// exportWitness writes the most probable path of the witness to a file. It returns an error if several properties have a witness, because the
+// file has room for one.
 func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts []result.Verdict) error {
 	if c.ExportWitness == "" {
 		return nil
 	}
-	var found *result.Witness
+	var witness *result.Witness
 	for i := range verdicts {
 		witnesses := verdicts[i].Witnesses
 		if len(witnesses) == 0 || len(witnesses[0].Paths) == 0 {
 			continue
 		}
-		if found != nil {
+		if witness != nil {
 			return fmt.Errorf("%s was not written: several properties have a witness, want --select", c.ExportWitness)
 		}
-		found = &witnesses[0]
+		witness = &witnesses[0]
 	}
-	if found == nil {
+	if witness == nil {
 		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
-	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
+	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, witness) })
 }
 
 // notWritten returns the error about a file that was not written. After a limit or an interrupt it only prints a warning.
@@ -122,13 +123,13 @@ func (e *environment) notWritten(ctx context.Context, file, reason string) error
 	return fmt.Errorf("%s was not written: %s", file, reason)
 }
 
-// exportSubsystem writes the critical subsystem as a model. It first checks that this model violates the bound.
+// exportSubsystem writes the critical subsystem to a file, as a model. Before, it checks that this model violates the bound by itself.
 func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job runner.Job) error {
 	if c.ExportSubsystem == "" {
 		return nil
 	}
 	if c.subsystem == nil {
-		return env.notWritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
+		return env.notWritten(ctx, c.ExportSubsystem, "no critical subsystem was found")
 	}
 	job.File, job.Model, job.Witness = c.ExportSubsystem, c.subsystem, nil
 	verdicts, err := c.verdicts(ctx, env, job)

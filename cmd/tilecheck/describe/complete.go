@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Complete prints the words that can complete the command line of a shell. The shell has set COMP_LINE to this command line, and COMP_POINT to the
-// position of the cursor, as bash does for complete -C. Complete returns false if COMP_LINE is not set.
+// Complete prints the words that can complete the command line in a shell. The shell passes this line in COMP_LINE and the position of the cursor
+// in COMP_POINT, as bash does for complete -C. It returns false if COMP_LINE is not set.
 func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
@@ -27,12 +27,12 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	if len(words) < 2 {
 		return true // the shell completes the name of the program
 	}
-	before, last := words[1:len(words)-1], words[len(words)-1]
-	typed := last
-	if _, value, hasValue := strings.Cut(last, "="); hasValue {
+	earlier, current := words[1:len(words)-1], words[len(words)-1]
+	typed := current
+	if _, value, hasValue := strings.Cut(current, "="); hasValue {
 		typed = value // the shell completes only the part behind "="
 	}
-	for _, word := range continuations(model.Node, before, last) {
+	for _, word := range continuations(model.Node, earlier, current) {
 		if word != "" && strings.HasPrefix(word, typed) {
 			fmt.Fprintln(w, word)
 		}
@@ -40,22 +40,23 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 	return true
 }
 
-// continuations returns the flags, subcommands or values that may follow the words before. last is the beginning of the next word.
-func continuations(root *kong.Node, before []string, last string) []string {
+// continuations returns the flags, subcommands or values that the user may be typing. earlier are the finished words of the command line, and
+// current is the beginning of the next word.
+func continuations(root *kong.Node, earlier []string, current string) []string {
 	position := &linePosition{node: root, flags: slices.Clone(root.Flags)}
-	for _, word := range before {
+	for _, word := range earlier {
 		position.advance(word)
 	}
 	if position.needsValue != nil {
 		return position.needsValue.EnumSlice()
 	}
-	if name, _, hasValue := strings.Cut(last, "="); hasValue {
+	if name, _, hasValue := strings.Cut(current, "="); hasValue {
 		if flag := position.flag(name); flag != nil {
 			return flag.EnumSlice()
 		}
 		return nil
 	}
-	if strings.HasPrefix(last, "-") {
+	if strings.HasPrefix(current, "-") {
 		return position.flagNames()
 	}
 	return position.subcommandsAndValues()
@@ -69,7 +70,7 @@ type linePosition struct {
 	needsValue *kong.Flag   // the flag whose value is the next word; nil if there is none
 }
 
-// advance moves the position behind a word.
+// advance updates the position for the next word of the command line. The word is a flag, the value of a flag, a subcommand or an argument.
 func (p *linePosition) advance(word string) {
 	if p.needsValue != nil {
 		p.needsValue = nil

@@ -17,7 +17,8 @@ func HelpOptions() kong.HelpOptions {
 // ValueHelp returns the help of a flag or argument, with its default.
 func ValueHelp(v *kong.Value) string { return kong.DefaultHelpValueFormatter(withDefault(v)) }
 
-// withDefault returns a copy of a flag whose help also gives the default value. If the help needs no addition, it returns the flag itself.
+// withDefault returns a flag whose help ends with its default value. It returns the flag itself if there is no default value or the help already
+// names it.
 func withDefault(flag *kong.Value) *kong.Value {
 	if flag.Flag == nil || flag.Default == "" || flag.IsBool() || strings.Contains(flag.Help, "default") {
 		return flag
@@ -27,7 +28,8 @@ func withDefault(flag *kong.Value) *kong.Value {
 	return &shown
 }
 
-// PrintHelp returns a printer for the help of a command. Unless all is true, it only lists the names of flags with the tag "rare".
+// PrintHelp returns a printer for the help of a command. It does not describe the flags with the struct tag "rare", and only lists their names at
+// the end. If all is true, it describes all flags.
 func PrintHelp(all bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, kctx *kong.Context) error {
 		node := kctx.Selected()

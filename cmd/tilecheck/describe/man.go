@@ -9,7 +9,7 @@ import (
 	"tilecheck/internal/build"
 )
 
-// Manual returns the manual page of the program, with all commands, as the text of troff.
+// Manual returns the manual page of the program with all its commands, in the language of troff.
 func Manual(app *kong.Application) string {
 	m := &manual{}
 	m.line(`.TH TILECHECK 1 "" "tilecheck %s" "User Commands"`, build.Version)

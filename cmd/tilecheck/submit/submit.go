@@ -29,12 +29,13 @@ type ClusterCommands struct {
 	Kubectl     string // the program kubectl, or words
 }
 
-// slurm finds a command of Slurm, and returns it with the words that come before its arguments.
+// slurm finds a command of Slurm, such as sbatch. It returns the program to start, and the words that come before the arguments of the command,
+// as in "ssh login sbatch".
 func (f ClusterCommands) slurm(program string) (runner.Commander, []string, error) {
 	words := append(strings.Fields(f.SlurmPrefix), program)
 	found, err := tool.New(words[0])
 	if err != nil && len(words) == 1 {
-		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it elsewhere", err)
+		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it on another machine", err)
 	}
 	return found, words[1:], err
 }
@@ -48,7 +49,8 @@ func Program(program, dir string, env ...string) (runner.Commander, error) {
 	return t.In(dir, env...), nil
 }
 
-// kubectl finds kubectl. It runs in the current directory, because relative paths in KUBECONFIG are resolved against it.
+// kubectl finds the program kubectl. It returns the program, and the words that come before its arguments. The program runs in the current
+// directory, because KUBECONFIG may contain relative paths.
 func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	words := strings.Fields(f.Kubectl)
 	if len(words) == 0 {
@@ -61,21 +63,21 @@ func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	return found.In("."), words[1:], nil
 }
 
-// WithSuiteSettings completes the settings of the flags from the suite file in the current directory.
-func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
-	if err := asked.Check(); err != nil {
-		return asked, usage.Errorf("%w", err)
+// WithSuiteSettings returns the settings of the flags. Settings without a flag come from the suite file in the current directory.
+func WithSuiteSettings(requested settings.Settings) (settings.Settings, error) {
+	if err := requested.Check(); err != nil {
+		return requested, usage.Errorf("%w", err)
 	}
 	file, err := suitefile.In(os.DirFS("."), ".", func(name string) string { return name })
 	if err != nil || file == nil {
-		return asked, err
+		return requested, err
 	}
-	asked = asked.Over(file.Cluster)
-	return asked, asked.Check()
+	requested = requested.Over(file.Cluster)
+	return requested, requested.Check()
 }
 
-// Open creates the directory of a job, or opens an existing directory of the same job. shards is the required number of shards of an existing
-// directory; 0 accepts any. created reports whether the directory is new.
+// Open opens the directory of a job. It creates a missing directory; an existing one must contain the same job. shards is the number of shards
+// that an existing directory must have; 0 accepts any number. created reports whether the directory is new.
 func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, shards int, commands ClusterCommands) (work *cluster.Work, created bool, err error) {
 	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return nil, false, err
@@ -95,7 +97,7 @@ func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Requ
 	return work, created, err
 }
 
-// openExisting opens the existing directory of a job. It returns an error if the directory belongs to another job.
+// openExisting opens a directory that already contains a job. It returns an error if this is another job than the requested one.
 func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards int) (*cluster.Work, error) {
 	work, err := cluster.Open(dir)
 	if err != nil {
@@ -112,8 +114,8 @@ func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards
 	return work, nil
 }
 
-// RemoveFailed removes the directory of a job that failed before it had results. It returns the error of the job. usageCode is the exit code of a
-// wrong command line.
+// RemoveFailed removes the directory of a job that failed before it had results, and returns err, the error of the job. A job is removed only if
+// it was refused or if its command line was wrong. usageCode is the exit code of a wrong command line.
 func RemoveFailed(work *cluster.Work, err error, usageCode int) error {
 	_, isRefused := errors.AsType[*cluster.Refused](err)
 	failure, _ := errors.AsType[*cluster.Failure](err)
@@ -145,7 +147,8 @@ func Preview(dir string, job cluster.Job, request cluster.Request) (string, erro
 	return "", nil
 }
 
-// CompleteAndCheck completes the settings of the batch system. It returns an error if the system cannot run the job in this directory.
+// CompleteAndCheck completes the settings of the batch system in the request. It returns an error if the batch system cannot run the job in this
+// directory.
 func CompleteAndCheck(dir string, job *cluster.Job, request *cluster.Request) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -174,20 +177,20 @@ func manifest(r *cluster.Round) (string, error) {
 	return string(text), err
 }
 
-// Driver returns the driver that runs a job, and a function that ends its processes.
-func Driver(ctx context.Context, work *cluster.Work, commands ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
-	d = &cluster.Driver{Work: work, Note: note}
+// Driver returns the driver that runs the shards of a job, and a function that ends the processes of the driver.
+func Driver(ctx context.Context, work *cluster.Work, commands ClusterCommands, note func(text string)) (driver *cluster.Driver, done func(), err error) {
+	driver = &cluster.Driver{Work: work, Note: note}
 	switch work.Backend {
 	case "local":
 		processes := local.New(ctx, Program, max(1, work.Settings.Tasks))
-		d.Backend = processes
-		return d, processes.Close, nil
+		driver.Backend = processes
+		return driver, processes.Close, nil
 	case "slurm":
-		d.Backend, err = slurm.New(commands.slurm, string(work.Dir))
-		return d, func() {}, err
+		driver.Backend, err = slurm.New(commands.slurm, string(work.Dir))
+		return driver, func() {}, err
 	case "kubernetes":
-		d.Backend = kubernetes.New(commands.kubectl, work.Settings)
-		return d, func() {}, nil
+		driver.Backend = kubernetes.New(commands.kubectl, work.Settings)
+		return driver, func() {}, nil
 	}
 	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", work.Dir, work.Backend)
 }

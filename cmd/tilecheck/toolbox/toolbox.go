@@ -47,7 +47,7 @@ func (b *Box) IsConfigured(name string) bool {
 	return b.Places[name] != Place{}
 }
 
-// Close removes every container.
+// Close removes all containers that the engines have started, and closes the connection to Docker.
 func (b *Box) Close() error {
 	var errs []error
 	for _, pool := range b.pools {
@@ -59,7 +59,8 @@ func (b *Box) Close() error {
 	return errors.Join(errs...)
 }
 
-// Engine returns the engine with a name: native, prism, prism-games or storm.
+// Engine returns the engine with this name: native, prism, prism-games or storm. The engine of an external tool checks the model at the same
+// time.
 func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	opt := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
 	var connect func(runner.Commander, bridge.Options) *bridge.Engine
@@ -82,7 +83,7 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	return b.Checker.Beside(connect(commander, opt)), nil
 }
 
-// commander returns the program of a tool. It tries the path of the place, then an image, and then the program on PATH.
+// commander returns the program of a tool: the program at the path that the user named, or in an image, or on PATH. It tries them in this order.
 func (b *Box) commander(ctx context.Context, name string, place Place) (runner.Commander, error) {
 	if place.Path != "" {
 		return local.New(place.Path)
@@ -102,7 +103,7 @@ func (b *Box) commander(ctx context.Context, name string, place Place) (runner.C
 	return nil, fmt.Errorf("engine %s: %w; or install the program on this machine and give --%s-path", name, err, name)
 }
 
-// pool returns the containers that run a tool from an image.
+// pool returns containers that run a tool. If image is empty, it selects the best image on this machine.
 func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, error) {
 	docker, err := b.connect(ctx)
 	if err != nil {
@@ -131,7 +132,8 @@ func ImageKind(name string) containers.Kind {
 	return prismimage.Product(name).Kind()
 }
 
-// FindImage returns the image that can run a tool. If image is empty, it returns the best image on this machine.
+// FindImage returns an image that can run a tool. If image is empty, it returns the best image on this machine. cache has the results of earlier
+// searches.
 func FindImage(ctx context.Context, docker *containers.Docker, tool, image string, cache containers.Cache) (containers.Found, error) {
 	if image != "" {
 		return findNamedImage(ctx, docker, tool, image, cache)
@@ -150,7 +152,7 @@ func FindImage(ctx context.Context, docker *containers.Docker, tool, image strin
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
 }
 
-// findNamedImage returns the image with a name. It returns an error if the image cannot run the tool.
+// findNamedImage returns the image that the user named. It returns an error if this image cannot run the tool.
 func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image string, cache containers.Cache) (containers.Found, error) {
 	kind := ImageKind(tool)
 	named, err := docker.Find(ctx, kind.Tool, image)
@@ -164,7 +166,7 @@ func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image 
 	return found, err
 }
 
-// MissingImage returns a message about how to get an image of a tool.
+// MissingImage returns a message for a user who has no image of a tool. It says how to get one.
 func MissingImage(name string) string {
 	switch name {
 	case "storm":
