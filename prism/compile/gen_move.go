@@ -554,7 +554,7 @@ func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Lab
 	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
-// alwaysChangesState reports whether all alternatives change the same variable, so the move cannot be a self-loop.
+// alwaysChangesState reports whether some variable changes in all alternatives, so that the move cannot be a self-loop.
 func (g *pathGenerator) alwaysChangesState(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
 		mayStay := func(value *term) bool { return !g.isCertainlyDifferent(slot, value) }
@@ -565,7 +565,8 @@ func (g *pathGenerator) alwaysChangesState(alternatives []alternative) bool {
 	return false
 }
 
-// isCertainlyDifferent reports whether a new value of a variable is known to differ from the old one.
+// isCertainlyDifferent reports whether the new value of a variable is known to differ from its old value. It may return false although they
+// differ.
 func (g *pathGenerator) isCertainlyDifferent(slot int, value *term) bool {
 	if value.sort != sortInt {
 		old := g.oldValue(slot)

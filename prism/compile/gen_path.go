@@ -80,8 +80,8 @@ type pathGenerator struct {
 // savedLocal has functions that emit code to copy a local of a suspended path to a global, and back.
 type savedLocal struct{ save, restore func() }
 
-// emitModule emits the exported function of the module, which draws sample paths, and returns the module; nil if the code is too large. The
-// exported function returns the index of the first unfinished sample.
+// emitModule emits the function that draws sample paths, and returns the WebAssembly module that exports it. It returns nil if the code is too
+// large. The function returns the index of the first unfinished sample.
 func (g *pathGenerator) emitModule() []byte {
 	g.declare()
 	fn := g.fn
@@ -131,7 +131,7 @@ func (g *moveGenerator) declareModel() {
 	}
 }
 
-// declare declares the imports, the main function, the globals and the locals.
+// declare declares the imported functions, the exported function, and its global and local variables.
 func (g *pathGenerator) declare() {
 	g.declareModel()
 	g.suspended = wasm.Global[int32](g.module)
@@ -270,7 +270,7 @@ func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	wasm.Store(fn, address, outcomesAt+rewardOffset, g.reward)
 }
 
-// randomWord returns code for 64 random bits of the generator xoshiro256**. It changes the four words of the generator's state.
+// randomWord returns code for 64 random bits, by the generator xoshiro256**. The code changes the four words of the generator's state.
 func (g *pathGenerator) randomWord() wasm.Expr[int64] {
 	return func(fn *wasm.Func) {
 		state, shifted := g.rng, g.scratch

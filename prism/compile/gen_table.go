@@ -39,8 +39,8 @@ func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candida
 	return remaining, allowed
 }
 
-// isTableWorthwhile reports whether to make a table for the variable of a slot. Many candidates must have a conjunct that reads only this
-// variable, the variable must have few values, and the memory must have room for the table. A row of the table has numWords words.
+// isTableWorthwhile reports whether to make a table for the variable of a slot: many guards have a conjunct that reads only this variable, the
+// variable has few values, and the table fits in the memory. A row of the table has numWords words.
 func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords int) bool {
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	numReaders := 0

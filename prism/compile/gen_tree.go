@@ -125,7 +125,8 @@ func (t valueTest) is(term *term) bool {
 	return ok && test == t
 }
 
-// literals returns the conjuncts of a guard and of nested conjunctions and negated disjunctions.
+// literals returns the conjuncts of a guard, and also the parts of each conjunct that is a conjunction or a negated disjunction. A guard is true
+// only if they are all true.
 func (b *treeBuilder) literals(guard []*term) []*term {
 	var result []*term
 	for _, conjunct := range guard {

@@ -195,8 +195,8 @@ func (g *graph) or(operands ...*term) *term {
 	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
 }
 
-// newConnective returns the simplified conjunction or disjunction of operands. An operand neutral (true in a conjunction) has no effect. An operand
-// dominant (false in a conjunction) determines the result.
+// newConnective returns the simplified conjunction or disjunction of operands. neutral is the constant that has no effect (true in a
+// conjunction), dominant the constant that determines the result (false in a conjunction).
 func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
 	var remaining []*term
 	mayFail, isDecided := false, false

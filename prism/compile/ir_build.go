@@ -58,7 +58,7 @@ func (b *builder) countUses(term *term) {
 	}
 }
 
-// expr returns the term of an expression. The expression is supported: otherwise the compilation of its closure has failed before.
+// expr returns the term of an expression of a kind that has a closure. If b.flattenedTerms is set, the term is flattened.
 func (b *builder) expr(source sema.Expr) *term {
 	term, ok := b.terms[source]
 	if !ok {
@@ -165,8 +165,8 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
-// plainTerm builds the term of an expression without regard to rounding errors. An unsupported expression becomes the term false: its
-// closure was compiled before, and reported the error.
+// plainTerm returns the term of an expression without regard to rounding errors. It returns false for an unsupported expression, whose error was
+// reported when its closure was compiled.
 func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -197,7 +197,7 @@ func (b *builder) plainTerm(expr sema.Expr) *term {
 	return b.falseTerm
 }
 
-// constant builds a constant.
+// constant returns the term of a constant.
 func (b *builder) constant(expr *sema.Const) *term {
 	switch expr.ValueType {
 	case sema.Bool:
@@ -218,7 +218,7 @@ func (b *builder) failingTerm(typ sema.Type) *term {
 	return operand
 }
 
-// unary builds the operator ! or -.
+// unary returns the term of -x or !x.
 func (b *builder) unary(expr *sema.Unary) *term {
 	switch {
 	case expr.Op == syntax.OpNot:
@@ -230,7 +230,7 @@ func (b *builder) unary(expr *sema.Unary) *term {
 	}
 }
 
-// binary builds a binary operator.
+// binary returns the term of an expression with a binary operator.
 func (b *builder) binary(expr *sema.Binary) *term {
 	switch {
 	case expr.X.Type() == sema.Bool:
@@ -245,7 +245,7 @@ func (b *builder) binary(expr *sema.Binary) *term {
 	return b.floatArithmetic(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
 }
 
-// logicalOperation builds a binary operator on Bools: & | => != = or <=>.
+// logicalOperation returns the term of an operation on Bools: & | => != = or <=>.
 func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAnd:
@@ -261,7 +261,7 @@ func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// intComparison builds a comparison of Ints. It expresses all operators by = and <.
+// intComparison returns the term of a comparison of Ints. All operators are expressed by = and <.
 func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
@@ -279,8 +279,8 @@ func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// floatComparison builds a comparison of Doubles. It expresses all operators by =, < and <=. It does not express a >= b as !(a < b), because < and
-// <= are false for NaN.
+// floatComparison returns the term of a comparison of Doubles. All operators are expressed by =, < and <=. a >= b is not expressed as !(a < b),
+// because < and <= are false for NaN.
 func (b *builder) floatComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
@@ -298,7 +298,7 @@ func (b *builder) floatComparison(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// intArithmetic builds an arithmetic operator on Ints.
+// intArithmetic returns the term of an arithmetic operation on Ints.
 func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:
@@ -312,7 +312,7 @@ func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// floatArithmetic builds an arithmetic operator on Doubles.
+// floatArithmetic returns the term of an arithmetic operation on Doubles.
 func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:

@@ -196,7 +196,7 @@ func (f *facts) rewrite(original *term) *term {
 	return f.graph.rebuild(original, operands)
 }
 
-// rewriteVariable returns a constant if the facts allow only one value of a variable; otherwise the variable.
+// rewriteVariable returns a constant if the facts allow only one value of a variable. Otherwise it returns the variable itself.
 func (f *facts) rewriteVariable(variable *term) *term {
 	values := f.variable(variable.slot)
 	switch {

@@ -105,8 +105,8 @@ func (g *graph) compareFloats(op opcode, left, right *term) *term {
 	return g.intern(term{op: op, sort: sortBool, operands: []*term{left, right}})
 }
 
-// compareAsInts converts a comparison of a converted Int with a constant to a comparison of Ints: x <= 2.5 becomes x <= 2. It returns nil
-// for other comparisons.
+// compareAsInts returns a comparison of Ints for the comparison of an Int, converted to a Double, with a constant: x <= 2.5 becomes x <= 2. It
+// returns nil for other comparisons.
 func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	switch {
 	case op == opNumSame && left.isConst():

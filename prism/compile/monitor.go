@@ -38,8 +38,8 @@ type StateCompiler[V any] interface {
 	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch compiles the expressions and rewards that a monitor needs. isContinuous reports whether the model is a CTMC. A cumulative or
-// instantaneous reward without a finite horizon is an error.
+// NewWatch compiles the expressions and rewards that a monitor needs. isContinuous says that the model is a CTMC. A cumulative or instantaneous
+// reward without a finite horizon is an error.
 func NewWatch[V any](monitor Monitor, isContinuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
 	watch := &Watch[V]{Monitor: monitor, inSteps: !isContinuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
@@ -184,7 +184,7 @@ func (w *Watch[V]) isBeforeLowerBound(out *Outcome) bool {
 	return out.Time < w.Low
 }
 
-// Deadlock sets the outcome of a path that stays in its current state forever. Enter must have returned false for the state.
+// Deadlock sets the outcome of a path that stays in the given state forever. Before it, Enter must have returned false for this state.
 func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	switch w.Kind {
 	case Until:

@@ -56,7 +56,8 @@ func (c *PackedChoices) Reset() {
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// mergeEqualTargets merges the transitions with equal targets, from index first on, and sums their weights. words is the length of a target.
+// mergeEqualTargets merges transitions with equal targets and adds their weights. It looks at the transitions from index first on. A target has
+// the given number of words.
 func (c *PackedChoices) mergeEqualTargets(first, words int) {
 	end := first // the transitions in [first, end) have different targets
 	for i := first; i < len(c.Weights); i++ {
@@ -168,7 +169,7 @@ func (x *packedInterpreter) expandState(packed []uint64, out *PackedChoices) err
 	return nil
 }
 
-// moveIndex returns the index of the move of a choice in x.moves. It appends a move that is not there yet.
+// moveIndex returns the index of a choice's move in x.moves. It appends the move if it is not in the list.
 func (x *packedInterpreter) moveIndex(choice *Choice) uint32 {
 	key := x.moveKey(choice.Action, choice.Commands)
 	index, ok := x.moveIndices[string(key)]

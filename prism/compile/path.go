@@ -138,7 +138,7 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 	return err != nil
 }
 
-// deadlock returns the outcome of a path that enters a state without choices. The parameter out is the outcome of the path until then.
+// deadlock returns the outcome of a path that enters a state without choices. out is the outcome of the path up to this state.
 func (r *interpreter) deadlock(out Outcome) Outcome {
 	if r.model.opts.NoFixDeadlocks {
 		out.Status = Deadlocked

@@ -68,7 +68,7 @@ func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 	return reward, nil
 }
 
-// stateReward returns the reward of the state in env: the sum of the state items whose guards hold. It records an error in env.
+// stateReward returns the reward of the state in env: the sum of the values of the state items whose guards hold. Errors are recorded in env.
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -79,8 +79,8 @@ func (r *Rewards) stateReward(env *env) float64 {
 	return total
 }
 
-// choiceReward returns the reward of a choice with the given action in the state in env: the sum of the transition items of this action whose
-// guards hold. It records an error in env.
+// choiceReward returns the reward of a choice with the given action in the state of env: the sum of the values of the transition items of this
+// action whose guards hold. Errors are recorded in env.
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -91,8 +91,8 @@ func (r *Rewards) choiceReward(env *env, action int) float64 {
 	return total
 }
 
-// reward returns the value of an item, or 0 if its guard does not hold. It records an error in env if the value is negative, infinite or
-// NaN.
+// reward returns the value of an item in the state of env, or 0 if the item's guard does not hold. It records an error in env if the value is
+// negative, infinite or NaN.
 func (it *rewardItem) reward(env *env) float64 {
 	if !it.guard(env) {
 		return 0

@@ -6,8 +6,8 @@ package compile
 // Source: Blackman and Vigna, Scrambled linear pseudorandom number generators, 2021.
 type Stream [4]uint64
 
-// NewStream returns the stream of the sample with an index. A stream depends only on seed and index, not on the worker that draws the
-// sample. SplitMix64 mixes both numbers, as the generator's authors advise.
+// NewStream returns the stream of the sample with the given index. It depends only on seed and index, and not on the worker that draws the
+// sample. Both numbers are mixed by SplitMix64, as the generator's authors advise.
 func NewStream(seed, index uint64) Stream {
 	seedMix := splitMix64(&seed)
 	seedMix ^= index

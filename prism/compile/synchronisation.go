@@ -125,7 +125,7 @@ func (m *Model) moduleBehaviour(module int) behaviour {
 	return result
 }
 
-// newParticipant returns a module with its commands for an action.
+// newParticipant returns a module as a participant in synchronisations of an action, with its commands for this action.
 func (m *Model) newParticipant(module, action int) participant {
 	result := participant{module: module}
 	for _, command := range m.commands {
@@ -193,7 +193,7 @@ func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	return combinations
 }
 
-// renameActions returns a behaviour with all actions renamed simultaneously. numActions is the number of actions of the program.
+// renameActions returns a behaviour in which all actions are renamed at the same time. numActions is the number of actions of the program.
 func renameActions(old behaviour, renaming *sema.SysRename, numActions int) behaviour {
 	renamed := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
 	for action := range numActions {

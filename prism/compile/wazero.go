@@ -108,7 +108,7 @@ func asHostFunction(function func(left, right float64) float64) api.GoFunc {
 	}
 }
 
-// hostIntPow is the host function for integer powers. Its result is hostFailed if the power is undefined or overflows.
+// hostIntPow computes an integer power for the compiled code. The result is hostFailed if the power is undefined or overflows.
 func hostIntPow(_ context.Context, stack []uint64) {
 	power, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
 	result := int64(power)
@@ -118,7 +118,7 @@ func hostIntPow(_ context.Context, stack []uint64) {
 	stack[0] = uint64(result)
 }
 
-// newInstance makes another instance of the module.
+// newInstance makes another instance of the compiled module. All instances share the code.
 func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
 	module, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
 	return instance{shared: s, mod: module, run: module.ExportedFunction(exportedRun), memory: memory}, nil
 }
 
-// Close releases the instance. When the last instance of the code is closed, it also releases the code. A second call has no effect.
+// Close releases the instance. With the last instance, it also releases the code. Calls after the first have no effect.
 func (x *instance) Close() error {
 	if x.closed {
 		return nil
@@ -212,8 +212,8 @@ func (r *machine) setStream(i int, stream Stream) {
 	}
 }
 
-// runLoaded runs the compiled code on the random streams in memory, and stores the outcome of path i in dst[i]. If the code gives up on a path, the
-// outcome has the status Failed.
+// runLoaded runs the compiled code on the random streams in its memory, and stores the outcome of path i in dst[i]. A path that the code cannot
+// finish has the status Failed.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	done := 0 // number of finished paths
 	const begin, resume = 0, 1
@@ -247,7 +247,7 @@ func (r *machine) adaptBudget(took time.Duration, isFinished bool) {
 	}
 }
 
-// readOutcome reads the outcome of sample i from the memory of the instance. A failed path has no other fields.
+// readOutcome reads the outcome of sample i from the memory of the instance. If the status is Failed, the other fields are 0.
 func (r *machine) readOutcome(i int) Outcome {
 	record := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
 	word := func(offset int) uint64 { return binary.LittleEndian.Uint64(record[offset:]) }

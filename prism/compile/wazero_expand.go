@@ -88,8 +88,8 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// runCode calls the compiled code on a batch of packed states. It returns the number of expanded states, which is smaller than the batch if the
-// output is full.
+// runCode calls the compiled code on a batch of packed states. It returns the number of expanded states. This is less than the batch if the
+// memory for the output is full.
 func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpanded int, err error) {
 	for i, word := range batch {
 		binary.LittleEndian.PutUint64(x.memory[8*i:], word)

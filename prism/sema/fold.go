@@ -236,7 +236,7 @@ func (f *folder) foldThreshold(threshold Threshold) Threshold {
 	return threshold
 }
 
-// hasConstantOperands reports whether an expression is an operation on constants.
+// hasConstantOperands reports whether an expression is an operation and all its operands are constants.
 func hasConstantOperands(expr Expr) bool {
 	isConst := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
 	switch expr := expr.(type) {
@@ -306,7 +306,8 @@ func IsClose(float float64, fraction *big.Rat) bool {
 	return isInRange && math.Abs(float-nearest) <= maxError*magnitude
 }
 
-// simplify removes a double negation, or a constant Bool in an operation. It never changes the value or the evaluation errors.
+// simplify simplifies a double negation, an operation on Bools with a constant operand, and a ?: with a constant condition. The value does not
+// change, and the evaluation fails for the same states as before.
 func simplify(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -370,7 +371,7 @@ func simplifyLeftConstant(expr *Binary, left bool) Expr {
 	return negatedIf(left == (expr.Op == syntax.OpNe), expr.Y)
 }
 
-// simplifyRightConstant simplifies an operation on Bools with a constant right operand. It keeps the left operand, because its evaluation
+// simplifyRightConstant simplifies an operation on Bools with a constant right operand. The left operand is never removed, because its evaluation
 // may fail.
 func simplifyRightConstant(expr *Binary, right bool) Expr {
 	isNeutral := expr.Op == syntax.OpAnd && right || expr.Op == syntax.OpOr && !right

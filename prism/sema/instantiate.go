@@ -61,7 +61,7 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	return program, nil
 }
 
-// giveConstants sets the values of the model's undefined constants. It returns a warning for each undeclared name.
+// giveConstants gives the undefined constants of the model their values. It returns a warning for each name that the model does not declare.
 func (m *Model) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		constant := m.names[name].constant
@@ -74,7 +74,7 @@ func (m *Model) giveConstants(folder *folder, consts map[string]Value) (warnings
 	return warnings
 }
 
-// giveConstant sets the value of an undefined constant, converted to its type.
+// giveConstant gives a constant its value, converted to the constant's type. A value for a constant that has a definition is an error.
 func (f *folder) giveConstant(constant *constant, value Value) {
 	if constant.decl.Value != nil {
 		where := " in the model"
@@ -95,7 +95,7 @@ func (f *folder) giveConstant(constant *constant, value Value) {
 	f.givenValues[constant] = value
 }
 
-// setParameter makes an undefined constant of the model a parameter.
+// setParameter makes a constant of the model a parameter. The constant must be a double without a value, or setParameter reports an error.
 func (f *folder) setParameter(model *Model, name string) {
 	constant := model.names[name].constant
 	switch {
@@ -123,7 +123,8 @@ func nameOfValues(typ Type) string {
 	return typ.String()
 }
 
-// requireValues reports the constants without a definition and without a value. It reports nothing after an earlier error.
+// requireValues reports an error for the constants that have neither a definition nor a given value and are not parameters. It reports nothing
+// after an earlier error.
 func (f *folder) requireValues(consts []*constant, file string) {
 	if len(f.errs) > 0 {
 		return
@@ -190,8 +191,8 @@ func (f *folder) setInitialValue(result *Variable, model *Model, variable *varia
 	}
 }
 
-// variableRange evaluates the range of a variable. It reports an invalid range; PRISM's dialect wants at least two values. After an error in
-// a bound it returns the range from 0 to MaxInt32.
+// variableRange evaluates the range of a variable and reports an invalid range. In PRISM's dialect, a range needs at least two values. If a bound
+// has no value, variableRange returns the range from 0 to MaxInt32.
 func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
 	lowValue, okLow := f.evaluate(model, variable.low)
 	highValue, okHigh := f.evaluate(model, variable.high)
@@ -220,7 +221,7 @@ func (f *folder) evaluate(model *Model, expr Expr) (Value, bool) {
 	return value, err == nil
 }
 
-// foldInto adds the model's expressions to the program, with constants replaced by their values.
+// foldInto adds the commands, labels, rewards and other expressions of the model to the program. Constants are replaced by their values.
 func (m *Model) foldInto(program *Program, folder *folder) {
 	for _, module := range m.modules {
 		module.Invariant = folder.fold(module.Invariant)

@@ -21,10 +21,8 @@ func (c *checker) addMarkovian(command Command) {
 	c.markovian = append(c.markovian, command)
 }
 
-// embed replaces the Markovian commands by one command of the embedded MDP. By maximal progress the command is enabled only if no other
-// command is. The probability of an update is its rate divided by the exit rate.
-//
-// Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
+// embed replaces the Markovian commands of a Markov automaton by one command of the embedded MDP. By maximal progress, this command is enabled
+// only if no other command is. The probability of an update is its rate divided by the exit rate.
 func (c *checker) embed() {
 	if c.system != nil {
 		c.add(phaseOurs, c.items.systems[0].Pos(), "a system block of a Markov automaton is not supported")
@@ -67,7 +65,7 @@ func (c *checker) newRace() *race {
 	}
 }
 
-// immediateEnabled returns the condition that a command without rates is enabled, alone or in a synchronisation.
+// immediateEnabled returns the condition that an immediate command (one without rates) is enabled, alone or in a synchronisation.
 func (c *checker) immediateEnabled() Expr {
 	enabled := c.modulesEnabled(Unlabelled)
 	for action := range c.model.actions { // all participating modules must synchronise
@@ -100,8 +98,8 @@ func (m *Module) guardsOf(action int) []Expr {
 	return guards
 }
 
-// embedReward returns the reward items of the embedded MDP for a reward item. A state reward is earned per unit of time, for the mean
-// sojourn time of the state. A deadlock earns one unit of time, as in PRISM.
+// embedReward returns the reward items of the embedded MDP that replace a reward item. A state reward is earned for the mean sojourn time of the
+// state, and in a deadlock for one unit of time, as in PRISM. Other items are not changed.
 func (c *checker) embedReward(item RewardItem) []RewardItem {
 	if c.race == nil || item.Transition {
 		return []RewardItem{item}

@@ -33,7 +33,7 @@ func (m multiples) sum(other multiples) multiples {
 	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varying * other.varying}
 }
 
-// leastMultiple returns the least common multiple of two integers; infinity if it exceeds exactLimit.
+// leastMultiple returns the least common multiple of two positive integers. It returns infinity if a number or the result exceeds exactLimit.
 func leastMultiple(left, right float64) float64 {
 	if !(left <= exactLimit && right <= exactLimit) {
 		return math.Inf(1)

@@ -79,8 +79,8 @@ func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
 	return analysis.number(expr)
 }
 
-// Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. The bound is
-// infinite if none is known. Adding a nonzero bound to the float64 value may round once more.
+// Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. It is infinite if no
+// bound is known. When a caller adds a bound other than 0 to the float64 value, the sum may be rounded again.
 func (d FloatAnalysis) Error(expr Expr) float64 {
 	facts := d.Facts(expr)
 	isBounded := facts.maxAbs() < math.MaxFloat64 // false for NaN
@@ -94,7 +94,7 @@ func (d FloatAnalysis) Error(expr Expr) float64 {
 	}
 }
 
-// roundedAbsErr returns a bound on the absolute error of a rounded result. err is the error that the operands cause.
+// roundedAbsErr returns a bound on the absolute error of a result x after its rounding. err bounds the part of the error that the operands cause.
 func (x NumberFacts) roundedAbsErr(err float64) float64 {
 	// The margin covers the rounding of the bound itself, and 2^-1000 covers underflow.
 	bound := roundingMargin*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000
@@ -173,7 +173,7 @@ func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
 	return unknownFacts()
 }
 
-// product returns the facts of a product. The relative errors of the factors add up.
+// product returns the facts of the product of x and y. Its relative error is about the sum of both relative errors.
 func (x NumberFacts) product(y NumberFacts) NumberFacts {
 	product := NumberFacts{
 		Lo:     min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
@@ -186,7 +186,7 @@ func (x NumberFacts) product(y NumberFacts) NumberFacts {
 	return product
 }
 
-// quotient returns the facts of x/y. The absolute error has a bound only if y cannot be near zero.
+// quotient returns the facts of x/y. Its absolute error is bounded only if y cannot be close to 0.
 func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
 	quotient := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
 	switch {
@@ -215,7 +215,7 @@ func (x NumberFacts) rangeOfQuotient(low, high float64) (lo, hi float64) {
 // errors of the operands, which are at most MaxRelErr (about 1e-12).
 const sumMargin = 1e-9
 
-// sum returns the facts of x+y. The relative error has a bound unless cancellation may make the sum close to zero.
+// sum returns the facts of x+y. Its relative error is bounded unless cancellation may make the sum almost 0.
 func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 	sum := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
 	sum.AbsErr = sum.roundedAbsErr(x.AbsErr + y.AbsErr)
@@ -236,8 +236,8 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 // roundingMargin is a factor that makes an upper bound of a few float64 operations safe from their rounding errors.
 const roundingMargin = 1.01
 
-// RelativeError returns an upper bound on the relative difference between a float64 and the exact value. It is infinite if only one of the
-// numbers is zero, or if the float64 is not finite.
+// RelativeError returns an upper bound on the relative difference between a float64 and the exact value. It is infinite if exactly one of them is
+// 0, or if the float64 is not finite.
 func RelativeError(float float64, exact *big.Rat) float64 {
 	difference := distance(float, exact)
 	switch {
@@ -252,7 +252,7 @@ func RelativeError(float float64, exact *big.Rat) float64 {
 	return roundingMargin * quotient
 }
 
-// distance returns the absolute difference of a float64 and a fraction; nil if the float64 is not finite.
+// distance returns the absolute difference of a float64 and a fraction. It returns nil if the float64 is not finite.
 func distance(float float64, fraction *big.Rat) *big.Rat {
 	difference := new(big.Rat).SetFloat64(float)
 	if difference == nil {

@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// operator resolves the operator of an expression that only properties may contain.
+// operator resolves an expression of a kind that occurs only in properties, such as a P operator.
 func (r *resolver) operator(expr syntax.Expr) Expr {
 	switch expr := expr.(type) {
 	case *syntax.Quoted:
@@ -75,7 +75,7 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	return &Label{base, expr.Name, len(r.model.labels) + meaning.index}
 }
 
-// property returns the resolved formula of property i. It resolves the formula at the first call.
+// property returns the resolved formula of the property with index i. The formula is resolved at the first call.
 func (r *resolver) property(i int) Expr {
 	property := r.props.props[i]
 	if property.expr != nil {
@@ -97,8 +97,8 @@ func (r *resolver) property(i int) Expr {
 	return property.expr
 }
 
-// checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the resolved bound, nil if there is none. The
-// texts subject and otherType make the messages "<subject> is not constant" and "<subject> <otherType>".
+// checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the resolved bound, or nil without a bound.
+// The messages are "<subject> is not constant" and "<subject> <otherType>".
 func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, otherType string) {
 	if resolved == nil {
 		return
@@ -173,7 +173,8 @@ func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
 	return costs
 }
 
-// boundedRewardStruct returns the index of the reward structure that a bound names, or 0 if it names none. It returns 0 after an error.
+// boundedRewardStruct returns the index of the reward structure whose rewards are bounded. If the bound names none, or after an error, the index
+// is 0.
 func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 	if costBound.Struct == nil {
 		if len(r.model.rewards) == 0 {
@@ -275,8 +276,8 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// selectRewardStruct returns the index of the reward structure of an R operator by its quoted name. If the operator names no structure, it returns
-// byDefault. If the operator has a number instead of a name, it returns -1, because the number is evaluated later.
+// selectRewardStruct returns the index of the reward structure that an R operator names in quotes. If the operator names none, it returns
+// byDefault. If the operator has a number instead of a name, it returns -1, and the number is evaluated later.
 func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, byDefault int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
 		return r.namedRewardStruct(operator, quoted.Name)
@@ -329,7 +330,7 @@ func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	return objective
 }
 
-// rewardOperatorName returns the operator of a reward objective as a property writes it.
+// rewardOperatorName returns the operator of a reward objective as it is written in a property.
 func rewardOperatorName(kind syntax.RewardPathKind) string {
 	switch kind {
 	case syntax.Cumulative:
@@ -375,8 +376,8 @@ func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	return r.expr(filter.States)
 }
 
-// checkOldFilter checks an old-style filter {states}{min}{max} of an operator. The states must be Boolean, and min and max need a query.
-// filter may be nil.
+// checkOldFilter checks an old filter {states}{min}{max} of an operator. The states must be Boolean, and {min} and {max} are allowed only if the
+// operator asks for a value. Without a filter, it does nothing.
 func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, states Expr, threshold Threshold) {
 	if filter == nil {
 		return
@@ -397,7 +398,7 @@ func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, r
 	return r.filter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
 }
 
-// fullFilterName returns the full name of a filter type, such as sum for +; "" if there is no such type.
+// fullFilterName returns the name of a filter type without abbreviation, such as sum for +. It returns "" if there is no such type.
 func fullFilterName(op string) string {
 	switch op {
 	case "+":
@@ -413,8 +414,8 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter returns a filter of the type op, such as min or count, with a resolved operand and resolved states. It checks the types, and reports errors
-// at the positions of sourceOperand and sourceStates.
+// filter returns the filter of type op, such as min or count, with an operand and states that are already resolved. It checks their types. It
+// reports errors at the positions of sourceOperand and sourceStates.
 func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
@@ -468,7 +469,8 @@ func filterType(name string, operand Type) Type {
 	return operand
 }
 
-// multiObjective returns a multi-objective property, multi(...) or multilex(...), with resolved arguments.
+// multiObjective returns the property multi(...) or multilex(...) with the given arguments, which are already resolved. It checks the types of
+// the arguments.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	afterBoolean := false
 	for i, arg := range args {

@@ -43,7 +43,8 @@ func (c *checker) checkPlayers() {
 	}
 }
 
-// resolvePlayer returns a player with the indices of its modules and actions, and records it as their owner.
+// resolvePlayer returns a player with the indices of its modules and actions. It records in moduleOwners and actionOwners that the player owns
+// them.
 func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners map[int]string) Player {
 	player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
 	for _, item := range decl.Items {
@@ -62,8 +63,8 @@ func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners 
 	return player
 }
 
-// setOwner records the player that owns a module or an action. It reports an error if there is another owner. A negative index means that
-// the module or action does not exist: setOwner reports an error and returns false.
+// setOwner records that a player owns a module or an action. Another owner is an error. If index is negative, the module or action does not
+// exist: setOwner reports an error and returns false.
 func (c *checker) setOwner(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
 	if index < 0 {
 		c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)

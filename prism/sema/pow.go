@@ -45,7 +45,8 @@ func Pow(base, exponent float64) float64 {
 	return power
 }
 
-// integerPower computes a power with a small integer exponent by multiplications. ok is false if an operation before the last one rounds.
+// integerPower computes a power with a small integer exponent by repeated multiplication. ok is false if the exponent is not such an integer, or
+// if any operation but the last one rounds.
 func integerPower(base, exponent float64) (power float64, ok bool) {
 	const maxExponent = 64
 	numFactors := math.Abs(exponent)
@@ -131,8 +132,8 @@ func logDoubleWord(number float64) doubleWord {
 	return ln2().scale(float64(exponent)).add(logarithm)
 }
 
-// logMantissa returns the natural logarithm of a number between 0.7 and 1.5. It uses the series near 1, and elsewhere one step of Newton's
-// method.
+// logMantissa returns the natural logarithm of a number between 0.7 and 1.5. For a number close to 1 it sums a series, and otherwise it improves
+// math.Log by one step of Newton's method.
 func logMantissa(number float64) doubleWord {
 	difference := doubleWord{number - 1, 0} // exact
 	if math.Abs(difference.hi) > 0x1p-12 {
@@ -156,7 +157,7 @@ func expDoubleWord(number doubleWord) float64 {
 	return math.Ldexp(expm1.add(doubleWord{1, 0}).hi, int(exponent))
 }
 
-// expm1DoubleWord returns exp(x)-1 for a small x. It sums the series for x/2^6 and doubles the argument six times.
+// expm1DoubleWord returns exp(x)-1 for an x near 0. It sums the series for x/2^6, and then doubles the argument six times.
 func expm1DoubleWord(x doubleWord) doubleWord {
 	const halvings = 6
 	x = x.scale(1.0 / (1 << halvings))

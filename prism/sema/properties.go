@@ -66,7 +66,7 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 	return properties, nil
 }
 
-// declare declares the names of the file, reports cyclic definitions, and returns the labels.
+// declare declares the labels, constants and properties of the file. It reports cyclic definitions, and returns the labels.
 func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
 	var labels []*syntax.LabelDecl
 	for _, item := range items {

@@ -41,8 +41,8 @@ func (r *resolver) checkBoundName(name *syntax.Ident) {
 	}
 }
 
-// Operator returns the P operator of the quantile's formula, and whether it is negated. It returns nil for another formula. Storm's dialect
-// resolves Pmax>=p to !(P<p).
+// Operator returns the P operator of the quantile's formula, and reports whether it is negated. It returns nil if the formula is no P operator.
+// Storm's dialect resolves Pmax>=p to !(P<p).
 func (q *Quantile) Operator() (prob *Prob, isNegated bool) {
 	expr := q.X
 	if not, ok := expr.(*Unary); ok && not.Op == syntax.OpNot {
@@ -81,7 +81,8 @@ func (q *Quantile) problem() string {
 	return ""
 }
 
-// upperBoundVariables returns the variables of quantile(...) in bounds <=B on a reward without a lower bound.
+// upperBoundVariables returns the variables B of quantile(...) that occur in bounds <=B on a reward. A bound with a lower end as well does not
+// count.
 func (path *CostBounded) upperBoundVariables() map[*QuantileBound]bool {
 	variables := map[*QuantileBound]bool{}
 	for _, cost := range path.Costs {

@@ -93,7 +93,7 @@ func (r *resolver) truncate(expr Expr) Expr {
 	return &Cond{Base{Int, pos}, isNotNegative, rounded(FuncFloor), rounded(FuncCeil)}
 }
 
-// isIntQuotient reports whether an expression combines ints only, with division allowed.
+// isIntQuotient reports whether an expression consists of ints, + - * /, min, max and ?: only.
 func isIntQuotient(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -184,7 +184,7 @@ func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	return r.operator(expr)
 }
 
-// doubleLit resolves a literal of type double. Its value is exact. A cache has the values of earlier texts.
+// doubleLit resolves a literal of type double. Its value is exact. The values of earlier literals are taken from a cache.
 func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
 	value, isCached := r.literals[expr.Text]
 	if !isCached {
@@ -235,7 +235,8 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 	return variable
 }
 
-// formulaNamed returns the body of the formula with a name; nil if there is none.
+// formulaNamed returns the resolved body of the formula that an identifier names, after the renamings of the module. It returns nil if there is
+// no such formula.
 func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 	original := r.model.names[expr.Name].formula
 	if original == nil {
@@ -292,7 +293,8 @@ func nearestOrAll(name string, declared []string) string {
 	return "; declared: " + strings.Join(namesOf(declared, strconv.Quote), ", ")
 }
 
-// nearest returns the hint "did you mean ...?" with the most similar name in the tables; "" if no name is similar.
+// nearest returns the hint "did you mean ...?" for an undeclared name, with the most similar name in the tables. It returns "" if no name is
+// similar.
 func nearest(name string, tables ...table) string {
 	var names []string
 	for _, table := range tables {
@@ -313,7 +315,8 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the resolved body of a formula that expr uses. It repeats the errors in the body at each use.
+// formula returns the resolved body of a formula that the identifier expr names. The errors in the body are reported again at each use, once for
+// each unit.
 func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	body := r.formulaBody(used)
 	r.errorCount += len(body.diags)
@@ -335,7 +338,7 @@ func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	return body.expr
 }
 
-// formulaBody returns the resolved body of a formula with its errors. It resolves the body at the first call.
+// formulaBody returns the resolved body of a formula and the errors in it. The body is resolved at the first call.
 func (r *resolver) formulaBody(formula *formula) *formulaBody {
 	if resolved, ok := r.bodies[formula]; ok {
 		return resolved

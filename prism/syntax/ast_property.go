@@ -204,8 +204,9 @@ type OldFilter struct {
 	Span
 }
 
-// Op returns the operator of filter(op, ...) with the same meaning as this old filter {states}{min}{max}. Without {min} and {max}, exactly one
-// state may satisfy the filter of a query.
+// Op returns the operator op for which filter(op, ..., states) means the same as this filter {states}{min}{max} in an operator with the given
+// threshold. "state" requires that exactly one state satisfies the filter. "forall" requires that the bound of the threshold holds in all states
+// of the filter.
 func (f *OldFilter) Op(threshold Threshold) string {
 	switch {
 	case threshold.Rel != OpNone:

@@ -70,19 +70,19 @@ func (p *parser) noteMisspelledOperator(context exprContext) {
 	}
 }
 
-// operatorInOtherCase returns the operator that differs from a name only in upper and lower case, such as Pmax for pmax. It returns "" if there
-// is none.
+// operatorInOtherCase returns the operator that differs from the text of a token only in upper and lower case, such as Pmax for pmax. It returns
+// "" if there is none.
 func (p *parser) operatorInOtherCase(tok token) string {
 	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
 	if p.dialect == Storm {
 		operators = append(operators, "Smin", "Smax", "LRA", "LRAmin", "LRAmax", "T", "Tmin", "Tmax")
 	}
-	name := string(p.scanner.src[tok.pos.Offset:tok.end])
-	i := slices.IndexFunc(operators, func(operator string) bool { return operator != name && strings.EqualFold(operator, name) })
-	if i < 0 {
+	word := string(p.scanner.src[tok.pos.Offset:tok.end])
+	index := slices.IndexFunc(operators, func(operator string) bool { return operator != word && strings.EqualFold(operator, word) })
+	if index < 0 {
 		return ""
 	}
-	return operators[i]
+	return operators[index]
 }
 
 // misspelledOperator returns the correct operator for the recorded word, or "" if the word may be a variable. "=?", a reward structure or a path
@@ -172,7 +172,7 @@ func (p *parser) connectiveHint(tok token) string {
 	return ""
 }
 
-// shapeHint returns advice on a token that belongs elsewhere in its construct, or "".
+// shapeHint returns advice on a token that is correct elsewhere but not after the previous token, such as a number in F=3; "" if there is none.
 func (p *parser) shapeHint() string {
 	before, found := p.prevTok.kind, p.tok.kind
 	isExtremumKeyword := extremumOfKeyword(before) != NoExtremum

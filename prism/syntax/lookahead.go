@@ -9,7 +9,8 @@ package syntax
 // same cases. While lookingAhead is set, it reports nothing and accepts
 // operators in every context.
 
-// canParse reports whether a parse function succeeds from the current token on. It leaves the parser at this token.
+// canParse reports whether a parse function succeeds from the current token on. It records no errors, and the parser continues at the current
+// token.
 func (p *parser) canParse(parse func()) bool {
 	before := p.saveState()
 	p.lookingAhead = true
@@ -22,7 +23,8 @@ func (p *parser) canParse(parse func()) bool {
 // steadyAhead reports whether the S at the current token starts an S operator.
 func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSteady() }) }
 
-// canParseSteady reports whether a parse function for an S operator succeeds. It caches the answer for each position.
+// canParseSteady reports whether a parse function for an S operator succeeds at the current token. It caches the answer for each position in the
+// text.
 func (p *parser) canParseSteady(parse func()) bool {
 	offset := p.tok.pos.Offset // without the cache, nested operators would be parsed repeatedly
 	if ok, isCached := p.steadyAt[offset]; isCached {
@@ -44,7 +46,7 @@ func (p *parser) parseSteadyOrLongRun() Expr {
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
 }
 
-// tryParseSteady parses an S operator. If none starts here, it returns nil and leaves the parser at the S.
+// tryParseSteady parses an S operator. If the S at the current token starts none, it returns nil, and the parser continues at the S.
 func (p *parser) tryParseSteady() Expr {
 	if p.lookingAhead {
 		before := p.saveState()

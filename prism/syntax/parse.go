@@ -62,7 +62,7 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	return model, nil
 }
 
-// onlyStorm adds a note to the first error that Storm's dialect accepts the text, unless the error says so itself.
+// onlyStorm adds to the first of some errors that Storm's dialect accepts the text. It adds nothing if the error mentions this dialect already.
 func onlyStorm(errs ErrorList) ErrorList {
 	first := *errs[0]
 	if strings.Contains(first.Msg, "--dialect storm") {
@@ -72,8 +72,8 @@ func onlyStorm(errs ErrorList) ErrorList {
 	return append(ErrorList{&first}, errs[1:]...)
 }
 
-// ParsePart parses a file that is being edited. It returns a tree even if there are errors. The tree lacks the items with errors. The error is
-// the error of ParseFile.
+// ParsePart parses a file that may have errors, such as a file that is being edited. The tree has the items without errors. The error is the same
+// as that of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	inProperties := IsProperties(name, src)
 	fileParser, err := newParser(dialect, name, src, inProperties)
@@ -176,7 +176,7 @@ type parser struct {
 	inQuantile   bool              // bounds on steps can be variables of quantile(...)
 }
 
-// newParser returns a parser at the first token of a text.
+// newParser returns a parser of a text. Its current token is the first one. A text of 2 GiB or more is an error.
 func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*parser, error) {
 	if len(src) >= math.MaxInt32 { // positions have 32 bits
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
@@ -218,7 +218,7 @@ func (p *parser) accept(k kind) bool {
 	return true
 }
 
-// expect moves past a token of the given kind, or reports a syntax error.
+// expect moves past the current token if it has the given kind. Otherwise it reports a syntax error.
 func (p *parser) expect(k kind) {
 	if p.accept(k) {
 		return
@@ -278,8 +278,8 @@ func (p *parser) remainingCommentsTo(end int) Doc {
 	return slices.Concat(p.commentBlocksTo(end)...)
 }
 
-// commentBlocksTo returns the comments before the offset end that belong to no item yet. Successive lines of comments form a block; a blank line or a
-// token ends a block.
+// commentBlocksTo returns the comments before the offset end that belong to no item yet. Comments on successive lines form a block. A blank line
+// or a token ends a block.
 func (p *parser) commentBlocksTo(end int) []Doc {
 	var blocks []Doc
 	text := p.scanner.src[min(p.commentsEnd, end):end]
@@ -319,7 +319,8 @@ type statementStart struct {
 	start    Pos
 }
 
-// beginStatement starts a statement or the first line of a block. It collects the comments above, and allows one new error message.
+// beginStatement begins a statement or the first line of a block of statements. It collects the comments above, and allows the report of one more
+// error.
 func (p *parser) beginStatement() statementStart {
 	p.reported = false
 	statement := statementStart{doc: p.commentAbove(), start: p.tok.pos}
@@ -352,7 +353,8 @@ func (p *parser) attachInnerComments(statement *statementStart) {
 	}
 }
 
-// commentBehind returns the comment after the previous token on the same line, unless it belongs to the block above the next token.
+// commentBehind returns the comment after the previous token on the same line. It returns nil if the comment begins the block above the next
+// token.
 func (p *parser) commentBehind() Doc {
 	if p.failed {
 		return nil
@@ -368,7 +370,7 @@ func (p *parser) commentBehind() Doc {
 	return Doc{commentText(comment)}
 }
 
-// unexpected reports the current token as a syntax error, with a hint if there is one. want describes the expected text.
+// unexpected reports a syntax error at the current token, with a hint on its cause if one is known. want describes the expected text.
 func (p *parser) unexpected(want string) {
 	if p.failed || p.lookingAhead {
 		p.fail(Pos{}, "")
@@ -398,7 +400,7 @@ func (p *parser) errorPos(tok token) Pos {
 	return lastPos(p.scanner.src)
 }
 
-// fail reports a syntax error. After this, no token is accepted until resynchronize.
+// fail reports a syntax error. From then on, the parser accepts no token until resynchronize is called.
 func (p *parser) fail(pos Pos, msg string) {
 	if p.failed {
 		return
@@ -408,7 +410,7 @@ func (p *parser) fail(pos Pos, msg string) {
 	p.report(pos, msg)
 }
 
-// report reports an error after which the parsing can continue. It reports only the first error of a statement, and at most maxErrors of a file.
+// report records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
 func (p *parser) report(pos Pos, msg string) {
 	if p.lookingAhead || p.reported || p.halted {
 		return
@@ -434,7 +436,7 @@ const (
 	skipSemicolon   semicolonRule = false
 )
 
-// resynchronize continues after a syntax error (panic-mode recovery). It skips tokens up to the start of an item or a token in stops. With
+// resynchronize continues the parsing after a syntax error. It skips tokens up to the start of an item, a token in stops, or the end. With
 // stopAtSemicolon, it also stops after the next semicolon.
 func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
 	p.failed, p.tok = false, p.failedTok
@@ -510,8 +512,8 @@ func (p *parser) restoreState(state parserState) {
 	}
 }
 
-// enterNesting enters a level of nesting. It returns false and reports an error at more than maxNesting levels. The caller leaves the level with
-// depth--.
+// enterNesting counts one more level of nesting. Beyond maxNesting levels, it reports an error and returns false. Otherwise, the caller must
+// decrease depth at the end of the level.
 func (p *parser) enterNesting() bool {
 	if p.depth >= maxNesting {
 		p.fail(p.errorPos(p.tok), fmt.Sprintf("nested more than %d deep", maxNesting))
@@ -539,7 +541,8 @@ func (p *parser) parseIdent(what string) *Ident {
 	return name
 }
 
-// parseName parses a name that is declared here or names an action. A keyword in its place is an error, but the parsing continues.
+// parseName parses the name of a declaration or an action. what describes it for errors. A keyword instead of the name is an error, but the
+// parser continues after it.
 func (p *parser) parseName(what string) *Ident {
 	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
 		ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
@@ -550,7 +553,8 @@ func (p *parser) parseName(what string) *Ident {
 	return p.parseIdent(what)
 }
 
-// isStructural reports whether a keyword starts or ends a declaration or a type, so that it is not meant as a name.
+// isStructural reports whether a keyword is part of the structure of a model, such as module or endmodule. A user would not choose it as a name
+// by mistake.
 func isStructural(k kind) bool {
 	switch k {
 	case kwInt, kwBool, kwDouble, kwClock, kwConst, kwInit, kwInvariant, kwFormula, kwLabel, kwGlobal, kwModule, kwRewards,

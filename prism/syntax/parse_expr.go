@@ -141,7 +141,7 @@ func binaryTemporalOp(k kind) (op TemporalOp, ok bool) {
 	return 0, false
 }
 
-// parseUntil parses an expression with an optional binary temporal operator U, W or R. These operators do not associate, so a U b U c is an error.
+// parseUntil parses an expression with at most one of the binary temporal operators U, W and R. They do not associate: a U b U c is an error.
 func (p *parser) parseUntil(context exprContext) Expr {
 	start := p.tok.pos
 	left := p.parseTemporal(context)

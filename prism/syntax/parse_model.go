@@ -66,7 +66,7 @@ func (p *parser) parseItem() Item {
 	return nil
 }
 
-// recoverItem skips the remaining tokens of an item with a syntax error. first is the kind of its first token.
+// recoverItem skips the rest of an item after a syntax error. first is the kind of the item's first token.
 func (p *parser) recoverItem(first kind) {
 	switch first {
 	case kwInit:
@@ -285,8 +285,8 @@ func (p *parser) parseModuleBody(module *Module) {
 	p.advance()
 }
 
-// parseModuleStatement parses a declaration, the invariant or a command. These must come in this order. isInOrder reports whether the previous
-// statements did; the result reports whether they and the parsed statement did.
+// parseModuleStatement parses a declaration, the invariant or a command of a module. They must come in this order. isInOrder reports whether the
+// previous statements did; the result reports whether all of them still do.
 func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
 	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // to be a declaration or an invariant
 	switch {
@@ -330,7 +330,8 @@ func appendParsed[N Node](p *parser, list []N, node N) []N {
 	return append(list, node)
 }
 
-// declarationAhead reports whether a variable declaration starts here. isTooLate says that the module already has commands or an invariant.
+// declarationAhead reports whether the current token starts the declaration of a variable. isTooLate says that the module already has commands or
+// an invariant. Then a declaration is recognised only by its colon.
 func (p *parser) declarationAhead(isTooLate bool) bool {
 	isName := p.tok.kind == tokIdent
 	if isName && !isTooLate {
@@ -463,7 +464,7 @@ func (p *parser) parseUpdateBehindPlus() *Update {
 	return p.parseUpdateWithProbability()
 }
 
-// parseSingleUpdate parses an update without a probability.
+// parseSingleUpdate parses the only update of a command if it has no probability. Its errors have the positions that PRISM reports.
 func (p *parser) parseSingleUpdate() *Update {
 	start, errorsBefore := p.saveState(), len(p.errs)
 	update := &Update{}

@@ -10,7 +10,7 @@ import (
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
 // parseBounds parses the bounds of a temporal operator, such as <=3, steps<=3, {"r"}<=b or ^{rew{"r"}<=b,steps<=k}. A single bound on steps or
-// time is a *TimeBound. Other bounds are a list.
+// time is returned as single, and other bounds as list.
 func (p *parser) parseBounds() (single *TimeBound, list []*CostBound) {
 	if p.dialect != Storm {
 		return p.parseTimeBound(), nil
@@ -51,7 +51,8 @@ func (p *parser) parseBoundsFromTime() (single *TimeBound, list []*CostBound) {
 	return nil, p.parseCostBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicate returns the relation between the number of true operands and 1 for one of Storm's predicates. ok is false for other names.
+// predicate returns how many operands of one of Storm's predicates must be true, as a relation to 1: >= for AtLeastOneOf. ok is false for other
+// names.
 func predicate(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
@@ -98,7 +99,8 @@ func (p *parser) parseCostBounds(first *CostBound) []*CostBound {
 	return bounds
 }
 
-// parseBoundVariables parses the variables of quantile(min A, B, property). Each variable may have min or max before it.
+// parseBoundVariables parses the variables min A, B, ... at the start of quantile(min A, B, property). The word min or max before a variable is
+// optional.
 func (p *parser) parseBoundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
 	for !p.failed {
@@ -171,8 +173,8 @@ func (p *parser) parseConditional(objective Expr) Expr {
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
-// splitOperator splits a word such as Usteps into a temporal operator and a bounded quantity. It returns false, and changes nothing, for other
-// words.
+// splitOperator splits a word of Storm such as Usteps: the current token becomes the operator U, and the next token is the bounded quantity
+// steps. For other words, it changes nothing and returns false.
 func (p *parser) splitOperator(operator kind) bool {
 	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
 		return false
@@ -188,8 +190,8 @@ func (p *parser) splitOperator(operator kind) bool {
 	return true
 }
 
-// splitFuture splits a word such as Fsteps into F and the bounded quantity. It returns false, and changes nothing, if no F with a bound starts
-// here.
+// splitFuture splits a word such as Fsteps into F and the bounded quantity. If the text from the word on is not an F with a bound, it changes
+// nothing and returns false.
 func (p *parser) splitFuture(context exprContext) bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
 		return false

@@ -22,7 +22,7 @@ func (p *parser) systemNameAhead() bool {
 	})
 }
 
-// parseSysFull parses X1 || X2 || ..., the loosest operator of process algebra. Only the first operand may contain |||.
+// parseSysFull parses X1 || X2 || ..., the process-algebra operator that binds least. Only the first operand may be a composition by |||.
 func (p *parser) parseSysFull() SysExpr {
 	start := p.tok.pos
 	if !p.enterNesting() {
@@ -42,7 +42,7 @@ func (p *parser) parseSysFull() SysExpr {
 	return full
 }
 
-// parseSysInterleaved parses X1 ||| X2 ||| ....
+// parseSysInterleaved parses X1 ||| X2 ||| .... It returns a single node for all operands.
 func (p *parser) parseSysInterleaved() SysExpr {
 	start := p.tok.pos
 	first := p.parseSysParallel()

@@ -36,7 +36,7 @@ const (
 	wordZeroUnlessReached = "F0"
 )
 
-// gameRewardAhead reports whether the current token is Fc or F0 before a formula. Then it cannot be a name.
+// gameRewardAhead reports whether the current token is Fc or F0 and a formula follows, so the token is an operator and not a name.
 func (p *parser) gameRewardAhead() bool {
 	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
 		return false
@@ -137,9 +137,8 @@ func (p *printer) writePlayer(decl *Player) {
 	p.addCommentBehind(decl.Notes)
 }
 
-// unsupportedGame describes a model type of PRISM-games other than smg, for an error message. ok is false for other words.
-//
-// Source: PRISM-games 3.2, prism/ModelType.java.
+// unsupportedGame returns, for an error message, what a word for a game model means and why it is not accepted. ok is false for smg and for words
+// that are not a model type.
 func unsupportedGame(word string) (description string, ok bool) {
 	const unsupported = "not supported, PRISM-games has it"
 	switch word {

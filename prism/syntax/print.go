@@ -107,7 +107,7 @@ type printer struct {
 	err          error
 }
 
-// fail records an error, with the position of the node if it is known. It keeps the first error.
+// fail records the first error, with the position of the node if it is known. Later errors are ignored.
 func (p *printer) fail(node Node, format string, args ...any) {
 	if p.err != nil {
 		return
@@ -118,7 +118,7 @@ func (p *printer) fail(node Node, format string, args ...any) {
 	}
 }
 
-// write appends text. It adds a blank where "<" and the next character would be read as one token.
+// write appends a text. Between "<" and a "-", "<" or "=" it adds a blank, or else PRISM would read both characters as one token.
 func (p *printer) write(text string) {
 	if text == "" {
 		return
@@ -250,8 +250,8 @@ func (p *printer) writeProperties(file *Properties) {
 	p.writeCommentsAtEnd(file.Trailing)
 }
 
-// needBlankLine reports whether a blank line must separate two items. Two one-line declarations of the same kind need none, unless the second has a
-// comment above.
+// needBlankLine reports whether two successive items are separated by a blank line. Declarations of one line and of the same kind are not, unless
+// the second one has a comment above.
 func needBlankLine(previous, item Node) bool {
 	if reflect.TypeOf(previous) != reflect.TypeOf(item) {
 		return true

@@ -429,7 +429,7 @@ func (p *printer) writeTimeBound(bound *TimeBound) {
 	}
 }
 
-// writeBoundExpr writes the number of a one-sided bound.
+// writeBoundExpr writes the number of a one-sided bound. A number that starts with a function call gets parentheses.
 func (p *printer) writeBoundExpr(expr Expr) {
 	start := len(p.buf)
 	p.writeExpr(expr, levelUntil)
@@ -440,7 +440,8 @@ func (p *printer) writeBoundExpr(expr Expr) {
 	}
 }
 
-// separateBound adds the parentheses that separate a bound from the operand after it. PRISM reads the longest possible bound.
+// separateBound adds parentheses between a bound and the operand after it where PRISM would read the operand as part of the bound. The offsets
+// are places in p.buf.
 func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
 	if continuesBound(p.buf[operandStart:]) {
 		p.parenthesizeFrom(operandStart)

@@ -76,7 +76,7 @@ func (p *printer) writeInitBlock(block *InitBlock) {
 	p.addCommentBehind(block.Notes)
 }
 
-// writeObservables writes the observable variables of a POMDP on one line if they fit.
+// writeObservables writes the block of observable variables of a POMDP, on one line if it fits.
 func (p *printer) writeObservables(block *Observables) {
 	p.writeCommentsAbove(block.Notes, block.Doc, "")
 	p.write("observables")
@@ -86,7 +86,7 @@ func (p *printer) writeObservables(block *Observables) {
 	p.addCommentBehind(block.Notes)
 }
 
-// writeTypeDecl writes the keyword of a model type.
+// writeTypeDecl writes the keyword of a model type. It keeps the word of the source if the word means this type.
 func (p *printer) writeTypeDecl(decl *TypeDecl) {
 	word := decl.Word
 	if modelTypeOf(keywordKind([]byte(word))) != decl.Type || p.dialect == Storm {
@@ -286,7 +286,8 @@ func (p *printer) writeAction(ident *Ident) {
 	p.write("] ")
 }
 
-// writeUpdates writes the updates of a command. The separators are beforeFirst and between for updates, and conjunction for assignments.
+// writeUpdates writes the updates of a command. It writes beforeFirst before the first update, between before the others, and conjunction between
+// two assignments.
 func (p *printer) writeUpdates(updates []*Update, beforeFirst, between, conjunction string) {
 	for i, update := range updates {
 		if i > 0 {

@@ -29,7 +29,7 @@ func discoverTree() fstest.MapFS {
 		"a.pm.auto.args":        "-ex\n-h\n",
 		"a.pm.props":            "",
 		"orphan.auto":           "x.prism y.props -ex\n",
-		"orphan.auto.args":      "-argsOfIgnored\n",
+		"orphan.auto.args":      "-ignored\n",
 		"list.txt":              "# properties\n. , b.nm.props\nsub,c.prism.props\n",
 		"notes.txt":             "",
 		".prism":                "",

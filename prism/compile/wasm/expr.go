@@ -189,14 +189,14 @@ func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64Reinterpret
 // ToFloat64 is an integer as a float64.
 func ToFloat64(x Operand[int64]) Expr[float64] { return Convert[float64](F64ConvertI64S, x) }
 
-// Select is left if the condition is not zero, otherwise right. It evaluates left, right and the
-// condition, in this order.
+// Select returns code that pushes left if the condition is not zero, and right otherwise. The code evaluates left, right and the condition, in
+// this order.
 func Select[T Number](cond Operand[int32], left, right Operand[T]) Expr[T] {
-	return func(f *Func) {
-		left.Emit(f)
-		right.Emit(f)
-		cond.Emit(f)
-		f.Op(selectOp)
+	return func(fn *Func) {
+		left.Emit(fn)
+		right.Emit(fn)
+		cond.Emit(fn)
+		fn.Op(selectOp)
 	}
 }
 
@@ -215,13 +215,13 @@ func Store[T Number](f *Func, address Operand[int32], offset uint32, x Operand[T
 	f.memory(choose[T](i32Store, i64Store, f64Store), offset)
 }
 
-// Call is the result of a function whose operands all have the same type.
+// Call returns code that pushes the result of a function. The operands must all have the same type.
 func Call[R, T Number](function uint32, operands ...Operand[T]) Expr[R] {
-	return func(f *Func) {
-		for _, x := range operands {
-			x.Emit(f)
+	return func(fn *Func) {
+		for _, operand := range operands {
+			operand.Emit(fn)
 		}
-		f.with(call, function)
+		fn.with(call, function)
 	}
 }
 
@@ -246,13 +246,13 @@ func Global[T Number](m *Module) Var[T] {
 	return Var[T]{func(f *Func) { f.with(globalGet, index) }, index, true}
 }
 
-// Set assigns to the variable.
-func (v Var[T]) Set(f *Func, x Operand[T]) {
-	x.Emit(f)
+// Set appends code that assigns a value to the variable.
+func (v Var[T]) Set(fn *Func, value Operand[T]) {
+	value.Emit(fn)
 	if v.global {
-		f.with(globalSet, v.index)
+		fn.with(globalSet, v.index)
 	} else {
-		f.with(localSet, v.index)
+		fn.with(localSet, v.index)
 	}
 }
 

@@ -71,8 +71,8 @@ func (f *Func) If(cond Operand[int32], then func()) {
 	f.End()
 }
 
-// IfElse appends an if with two branches: then is executed if the condition is not zero, otherwise the second one. Both branches push a
-// value of type result, or nothing if that is Void.
+// IfElse appends an if with two branches. The first is executed if the condition is not zero, and otherwise the second. Each branch pushes a
+// value of type result, or nothing if result is Void.
 func (f *Func) IfElse(result Type, cond Operand[int32], then, otherwise func()) {
 	cond.Emit(f)
 	f.open(ifOp, result)
@@ -104,7 +104,7 @@ func (f *Func) BrIf(to Label, cond Operand[int32]) {
 	f.with(brIf, uint32(f.relativeDepth(to)))
 }
 
-// BrTable branches to targets[index], or to otherwise if the index is too large.
+// BrTable appends a branch to targets[index], or to otherwise if the index is too large.
 func (f *Func) BrTable(index Operand[int32], targets []Label, otherwise Label) {
 	index.Emit(f)
 	f.code = binary.AppendUvarint(append(f.code, byte(brTable)), uint64(len(targets)))

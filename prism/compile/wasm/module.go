@@ -51,7 +51,7 @@ const (
 	memoryExport   = 2
 )
 
-// Import adds an imported function and returns its index.
+// Import adds an imported function to the module and returns the index of the function.
 func (m *Module) Import(module, name string, params, results []Type) uint32 {
 	m.imports = appendName(appendName(m.imports, module), name)
 	const functionImport = 0
@@ -61,7 +61,7 @@ func (m *Module) Import(module, name string, params, results []Type) uint32 {
 	return uint32(m.numImports - 1)
 }
 
-// Func adds a function. It is exported under the name export, unless that is empty.
+// Func adds a function to the module and returns it. The function is exported under the name export, unless the name is empty.
 func (m *Module) Func(export string, params, results []Type) *Func {
 	f := &Func{
 		Index:  uint32(m.numImports + len(m.funcs)),
@@ -101,7 +101,7 @@ func (m *Module) global(typ Type) uint32 {
 // Memory gives the module a memory with the given number of pages of 64 KiB, exported as "memory".
 func (m *Module) Memory(pages uint32) { m.pages = pages }
 
-// Data sets the initial contents of the memory from an offset on.
+// Data sets the initial contents of the module's memory from an offset on.
 func (m *Module) Data(offset int32, contents []byte) {
 	const activeSegment = 0 // it is copied to the memory when the module is instantiated
 	m.data = append(m.data, activeSegment, byte(i32Const))
@@ -114,34 +114,34 @@ func (m *Module) Data(offset int32, contents []byte) {
 // Bytes returns the module in WebAssembly's binary format: a header with the version of the format, and the sections in the order of their
 // numbers.
 func (m *Module) Bytes() []byte {
-	out := []byte("\x00asm\x01\x00\x00\x00")
-	out = appendSection(out, typeSection, m.numTypes, m.types)
-	out = appendSection(out, importSection, m.numImports, m.imports)
+	encoded := []byte("\x00asm\x01\x00\x00\x00")
+	encoded = appendSection(encoded, typeSection, m.numTypes, m.types)
+	encoded = appendSection(encoded, importSection, m.numImports, m.imports)
 	var functionTypes, code []byte
-	for _, f := range m.funcs {
-		functionTypes = binary.AppendUvarint(functionTypes, uint64(f.typ))
-		code = appendBytes(code, f.body())
+	for _, fn := range m.funcs {
+		functionTypes = binary.AppendUvarint(functionTypes, uint64(fn.typ))
+		code = appendBytes(code, fn.body())
 	}
-	out = appendSection(out, functionSection, len(m.funcs), functionTypes)
+	encoded = appendSection(encoded, functionSection, len(m.funcs), functionTypes)
 	if m.pages > 0 {
 		noMaximum := []byte{0}
-		out = appendSection(out, memorySection, 1, binary.AppendUvarint(noMaximum, uint64(m.pages)))
+		encoded = appendSection(encoded, memorySection, 1, binary.AppendUvarint(noMaximum, uint64(m.pages)))
 	}
-	out = appendSection(out, globalSection, m.numGlobals, m.globals)
+	encoded = appendSection(encoded, globalSection, m.numGlobals, m.globals)
 	exports, numExports := m.exports()
-	out = appendSection(out, exportSection, numExports, exports)
-	out = appendSection(out, codeSection, len(m.funcs), code)
-	return appendSection(out, dataSection, m.numData, m.data)
+	encoded = appendSection(encoded, exportSection, numExports, exports)
+	encoded = appendSection(encoded, codeSection, len(m.funcs), code)
+	return appendSection(encoded, dataSection, m.numData, m.data)
 }
 
 // exports returns the contents of the export section: the exported functions, and the memory if there is one.
 func (m *Module) exports() (exports []byte, numExports int) {
-	for _, f := range m.funcs {
-		if f.export == "" {
+	for _, fn := range m.funcs {
+		if fn.export == "" {
 			continue
 		}
-		exports = append(appendName(exports, f.export), functionExport)
-		exports = binary.AppendUvarint(exports, uint64(f.Index))
+		exports = append(appendName(exports, fn.export), functionExport)
+		exports = binary.AppendUvarint(exports, uint64(fn.Index))
 		numExports++
 	}
 	if m.pages > 0 {
@@ -179,16 +179,16 @@ func appendTypes(out []byte, types []Type) []byte {
 
 // appendSigned appends a value in signed LEB128: 7 bits in each byte, the lowest first. Bit 7 of a byte says that more bytes follow; bit
 // 6 of the last byte is the sign.
-func appendSigned(out []byte, value int64) []byte {
+func appendSigned(encoded []byte, value int64) []byte {
 	for {
 		lowBits := byte(value & 0x7f)
 		value >>= 7
 		isNegative := lowBits&0x40 != 0 // if this is the last byte
 		isLast := value == 0 && !isNegative || value == -1 && isNegative
 		if isLast {
-			return append(out, lowBits)
+			return append(encoded, lowBits)
 		}
-		out = append(out, lowBits|0x80)
+		encoded = append(encoded, lowBits|0x80)
 	}
 }
 

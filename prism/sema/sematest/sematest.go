@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Program returns the program of the text of a model. constants are definitions as for -const. Of the valuations of an experiment, the program has
+// Program returns the program of the text of a model. constants are definitions as for --const. Of the valuations of an experiment, the program has
 // the last one.
 func Program(t testing.TB, text string, constants ...string) *sema.Program {
 	t.Helper()
