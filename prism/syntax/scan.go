@@ -116,7 +116,7 @@ func (s *scanner) scanWord() kind {
 	return k
 }
 
-// scanNumber scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros, so 007 is a double.
+// scanNumber scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros: 007 is a double.
 func (s *scanner) scanNumber() kind {
 	start := s.off
 	end := s.digitsEnd(start)
@@ -134,7 +134,7 @@ func (s *scanner) scanNumber() kind {
 	return tokDouble
 }
 
-// exponentEnd returns the end of the exponent at an offset. Without an exponent, it returns the offset itself.
+// exponentEnd returns the offset behind the exponent that starts at off, such as e-3. If none starts there, it returns off.
 func (s *scanner) exponentEnd(off int) int {
 	if char := s.byteAt(off); char != 'e' && char != 'E' {
 		return off
@@ -255,8 +255,7 @@ func singleKind(char byte) kind {
 	return tokIllegal
 }
 
-// comments returns the comments in src[from:to], one element per line. That range must contain
-// comments and white space only.
+// comments returns the comments in src[from:to], one element for each line. This part of the text must have only comments and white space.
 func comments(src []byte, from, to int) Doc {
 	var doc Doc
 	for line := range bytes.FieldsFuncSeq(src[from:to], func(char rune) bool { return char == '\n' || char == '\r' }) {

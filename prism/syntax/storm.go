@@ -36,7 +36,7 @@ type stormRewriter struct {
 	err           error
 }
 
-// refuse records the error that Storm cannot express a feature of a node. It keeps the first error.
+// refuse records an error: Storm cannot express the described feature of a node. Only the first error is kept.
 func (s *stormRewriter) refuse(node Node, feature string) {
 	if s.err == nil {
 		s.err = &DialectError{Pos: node.Pos(), Dialect: Storm, Feature: feature}
@@ -72,7 +72,7 @@ func (s *stormRewriter) rewriteNode(n Node) Node {
 	return n
 }
 
-// rewriteName returns an identifier. It refuses names that are keywords only in Storm.
+// rewriteName returns a name unchanged. A name that is a keyword only in Storm is an error.
 func (s *stormRewriter) rewriteName(ident *Ident) *Ident {
 	if ident == nil {
 		return nil
@@ -118,7 +118,7 @@ func (s *stormRewriter) rewriteModel(model *Model) *Model {
 	return &Model{File: model.File, Items: ordered, Trailing: model.Trailing, Span: model.Span}
 }
 
-// renamedAfterBase returns the items in an order with each renamed module after its base.
+// renamedAfterBase returns the items in the same order, except that each renamed module comes after the module that it renames.
 func renamedAfterBase(items []Item) []Item {
 	var ordered []Item
 	var waiting []*RenamedModule // their bases are not in ordered yet
@@ -176,7 +176,7 @@ func implicitType(model *Model) ModelType {
 	return TypeNone
 }
 
-// rewriteTypeDecl returns a model type. It refuses types that Storm lacks.
+// rewriteTypeDecl returns the declaration of a model type unchanged. A type that Storm lacks is an error.
 func (s *stormRewriter) rewriteTypeDecl(decl *TypeDecl) *TypeDecl {
 	switch decl.Type {
 	case TypeNone, LTS:
@@ -187,7 +187,7 @@ func (s *stormRewriter) rewriteTypeDecl(decl *TypeDecl) *TypeDecl {
 	return decl
 }
 
-// mergeObservables adds the variables of a block of observables to a merged block. It creates the merged block if it is nil.
+// mergeObservables adds the variables of a block of observables to merged. If merged is nil, it begins with a new block.
 func (s *stormRewriter) mergeObservables(merged, block *Observables) *Observables {
 	if merged == nil {
 		merged = &Observables{Doc: block.Doc, Notes: block.Notes, Span: block.Span}
@@ -217,7 +217,7 @@ func (s *stormRewriter) rewriteItem(item Item) Item {
 	return s.rewriteDefinition(item)
 }
 
-// rewriteDefinition rewrites a declaration with a single expression or variable. It returns other declarations unchanged.
+// rewriteDefinition rewrites a declaration that has a single expression or variable. It returns any other declaration unchanged.
 func (s *stormRewriter) rewriteDefinition(item Item) Item {
 	switch item := item.(type) {
 	case *ConstDecl:
@@ -281,7 +281,7 @@ func (s *stormRewriter) rewriteModule(module *Module) *Module {
 	return &result
 }
 
-// rewriteRenamedModule returns a renamed module. It refuses the renaming of functions.
+// rewriteRenamedModule returns a renamed module unchanged. The renaming of a function is an error.
 func (s *stormRewriter) rewriteRenamedModule(module *RenamedModule) *RenamedModule {
 	s.rewriteName(module.Name)
 	for _, rename := range module.Renames {
@@ -346,7 +346,7 @@ func (s *stormRewriter) rewriteSystem(block *System) *System {
 	return &System{Doc: block.Doc, Notes: block.Notes, X: s.rewriteSystemTerm(block.X), Span: block.Span}
 }
 
-// rewriteSystemTerm rewrites a process-algebra term. Storm has one precedence for all its operators, so operands get parentheses.
+// rewriteSystemTerm rewrites a process-algebra term. All operators of Storm have the same precedence, so their operands get parentheses.
 func (s *stormRewriter) rewriteSystemTerm(term SysExpr) SysExpr {
 	switch term := term.(type) {
 	case *SysRef:
@@ -358,12 +358,12 @@ func (s *stormRewriter) rewriteSystemTerm(term SysExpr) SysExpr {
 	case *SysInterleaved:
 		return &SysInterleaved{Operands: s.rewriteOperands(term.Operands), Span: term.Span}
 	case *SysParallel:
-		left, right := s.rewriteParenthesizeTerm(term.X, sysPostfix), s.rewriteParenthesizeTerm(term.Y, sysPostfix)
+		left, right := s.rewriteSystemOperand(term.X, sysPostfix), s.rewriteSystemOperand(term.Y, sysPostfix)
 		return &SysParallel{X: left, Y: right, Actions: term.Actions, Span: term.Span}
 	case *SysHide:
-		return &SysHide{X: s.rewriteParenthesizeTerm(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
+		return &SysHide{X: s.rewriteSystemOperand(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
 	case *SysRename:
-		return &SysRename{X: s.rewriteParenthesizeTerm(term.X, sysAtom), Renames: term.Renames, Span: term.Span}
+		return &SysRename{X: s.rewriteSystemOperand(term.X, sysAtom), Renames: term.Renames, Span: term.Span}
 	}
 	return term
 }
@@ -372,20 +372,21 @@ func (s *stormRewriter) rewriteSystemTerm(term SysExpr) SysExpr {
 func (s *stormRewriter) rewriteOperands(terms []SysExpr) []SysExpr {
 	var rewritten []SysExpr
 	for _, term := range terms {
-		rewritten = append(rewritten, s.rewriteParenthesizeTerm(term, sysPostfix))
+		rewritten = append(rewritten, s.rewriteSystemOperand(term, sysPostfix))
 	}
 	return rewritten
 }
 
-// rewriteParenthesizeTerm rewrites a term and puts it in parentheses if it binds less tightly than minLevel.
-func (s *stormRewriter) rewriteParenthesizeTerm(term SysExpr, minLevel int) SysExpr {
+// rewriteSystemOperand rewrites an operand of a process-algebra term. It puts the operand in parentheses if it binds less tightly than minLevel.
+func (s *stormRewriter) rewriteSystemOperand(term SysExpr, minLevel int) SysExpr {
 	if sysLevel(term) < minLevel {
 		return &SysBrackets{X: s.rewriteSystemTerm(term)}
 	}
 	return s.rewriteSystemTerm(term)
 }
 
-// rewritePropertiesFile rewrites a properties file. Storm has no label declarations there, so definitions replace labels.
+// rewritePropertiesFile rewrites a properties file. Storm allows no label declarations in it, so each use of a label is replaced by its
+// definition.
 func (s *stormRewriter) rewritePropertiesFile(properties *Properties) *Properties {
 	s.labels, s.properties = make(map[string]Expr), make(map[string]bool)
 	for _, item := range properties.Items {
@@ -419,7 +420,7 @@ func isCommonFunction(name string) bool {
 	return false
 }
 
-// stormDouble returns a literal of type double as Storm requires it: with digits before and after the point, and without leading zeros.
+// stormDouble returns a literal of type double in the form of Storm: with digits before and after the point, and no leading zeros.
 func stormDouble(text string) string {
 	number, isNegative := strings.CutPrefix(text, "-")
 	exponent := ""

@@ -9,7 +9,8 @@ import (
 // rewriteExpr rewrites an expression or formula; nil stays nil.
 func (s *stormRewriter) rewriteExpr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
-// rewrite rewrites an expression with rewritten children. It records whether only Storm's formula parser can read the result.
+// rewrite rewrites the outermost operator of an expression whose children are rewritten already. It records in s.logicOnly whether only Storm's
+// parser of formulas can read the result.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
 	hasLogicOperand := false
 	exprChildren(expr, func(child Node) {
@@ -108,7 +109,7 @@ func (s *stormRewriter) rewriteBinary(expr *Binary) Expr {
 	return &result
 }
 
-// parenthesizeLooserThanAnd puts an expression in parentheses if it binds as loosely as | or more loosely.
+// parenthesizeLooserThanAnd puts an expression in parentheses unless it binds as tightly as & or more tightly.
 func parenthesizeLooserThanAnd(expr Expr) Expr {
 	if levelOf(expr) <= levelOr {
 		return parenthesize(expr)
@@ -116,7 +117,7 @@ func parenthesizeLooserThanAnd(expr Expr) Expr {
 	return expr
 }
 
-// doubleQuotient returns the operands of a division with one of them changed to a double. In Storm the quotient of two ints is an int.
+// doubleQuotient returns the operands of a division, at least one of them as a double. In Storm, the quotient of two ints would be an int.
 func doubleQuotient(left, right Expr) (dividend, divisor Expr) {
 	if isDouble(left) || isDouble(right) {
 		return left, right
@@ -157,7 +158,7 @@ func isDouble(expr Expr) bool {
 	return false
 }
 
-// rewriteCall rewrites a function call. Storm lacks some functions of PRISM and rounds halves differently.
+// rewriteCall rewrites a function call. Storm lacks some functions of PRISM, and its round(x) differs from PRISM's for halves.
 func (s *stormRewriter) rewriteCall(expr *Call) Expr {
 	name, numArgs := expr.Func.Name, len(expr.Args)
 	isMinOrMax := name == "min" || name == "max"
@@ -245,7 +246,7 @@ func (s *stormRewriter) rewriteMod(expr *Call) Expr {
 	return &Call{Func: expr.Func, Args: []Expr{positive, divisor}, Span: expr.Span}
 }
 
-// rewriteConnective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas.
+// rewriteConnective rewrites a binary operator on formulas. The formulas of Storm have only the connectives !, & and |.
 func (s *stormRewriter) rewriteConnective(expr *Binary) Expr {
 	left, right := parenthesize(expr.X), parenthesize(expr.Y)
 	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: formula} }
@@ -438,7 +439,8 @@ func parenthesizeBound(original *TimeBound) *TimeBound {
 	return &bound
 }
 
-// checkOperator refuses an operator P, S or R with a modifier, with a filter in braces, or with an extremum other than min and max.
+// checkOperator reports an error for a P, S or R operator that Storm lacks: with a modifier, with a filter in braces, or with an extremum other
+// than min and max.
 func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
 	switch {
 	case modifier != nil:
@@ -450,7 +452,7 @@ func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Thre
 	}
 }
 
-// rewriteReward rewrites an R operator. Storm has rewards only for objectives and for an unbounded F.
+// rewriteReward rewrites an R operator. In Storm, its operand is an objective such as C<=k, or an F without a bound.
 func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	_, isNamed := expr.Struct.(*Quoted)
@@ -475,7 +477,7 @@ func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 	return &result
 }
 
-// rewriteStrategy rewrites a coalition operator. Its operand must be a P or R operator in Storm.
+// rewriteStrategy rewrites a coalition operator. In Storm, its operand must be a P or R operator.
 func (s *stormRewriter) rewriteStrategy(expr *Strategy) Expr {
 	if expr.Box || expr.All {
 		s.refuse(expr, "coalitions other than <<players>>")
@@ -497,7 +499,7 @@ func (s *stormRewriter) rewriteProperty(property *Property) *Property {
 	return &result
 }
 
-// rewriteTopLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
+// rewriteTopLevel rewrites the whole expression of a property. Only there, Storm accepts filters, multi(...) and quantile(...).
 func (s *stormRewriter) rewriteTopLevel(expr Expr) Expr {
 	switch operator := Unparen(expr).(type) {
 	case *Filter:
@@ -535,7 +537,7 @@ func (s *stormRewriter) rewriteFilter(expr *Filter) Expr {
 	return result
 }
 
-// rewriteMulti rewrites multi(...). Its objectives must be P, R or S operators in Storm.
+// rewriteMulti rewrites multi(...) or multilex(...). In Storm, the objectives must be P, R or S operators.
 func (s *stormRewriter) rewriteMulti(expr *Call) Expr {
 	result := &Call{Func: expr.Func, Lexicographic: expr.Lexicographic, Span: expr.Span}
 	for _, arg := range expr.Args {

@@ -188,7 +188,7 @@ func IsKeyword(word string) bool { return keywordKind([]byte(word)).isKeyword() 
 // IsIdent reports whether a word can be a name: letters, digits and underscores without a digit at the start, and no keyword.
 func IsIdent(word string) bool { return isWord(word) && !IsKeyword(word) }
 
-// isWord reports whether the word is an identifier or a keyword.
+// isWord reports whether a text has the form of an identifier or keyword: a letter followed by letters and digits.
 func isWord(word string) bool {
 	if word == "" || !isLetter(word[0]) {
 		return false
@@ -218,7 +218,7 @@ func (t token) endPos() Pos {
 	return Pos{Offset: t.end, Line: t.pos.Line, Col: t.pos.Col + t.end - t.pos.Offset}
 }
 
-// describe returns a token for an error message, at most 40 bytes of it.
+// describe returns a token as an error message shows it. It shortens a token of more than 40 bytes.
 func describe(src []byte, tok token) string {
 	const limit = 40
 	text := src[tok.pos.Offset:tok.end]

@@ -5,13 +5,13 @@ package syntax
 //
 // Walk visits an *Ident only where it refers to a constant, formula or variable. It does not visit other names, such as actions, functions and
 // targets of assignments.
-func Walk(n Node, enter func(Node) bool, leave func(Node)) {
-	if !enter(n) {
+func Walk(node Node, enter func(Node) bool, leave func(Node)) {
+	if !enter(node) {
 		return
 	}
-	children(n, func(child Node) { Walk(child, enter, leave) })
+	children(node, func(child Node) { Walk(child, enter, leave) })
 	if leave != nil {
-		leave(n)
+		leave(node)
 	}
 }
 
@@ -19,92 +19,92 @@ func Walk(n Node, enter func(Node) bool, leave func(Node)) {
 func Inspect(n Node, f func(Node) bool) { Walk(n, f, nil) }
 
 // children calls visit for each child of a node in source order.
-func children(n Node, visit func(Node)) {
-	switch n := n.(type) {
+func children(node Node, visit func(Node)) {
+	switch node := node.(type) {
 	case *Model:
-		visitAll(n.Items, visit)
+		visitAll(node.Items, visit)
 	case *Properties:
-		visitAll(n.Items, visit)
+		visitAll(node.Items, visit)
 	case *GlobalDecl:
-		visit(n.Var)
+		visit(node.Var)
 	case *Module:
-		visitAll(n.Vars, visit)
-		visitExprs(visit, n.Invariant)
-		visitAll(n.Commands, visit)
+		visitAll(node.Vars, visit)
+		visitExprs(visit, node.Invariant)
+		visitAll(node.Commands, visit)
 	case *RenamedModule:
-		visitAll(n.Renames, visit)
+		visitAll(node.Renames, visit)
 	case *Command:
-		visitExprs(visit, n.Guard)
-		visitAll(n.Updates, visit)
+		visitExprs(visit, node.Guard)
+		visitAll(node.Updates, visit)
 	case *Update:
-		visitExprs(visit, n.Prob, n.ProbHigh)
-		visitAll(n.Assigns, visit)
+		visitExprs(visit, node.Prob, node.ProbHigh)
+		visitAll(node.Assigns, visit)
 	case *Rewards:
-		visitAll(n.Items, visit)
+		visitAll(node.Items, visit)
 	case *Player:
-		visitAll(n.Items, visit)
+		visitAll(node.Items, visit)
 	case *System:
-		visit(n.X)
+		visit(node.X)
 	case SysExpr:
-		sysChildren(n, visit)
+		sysChildren(node, visit)
 	case Expr:
-		exprChildren(n, visit)
+		exprChildren(node, visit)
 	default:
-		visitExprs(visit, declExprs(n)...)
+		visitExprs(visit, declExprs(node)...)
 	}
 }
 
-// declExprs returns the expressions of a declaration, or of another node with only expressions as children. Some may be nil.
-func declExprs(n Node) []Expr {
-	switch n := n.(type) {
+// declExprs returns the expressions of a declaration, or of another node whose children are all expressions. Some of them may be nil.
+func declExprs(node Node) []Expr {
+	switch node := node.(type) {
 	case *ConstDecl:
-		return []Expr{n.Value}
+		return []Expr{node.Value}
 	case *FormulaDecl:
-		return []Expr{n.X}
+		return []Expr{node.X}
 	case *LabelDecl:
-		return []Expr{n.X}
+		return []Expr{node.X}
 	case *VarDecl:
-		return []Expr{n.Low, n.High, n.Init}
+		return []Expr{node.Low, node.High, node.Init}
 	case *Assign:
-		return []Expr{n.Value}
+		return []Expr{node.Value}
 	case *RewardItem:
-		return []Expr{n.Guard, n.Value}
+		return []Expr{node.Guard, node.Value}
 	case *InitBlock:
-		return []Expr{n.X}
+		return []Expr{node.X}
 	case *ObservableDecl:
-		return []Expr{n.X}
+		return []Expr{node.X}
 	case *Property:
-		return []Expr{n.X}
+		return []Expr{node.X}
 	case *TimeBound:
-		if n.Equal {
-			return []Expr{n.Low}
+		if node.Equal {
+			return []Expr{node.Low}
 		}
-		return []Expr{n.Low, n.High}
+		return []Expr{node.Low, node.High}
 	case *CostBound:
-		return declExprs(n.Bound)
+		return declExprs(node.Bound)
 	case *OldFilter:
-		return []Expr{n.States}
+		return []Expr{node.States}
 	}
 	return nil
 }
 
 // sysChildren calls visit for each child of a process-algebra term.
-func sysChildren(n SysExpr, visit func(Node)) {
-	switch n := n.(type) {
+func sysChildren(term SysExpr, visit func(Node)) {
+	switch term := term.(type) {
 	case *SysBrackets:
-		visit(n.X)
+		visit(term.X)
 	case *SysFull:
-		visitAll(n.Operands, visit)
+		visitAll(term.Operands, visit)
 	case *SysInterleaved:
-		visitAll(n.Operands, visit)
+		visitAll(term.Operands, visit)
 	case *SysParallel:
-		visit(n.X)
-		visit(n.Y)
+		visit(term.X)
+		visit(term.Y)
 	case *SysHide:
-		visit(n.X)
+		visit(term.X)
 	case *SysRename:
-		visit(n.X)
-		visitAll(n.Renames, visit)
+		visit(term.X)
+		visitAll(term.Renames, visit)
 	}
 }
 
