@@ -151,8 +151,8 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	return batch.plan.Part(tasks, nil)
 }
 
-// assignVerdicts stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the test's instances. A
-// missing verdict is an error.
+// storeVerdicts stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the instances.
+// A missing verdict is an error.
 func (run *testRun) storeVerdicts(batch *batch, verdicts []result.Verdict, answers []answer) error {
 	next := 0 // the index of the next verdict
 	for i, instance := range run.instances {
