@@ -86,6 +86,7 @@ func (g *group) completions(d *document, kinds ...Kind) []Completion {
 
 // partial is the beginning of a statement, up to the position of the completion.
 type partial struct {
+	dialect  syntax.Dialect
 	isProps  bool
 	before   string // a valid text that the parser needs in front of the statement
 	text     string
@@ -108,7 +109,7 @@ func (g *group) statementAt(d *document, offset int) partial {
 			scanner.add(l)
 		}
 	}
-	s := partial{isProps: d.isProps(), before: scanner.before(), kinds: []Kind{Constant, Formula, Variable}}
+	s := partial{dialect: d.dialect, isProps: d.isProps(), before: scanner.before(), kinds: []Kind{Constant, Formula, Variable}}
 	tokens := scanner.tokens
 	if len(tokens) > 0 {
 		from := int(tokens[0].from)
@@ -247,9 +248,9 @@ func (s partial) accepts(word string) bool {
 	text := s.before + s.text + " " + word
 	var err error
 	if s.isProps {
-		_, err = syntax.ParseProperties("x.props", []byte(text))
+		_, err = syntax.ParsePropertiesOf(s.dialect, "x.props", []byte(text))
 	} else {
-		_, err = syntax.ParseModel("x.prism", []byte(text))
+		_, err = syntax.ParseModelOf(s.dialect, "x.prism", []byte(text))
 	}
 	list, ok := err.(syntax.ErrorList)
 	if !ok {

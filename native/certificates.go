@@ -212,7 +212,7 @@ func (collected *certificates) write(ctx context.Context, output *runner.Certifi
 			return err
 		}
 	}
-	writer, err := files.NewWriter(collected.space, files.Options{Program: collected.labels})
+	writer, err := files.NewWriter(collected.space, files.Options{Program: collected.labels, NameOfT: true})
 	if err != nil {
 		return err
 	}

@@ -293,7 +293,7 @@ endmodule
 	if err != nil {
 		t.Fatal(err)
 	}
-	withLabels, err := files.ProgramWithLabels(program, "p.props", []byte(`label "late" = x>=20; label "early" = x<2;`))
+	withLabels, err := files.ProgramWithLabels(program, syntax.PRISM, "p.props", []byte(`label "late" = x>=20; label "early" = x<2;`))
 	if err != nil {
 		t.Fatal(err)
 	}

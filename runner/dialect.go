@@ -14,11 +14,7 @@ func (j *Job) timed() bool {
 		if err != nil {
 			continue
 		}
-		syntax.Inspect(tree, func(n syntax.Node) bool {
-			reward, ok := n.(*syntax.Reward)
-			found = found || ok && reward.Time
-			return !found
-		})
+		found = found || tree.UsesTime()
 	}
 	return found
 }

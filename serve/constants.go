@@ -184,7 +184,7 @@ func checkTexts(job *runner.Job) (*checkedTexts, error) {
 	if len(job.Properties) == 0 {
 		return out, nil
 	}
-	if out.parsed, err = syntax.ParseProperties(job.PropsFile, job.Properties); err != nil {
+	if out.parsed, err = syntax.ParsePropertiesOf(job.Dialect, job.PropsFile, job.Properties); err != nil {
 		return out, err
 	}
 	if out.props, err = out.model.CheckProperties(out.parsed); err != nil {

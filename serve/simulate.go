@@ -131,8 +131,8 @@ func (p *picture) situation(ctx context.Context, state []int32) (*situation, err
 		Text: p.m.compiled.StateText(state), Vars: variables(prog), Type: prog.Type.String(), Players: p.Players,
 		AllLabels: p.Labels, Structures: []string{}, Moves: []move{},
 	}
-	for i, reward := range prog.Rewards {
-		result.Structures = append(result.Structures, cmp.Or(reward.Name, strconv.Itoa(i+1)))
+	for i := range prog.Rewards {
+		result.Structures = append(result.Structures, cmp.Or(prog.RewardName(i), strconv.Itoa(i+1)))
 	}
 	if result.pathStep, err = p.stepTo(state); err != nil {
 		return nil, err

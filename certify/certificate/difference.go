@@ -60,7 +60,7 @@ func (m *Model) Difference(other *Model) error {
 	}
 	for k := range m.Rewards {
 		if m.Rewards[k].Name != other.Rewards[k].Name {
-			return fmt.Errorf("found the reward structure %q, wanted %q", m.Rewards[k].Name, other.Rewards[k].Name)
+			return fmt.Errorf("found the rewards of %s, wanted those of %s", m.rewardOperator(k), other.rewardOperator(k))
 		}
 	}
 	return nil

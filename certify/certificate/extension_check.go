@@ -198,7 +198,7 @@ func (file *File) budgetText(budgets *Budgets) string {
 	for _, bound := range budgets.Bounds {
 		name := "{steps}"
 		if bound.Reward >= 0 {
-			name = file.structureText(bound.Reward)
+			name = file.Model.structureText(bound.Reward)
 		}
 		if bound.Low != nil {
 			texts = append(texts, name+relationText(">", bound.LowStrict)+bound.Low.RatString())

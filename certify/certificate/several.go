@@ -158,9 +158,9 @@ func (objective *Objective) text(file *File) string {
 	case objective.Reward < 0:
 		return "P" + threshold + " [ " + file.setText(objective.Left) + " U " + file.setText(objective.Right) + " ]"
 	case objective.Steps < 0:
-		return "R" + file.structureText(objective.Reward) + threshold + " [ C ]"
+		return file.Model.rewardOperator(objective.Reward) + threshold + " [ C ]"
 	}
-	return fmt.Sprintf("R%s%s [ C<=%d ]", file.structureText(objective.Reward), threshold, objective.Steps)
+	return fmt.Sprintf("%s%s [ C<=%d ]", file.Model.rewardOperator(objective.Reward), threshold, objective.Steps)
 }
 
 // thresholdText returns the threshold of the objective in PRISM's syntax, such as max=? or <=1/2.

@@ -308,7 +308,7 @@ func (file *File) vectorText(vector *Vector) string {
 	if file.Model.Kind == MDP {
 		opt = map[bool]string{true: "max", false: "min"}[vector.Max]
 	}
-	structure := file.structureText(vector.Reward)
+	rewardOperator := file.Model.rewardOperator(vector.Reward) + opt
 	switch vector.Kind {
 	case Objectives:
 		return vector.Several.text(file)
@@ -317,9 +317,9 @@ func (file *File) vectorText(vector *Vector) string {
 	case MaxConditional:
 		return file.givenText(vector)
 	case Discounted:
-		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, vector.discountText())
+		return fmt.Sprintf("%s=? [ %s ]", rewardOperator, vector.discountText())
 	case RewardWithinBounds:
-		return fmt.Sprintf("R%s%s=? [ C%s ]", structure, opt, file.budgetText(vector.Budgets))
+		return fmt.Sprintf("%s=? [ C%s ]", rewardOperator, file.budgetText(vector.Budgets))
 	case RewardBounded:
 		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, file.setText(vector.Left), file.budgetText(vector.Budgets), file.setText(vector.Right))
 	case Until:
@@ -340,15 +340,15 @@ func (file *File) vectorText(vector *Vector) string {
 	case Next:
 		return fmt.Sprintf("P%s=? [ X %s ]", opt, file.setText(vector.Right))
 	case ReachReward:
-		return fmt.Sprintf("R%s%s=? [ F %s ]", structure, opt, file.setText(vector.Right))
+		return fmt.Sprintf("%s=? [ F %s ]", rewardOperator, file.setText(vector.Right))
 	case TotalReward:
-		return fmt.Sprintf("R%s%s=? [ C ]", structure, opt)
+		return rewardOperator + "=? [ C ]"
 	case Cumulative:
 		_, to := vector.interval()
-		return fmt.Sprintf("R%s%s=? [ C<=%s ]", structure, opt, to)
+		return fmt.Sprintf("%s=? [ C<=%s ]", rewardOperator, to)
 	case Instant:
 		_, to := vector.interval()
-		return fmt.Sprintf("R%s%s=? [ I=%s ]", structure, opt, to)
+		return fmt.Sprintf("%s=? [ I=%s ]", rewardOperator, to)
 	}
 	switch {
 	case vector.Paths:
@@ -356,23 +356,34 @@ func (file *File) vectorText(vector *Vector) string {
 	case vector.Kind == PathFormula:
 		return fmt.Sprintf("P%s=? [ %s ]", opt, file.pathText(vector.Automaton, vector.Automaton.Formula))
 	case vector.Kind == CoSafe:
-		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, file.pathText(vector.Automaton, vector.Automaton.Formula))
+		return fmt.Sprintf("%s=? [ %s ]", rewardOperator, file.pathText(vector.Automaton, vector.Automaton.Formula))
 	case vector.Reward < 0:
 		return fmt.Sprintf("S%s=? [ %s ]", opt, file.setText(vector.Right))
 	}
-	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
+	return rewardOperator + "=? [ S ]"
+}
+
+// TimeRewards is the name of the reward structure of Storm's operator T, the expected time. The text of the model does not contain it.
+const TimeRewards = "time_of_operator_T"
+
+// rewardOperator returns the operator over reward structure i without an optimum, such as R{"cost"}. It is T for the structure of this operator.
+func (m *Model) rewardOperator(i int) string {
+	if i >= 0 && i < len(m.Rewards) && m.Rewards[i].Name == TimeRewards {
+		return "T"
+	}
+	return "R" + m.structureText(i)
 }
 
 // structureText returns reward structure i in PRISM's syntax: its name or, without a name, its number. It returns "" if there is no such
 // structure.
-func (file *File) structureText(i int) string {
+func (m *Model) structureText(i int) string {
 	switch {
-	case i < 0 || i >= len(file.Model.Rewards):
+	case i < 0 || i >= len(m.Rewards):
 		return ""
-	case file.Model.Rewards[i].Name == "":
+	case m.Rewards[i].Name == "":
 		return fmt.Sprintf("{%d}", i+1)
 	}
-	return fmt.Sprintf("{%q}", file.Model.Rewards[i].Name)
+	return fmt.Sprintf("{%q}", m.Rewards[i].Name)
 }
 
 // interval returns the ends of the step or time bound. to is "" if there is no upper bound.

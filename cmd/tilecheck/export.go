@@ -131,7 +131,7 @@ func (c *exportCmd) options(env *environment, space *explicit.Space, labels *sem
 	if err != nil {
 		return options, err
 	}
-	options.Program, err = files.WithLabels(space, c.Props, src)
+	options.Program, err = files.WithLabels(space, dialect(c.Dialect), c.Props, src)
 	return options, err
 }
 

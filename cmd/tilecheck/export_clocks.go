@@ -56,7 +56,7 @@ func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner
 		if err != nil {
 			return nil, nil, err
 		}
-		if withLabels, err = files.ProgramWithLabels(program, c.Props, text); err != nil {
+		if withLabels, err = files.ProgramWithLabels(program, dialect(c.Dialect), c.Props, text); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -120,7 +120,7 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	}
 	program := space.Program()
 	if len(job.Properties) > 0 {
-		if program, err = files.WithLabels(space, job.PropsFile, job.Properties); err != nil {
+		if program, err = files.WithLabels(space, job.Dialect, job.PropsFile, job.Properties); err != nil {
 			return err
 		}
 	}

@@ -62,6 +62,20 @@ func (p *Program) IsDTMCOrMDP() bool {
 	return (p.Type == syntax.DTMC || p.Type == syntax.MDP) && !p.model.IsMarkovAutomaton()
 }
 
+// RewardName returns the name under which outputs show reward structure i; "" if it has none. The structure of Storm's operator T, which the text of
+// the model does not contain, is "time", with underscores behind it if another structure has this name.
+func (p *Program) RewardName(i int) string {
+	name := p.Rewards[i].Name
+	if name != syntax.TimeRewards {
+		return name
+	}
+	name = "time"
+	for slices.ContainsFunc(p.Rewards, func(structure RewardStruct) bool { return structure.Name == name }) {
+		name += "_"
+	}
+	return name
+}
+
 // Unbounded reports whether an integer variable has no bounds. The model may then have infinitely many states.
 func (m *Model) Unbounded() bool {
 	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })

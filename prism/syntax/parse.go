@@ -121,9 +121,38 @@ func parseProperties(dialect Dialect, file string, src []byte) (*Properties, err
 	return props, nil
 }
 
+// UsesTime reports whether a property has Storm's operator T, the expected time.
+func (p *Properties) UsesTime() bool {
+	found := false
+	Inspect(p, func(n Node) bool {
+		reward, ok := n.(*Reward)
+		found = found || ok && reward.Time
+		return !found
+	})
+	return found
+}
+
 // ParseProperty parses one property of PRISM's language with its optional name. Semicolons may follow. Errors are as for ParseModel.
 func ParseProperty(file string, src []byte) (*Property, error) {
-	propertyParser, err := newParser(PRISM, file, src, true)
+	return parsePropertyIn(PRISM, file, src)
+}
+
+// ParsePropertyOfAny parses one property of which only the text is known, such as that of a verdict, in PRISM's dialect or, if this fails, in Storm's.
+// The error is that of PRISM's dialect.
+func ParsePropertyOfAny(src []byte) (*Property, error) {
+	property, err := parsePropertyIn(PRISM, "", src)
+	if err == nil {
+		return property, nil
+	}
+	if property, errOfStorm := parsePropertyIn(Storm, "", src); errOfStorm == nil {
+		return property, nil
+	}
+	return nil, err
+}
+
+// parsePropertyIn parses one property in a dialect.
+func parsePropertyIn(dialect Dialect, file string, src []byte) (*Property, error) {
+	propertyParser, err := newParser(dialect, file, src, true)
 	if err != nil {
 		return nil, err
 	}

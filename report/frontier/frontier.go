@@ -26,7 +26,7 @@ func FromVerdict(verdict *result.Verdict) *Frontier {
 	if verdict.Err != nil || verdict.Value.Kind != result.Curve || len(verdict.Value.Points) == 0 || len(verdict.Value.Points[0]) != 2 {
 		return nil
 	}
-	property, err := syntax.ParseProperty("", []byte(verdict.Property))
+	property, err := syntax.ParsePropertyOfAny([]byte(verdict.Property))
 	if err != nil {
 		return nil
 	}

@@ -141,7 +141,7 @@ func valueOf(program *sema.Program, slot int, value int32) any {
 
 // rewardName returns the name of a reward structure, or its number if it has none.
 func (p *Printer) rewardName(i int) string {
-	if name := p.Program.Rewards[i].Name; name != "" {
+	if name := p.Program.RewardName(i); name != "" {
 		return name
 	}
 	return strconv.Itoa(i + 1)

@@ -32,7 +32,7 @@ type Question struct {
 
 // Ask parses the text of a property in a verdict. constants are used to evaluate its bound.
 func Ask(property string, constants []result.Constant) Question {
-	p, err := syntax.ParseProperty("", []byte(property))
+	p, err := syntax.ParsePropertyOfAny([]byte(property))
 	if err != nil {
 		return Question{}
 	}

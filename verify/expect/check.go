@@ -197,7 +197,7 @@ func commentedOut(src []byte) bool {
 			text = append(text, '\n')
 		}
 	}
-	file, err := syntax.ParseProperties("", text)
+	file, err := syntax.ParsePropertiesOf(syntax.Storm, "", text)
 	return err == nil && len(file.Items) > 0
 }
 

@@ -250,7 +250,7 @@ func (test *loadedTest) makeInstances(ctx context.Context) error {
 	plan, err := runner.NewPlan(ctx, test.job)
 	if err != nil {
 		err = explainMisplaced(err, &test.job)
-		if tree, mistakes := syntax.ParseProperties(test.job.PropsFile, test.props); mistakes == nil {
+		if tree, mistakes := syntax.ParsePropertiesOf(test.job.Dialect, test.job.PropsFile, test.props); mistakes == nil {
 			test.tree = tree
 			test.expectFailure(err)
 		}

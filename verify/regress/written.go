@@ -205,7 +205,7 @@ func (e *exporter) propertyLabels() (*sema.Program, error) {
 	if len(e.props) == 0 {
 		return program, nil
 	}
-	tree, err := syntax.ParseProperties(e.job.PropsFile, e.props)
+	tree, err := syntax.ParsePropertiesOf(e.job.Dialect, e.job.PropsFile, e.props)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,10 @@ func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error)
 			reward = writer.perTime(reward)
 		}
 		named := *reward
-		named.Name = writer.program.Rewards[i].Name
+		named.Name = writer.program.RewardName(i)
+		if writer.opts.NameOfT {
+			named.Name = writer.program.Rewards[i].Name
+		}
 		rewards = append(rewards, &drnReward{&named, transitions})
 	}
 	return rewards, nil

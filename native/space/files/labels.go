@@ -9,18 +9,24 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// WithLabels returns the program of a space with the labels of a properties file. It is for Options.Program. A
+// WithLabels returns the program of a space with the labels of a properties file in a dialect. It is for Options.Program. A
 // label that depends on a constant without a value is an error.
-func WithLabels(space *explicit.Space, file string, text []byte) (*sema.Program, error) {
-	return ProgramWithLabels(space.Program(), file, text)
+func WithLabels(space *explicit.Space, dialect syntax.Dialect, file string, text []byte) (*sema.Program, error) {
+	return ProgramWithLabels(space.Program(), dialect, file, text)
 }
 
-// ProgramWithLabels returns a copy of the program with the labels of a properties file. text is the contents of the file. A label that
+// ProgramWithLabels returns a copy of the program with the labels of a properties file. text is the contents of the file in the dialect. A label that
 // depends on a constant without a value is an error.
-func ProgramWithLabels(source *sema.Program, file string, text []byte) (*sema.Program, error) {
-	parsed, err := syntax.ParseProperties(file, text)
+func ProgramWithLabels(source *sema.Program, dialect syntax.Dialect, file string, text []byte) (*sema.Program, error) {
+	parsed, err := syntax.ParsePropertiesOf(dialect, file, text)
 	if err != nil {
 		return nil, err
+	}
+	if parsed.UsesTime() { // the program may lack the reward structure of T; labels do not depend on properties
+		parsed.Items = slices.DeleteFunc(parsed.Items, func(item syntax.PropItem) bool {
+			_, isProperty := item.(*syntax.Property)
+			return isProperty
+		})
 	}
 	properties, err := source.Model().CheckProperties(parsed)
 	if err != nil {

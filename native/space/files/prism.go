@@ -533,7 +533,7 @@ func (printer *printer) forEachStateReward(reward *sparse.Reward, writeLine func
 // writeRewardHeader writes the comments at the top of a file of rewards.
 func (printer *printer) writeRewardHeader(index int, kind string) {
 	title := "Reward structure"
-	if name := printer.program.Rewards[index].Name; name != "" {
+	if name := printer.program.RewardName(index); name != "" {
 		title += ` "` + name + `"`
 	}
 	printer.writeComment(title)

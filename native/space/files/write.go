@@ -73,6 +73,9 @@ type Options struct {
 	// rewards to transitions with the same target. PRISM omits them and cannot read its own
 	// files back.
 	Zeros bool
+	// NameOfT keeps the name of the reward structure of Storm's operator T, by which the reader of a certificate recognises it. Other readers get
+	// the name of Program.RewardName.
+	NameOfT bool
 }
 
 // Writer writes one state space. It is not safe for concurrent use.

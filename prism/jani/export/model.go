@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -286,12 +287,8 @@ func (x *exporter) unusedName(preferred string) string {
 
 // declareTransients declares labels and reward structures as transient variables.
 func (x *exporter) declareTransients() {
-	for _, rewards := range x.program.Rewards {
-		name := rewards.Name
-		if name == "" {
-			name = "reward"
-		}
-		name = x.unusedName(name)
+	for i := range x.program.Rewards {
+		name := x.unusedName(cmp.Or(x.program.RewardName(i), "reward"))
 		x.rewards = append(x.rewards, name)
 		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
 	}
