@@ -2,7 +2,9 @@ package stats
 
 import (
 	"math"
+	"math/big"
 	"slices"
+	"strconv"
 )
 
 // Quantile is what samples say about one level of the distribution of a reward: its quantile, and the mean of the rewards beyond it.
@@ -49,7 +51,7 @@ func Quantiles(samples, levels []float64, support *Bounds, confidence float64) (
 		}
 		quantiles[i] = Quantile{
 			Level: level,
-			Value: sorted.quantile(level), Lower: sorted.quantile(level - deviation), Upper: sorted.quantile(level + deviation),
+			Value: sorted.estimate(level), Lower: sorted.quantile(level - deviation), Upper: sorted.quantile(level + deviation),
 			Tail:      sorted.tail(level, 0),
 			TailLower: sorted.tail(level, -deviation) - rounding/(1-level), TailUpper: sorted.tail(level, deviation) + rounding/(1-level),
 		}
@@ -83,6 +85,17 @@ func (s *sortedSamples) check() error {
 func (s *sortedSamples) maxRounding() float64 {
 	largest := max(math.Abs(s.values[0]), math.Abs(s.values[len(s.values)-1]))
 	return float64(len(s.values)+2) * largest * 0x1p-50
+}
+
+// estimate returns the quantile of n samples at a level p: sample number ceil(p*n), where p is the decimal number that the user wrote. As float64,
+// 0.07*100 is 7.000000000000001, whose ceiling is 8.
+//
+// Source: Hyndman and Fan 1996, definition 1, the inverse of the empirical distribution function.
+func (s *sortedSamples) estimate(level float64) float64 {
+	exact, _ := new(big.Rat).SetString(strconv.FormatFloat(level, 'g', -1, 64))
+	exact.Mul(exact, big.NewRat(int64(len(s.values)), 1))
+	belowRank := new(big.Int).Quo(new(big.Int).Sub(exact.Num(), big.NewInt(1)), exact.Denom()) // ceil(a/b) is (a-1)/b rounded down, plus 1
+	return s.values[belowRank.Int64()]
 }
 
 // quantile returns the quantile of the samples at a level. Below 0 and above 1 it is an end of the support.

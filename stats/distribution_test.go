@@ -90,3 +90,27 @@ func TestQuantilesErrors(t *testing.T) {
 		}
 	}
 }
+
+// The quantile of n samples at level p is sample number ceil(p*n), for p as it was written: 0.07*100 is 7, although the product of the
+// float64 is greater.
+func TestRankOfQuantile(t *testing.T) {
+	for _, n := range []int{1, 3, 10, 50, 100, 300, 1000} {
+		samples := make([]float64, n)
+		for i := range samples {
+			samples[i] = float64(i + 1) // sample number i+1
+		}
+		var levels []float64
+		for permille := 1; permille < 1000; permille++ {
+			levels = append(levels, float64(permille)/1000)
+		}
+		quantiles, err := stats.Quantiles(samples, levels, nil, 0.99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range quantiles {
+			if want := ((i+1)*n + 999) / 1000; q.Value != float64(want) {
+				t.Errorf("level %v of %d samples is sample %v, want %d", q.Level, n, q.Value, want)
+			}
+		}
+	}
+}

@@ -302,6 +302,7 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	switch {
 	case i >= 0:
 		return i
+	case operator.Time && r.model.dialect == syntax.Storm: // whoever evaluates the property adds the structure to the text of the model
 	case operator.Time:
 		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
