@@ -33,6 +33,9 @@ func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string,
 	for i := range verdicts {
 		builder.add(&verdicts[i])
 	}
+	if builder.truthValues > 0 {
+		notes = append(notes, fmt.Sprintf("results that are true or false, which are not in the plot: %d; a property with =? has a number", builder.truthValues))
+	}
 	if builder.omitted > 0 {
 		notes = append(notes, fmt.Sprintf("results without a finite number, which are not in the plot: %d", builder.omitted))
 	}
@@ -47,12 +50,13 @@ var errNothingToPlot = errors.New("there is nothing to plot: want a constant wit
 // verdictChart collects the series of an experiment. Whatever is the same in all verdicts is in the title, and not in the names of
 // the series.
 type verdictChart struct {
-	chart      *plot.Chart
-	axis       string
-	properties bool     // the names have the property
-	engines    bool     // the names have the engine
-	constants  []string // the constants that the names have
-	omitted    int      // verdicts without a finite number
+	chart       *plot.Chart
+	axis        string
+	properties  bool     // the names have the property
+	engines     bool     // the names have the engine
+	constants   []string // the constants that the names have
+	truthValues int      // verdicts that are true or false
+	omitted     int      // other verdicts without a finite number
 }
 
 // newVerdictChart returns a chart without series. constant is the x axis, and varying are the constants with several values.
@@ -75,11 +79,15 @@ func newVerdictChart(constant string, varying []string, verdicts []result.Verdic
 // verdictTitle returns the name of a property, or its text if it has no name.
 func verdictTitle(verdict *result.Verdict) string { return cmp.Or(verdict.Name, verdict.Property) }
 
-// add adds the value of a verdict to its series. It only counts a verdict without a finite number.
+// add adds the value of a verdict to its series. It only counts a verdict that is true or false, or has no finite number.
 func (b *verdictChart) add(verdict *result.Verdict) {
 	x, ok := constantNumber(verdict.Constants, b.axis)
 	_, special := result.SpecialNumber(verdict.Value.Num)
 	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
+	if ok && verdict.Err == nil && verdict.Value.Kind == result.Boolean {
+		b.truthValues++
+		return
+	}
 	if !ok || verdict.Err != nil || !isNumber || special {
 		b.omitted++
 		return

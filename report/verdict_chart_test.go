@@ -19,8 +19,10 @@ func TestVerdictChart(t *testing.T) {
 	}
 	failed := row("P=? [ F a ]", "3", "1", 0, 0, 0)
 	failed.Err = &result.Failure{Class: result.Timeout, Message: "timeout"}
+	truth := row("P=? [ F a ]", "3", "2", 0, 0, 0)
+	truth.Value = result.Value{Kind: result.Boolean, Bool: true}
 	chart, notes, err := report.VerdictChart([]result.Verdict{
-		row("P=? [ F a ]", "2", "1", 0.5, 0.4, 0.6), row("P=? [ F a ]", "1", "1", 0.25, 0.2, 0.3), failed, row("P=? [ F a ]", "1", "2", 0.75, 0.7, 0.8),
+		truth, row("P=? [ F a ]", "2", "1", 0.5, 0.4, 0.6), row("P=? [ F a ]", "1", "1", 0.25, 0.2, 0.3), failed, row("P=? [ F a ]", "1", "2", 0.75, 0.7, 0.8),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +33,7 @@ func TestVerdictChart(t *testing.T) {
 	if first := chart.Series[0]; first.Name != "k=1" || len(first.Points) != 2 || first.Points[0].X != 1 || first.Points[0].Lo != 0.2 || first.Points[0].Hi != 0.3 {
 		t.Errorf("found %+v, want the points of k=1 in the order of n", first)
 	}
-	if !slices.Equal(notes, []string{"results without a finite number, which are not in the plot: 1"}) {
+	if !slices.Equal(notes, []string{"results that are true or false, which are not in the plot: 1; a property with =? has a number", "results without a finite number, which are not in the plot: 1"}) {
 		t.Errorf("notes %q", notes)
 	}
 	if !chart.Series[0].Band {

@@ -475,8 +475,18 @@ func (p *Plan) selectTasks() ([]*Task, error) {
 	return tasks, nil
 }
 
-// checkParam returns an error if the model defines a value of the parameter.
-func (p *Plan) checkParam(name string) error {
+// checkParam returns an error if the model or one of the definitions has a value of the parameter.
+func (p *Plan) checkParam(name string, defs []sema.ConstDef) error {
+	isDefined := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == name })
+	if isDefined {
+		place := ""
+		for _, constant := range p.Model.Constants() {
+			if constant.Name == name && p.Tree != nil && p.jani == nil {
+				place = fmt.Sprintf(" of %s:%d:%d", p.Job.File, constant.Pos.Line, constant.Pos.Col)
+			}
+		}
+		return &ParamError{fmt.Errorf("constant %q%s also has a value from --const, want it with one of the two flags", name, place)}
+	}
 	if p.Tree == nil { // files of states have no constants
 		return nil
 	}
@@ -533,7 +543,7 @@ func (p *Plan) defineConstants() error {
 		p.addUndefinedParams(defs)
 	}
 	for _, param := range p.Params {
-		if err := p.checkParam(param.Name); err != nil {
+		if err := p.checkParam(param.Name, defs); err != nil {
 			return err
 		}
 		defs = append(defs, sema.ConstDef{Name: param.Name, Low: "0"}) // the value does not matter, because Models omits it

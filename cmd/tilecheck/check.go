@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -336,6 +337,14 @@ func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 // exportResults returns the file and the style of --export-results. The file is empty without the flag.
 func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
 	file, styleName := cutTarget(c.ExportResults)
+	if strings.EqualFold(filepath.Ext(file), ".csv") { // PRISM writes tabs unless its option csv is given
+		switch styleName {
+		case "":
+			styleName = "csv"
+		case "matrix":
+			styleName = "matrix,csv"
+		}
+	}
 	if style, err = report.ParseResultsStyle(styleName); err != nil {
 		return "", "", usageError("--export-results: %w", err)
 	}

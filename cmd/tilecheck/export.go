@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -163,7 +164,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 			continue
 		}
 		if name != "-" && len(c.Formats) == 0 {
-			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat)
+			return nil, usageError("--output: %q %s; also .jani, or --formats", name, wantStateFormat(name))
 		}
 		outputs = append(outputs, output{name, named.Expand(formats), ""})
 	}
@@ -171,7 +172,13 @@ func (c *exportCmd) outputs() ([]output, error) {
 }
 
 // wantStateFormat says what is wrong with the name of an output that stands for no files of states.
-const wantStateFormat = "has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
+func wantStateFormat(name string) string {
+	found := "has no extension that names a format"
+	if extension := filepath.Ext(name); extension != "" {
+		found = "has the extension " + extension + ", which is not a format of states"
+	}
+	return found + ", want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
+}
 
 // stateFiles returns the files of states that a name stands for; false if it is no such name.
 func stateFiles(name string) (output, bool) {

@@ -16,13 +16,18 @@ import (
 )
 
 type mergeCmd struct {
-	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- --format json." file:"in"`
+	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- -o merged.jsonl." file:"in"`
+	Format        string   `help:"Format of the output, as the command of the shards has it: table, json, …" placeholder:"FORMAT"`
 	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
 }
 
 // Run prints the result of the shards, as one process would have printed it.
 func (c *mergeCmd) Run(ctx context.Context, env *environment) error {
-	return env.merge(ctx, c.Files, env.mergedFlags, env.mergedFlags, c.PartialResult)
+	moreArgs := env.mergedFlags
+	if c.Format != "" {
+		moreArgs = slices.Concat([]string{"--format=" + c.Format}, moreArgs)
+	}
+	return env.merge(ctx, c.Files, moreArgs, env.mergedFlags, c.PartialResult)
 }
 
 // splitMergedFlags splits a command line of merge at --. The words after it are flags of the

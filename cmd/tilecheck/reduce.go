@@ -102,7 +102,7 @@ func hasProperties(job *runner.Job) bool {
 func (c *reduceCmd) target(env *environment) (output, error) {
 	target, ok := stateFiles(c.Output)
 	if !ok {
-		return target, usageError("--output: %q %s", c.Output, wantStateFormat)
+		return target, usageError("--output: %q %s", c.Output, wantStateFormat(c.Output))
 	}
 	if len(target.formats) == 1 && target.formats[0] == "sta" {
 		return target, usageError("--output: the quotient has no values of variables, want another format than .sta")

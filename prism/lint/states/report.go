@@ -74,7 +74,8 @@ func (x *explorer) whyUndecided(isInterrupted bool) string {
 	case x.limitReached:
 		return fmt.Sprintf("there are more than %d states: ", x.visited) + notDecided + theseStatesOnly
 	case x.erroneousStates > 0:
-		return fmt.Sprintf("%d states have errors, so that their successors are unknown: ", x.erroneousStates) + notDecided
+		have, their := noun.Verb(x.erroneousStates, "has", "have"), noun.Verb(x.erroneousStates, "its", "their")
+		return fmt.Sprintf("%s %s errors, so that %s successors are unknown: ", noun.Count(x.erroneousStates, "state"), have, their) + notDecided
 	case x.evalError != "":
 		return notDecided + ": " + x.evalError
 	case x.visited == 0:
