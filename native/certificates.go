@@ -46,10 +46,12 @@ type certificates struct {
 // the space has no fractions, inexact is the reason, and there are no certificates.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
-		space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
+		space: space, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
 		exact: method.opt.Accuracy == result.Exact,
 	}
-	if inexact == nil {
+	if inexact != nil {
+		collected.proverErr = fmt.Errorf("there is no certificate without fractions: %w", inexact)
+	} else {
 		collected.prover, collected.proverErr = prove.New(space, prove.Options{
 			Epsilon: method.opt.Epsilon, Exact: collected.exact, Ordered: method.outputs.Certificate != nil, Reward: reward,
 		})
@@ -82,7 +84,7 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
 	}
 	if collected.proverErr != nil {
-		return fmt.Errorf("there is no certificate without fractions: %w", collected.proverErr)
+		return collected.proverErr
 	}
 	claim, proof, err := collected.prover.Proven(ctx, property)
 	if err != nil {

@@ -23,7 +23,7 @@ func uncertified() []string {
 	return []string{
 		"several objectives", "negative rewards", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
 		"arithmetic with the value of an operator", "a comparison of values", "a filter in a formula",
-		"an expression without operators", "zones of clocks", "certificates cover all schedulers, and cannot be restricted to fair ones", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
+		"an expression without operators", "zones of clocks", "certificates cover all schedulers, and cannot be restricted to fair ones", "certificates have no intervals", "a POMDP", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
 }
 
@@ -183,5 +183,31 @@ func TestNegativeRewardsNotProven(t *testing.T) {
 	v := answers(t, model, "R=? [ F x=1 ];", result.Proven)[0]
 	if v.Err != nil || v.Bound == nil || !v.Bound.Contains(-2) || !slices.Contains(v.Warnings, native.NotProven+"there is no certificate of negative rewards") {
 		t.Errorf("found %v in %v, %v, %q", v.Value, v.Bound, v.Err, v.Warnings)
+	}
+}
+
+// TestPartialObservationNotProven: in this POMDP the best choice depends on a state that is not seen. A certificate would prove the value of schedulers
+// that see it, which is 1.
+func TestPartialObservationNotProven(t *testing.T) {
+	const model = `pomdp
+observables seen endobservables
+module m
+  s:[0..3] init 0; seen:[0..1];
+  [a] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [b] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [a] s=1 -> (s'=3) & (seen'=1);
+  [b] s=1 -> (s'=0);
+  [a] s=2 -> (s'=0);
+  [b] s=2 -> (s'=3) & (seen'=1);
+  [a] s=3 -> true;
+  [b] s=3 -> true;
+endmodule
+`
+	const reason = native.NotProven + "there is no certificate of a POMDP: certificates are about schedulers that see the state"
+	for _, property := range []string{"Pmax=? [ F<=2 seen=1 ]", "Pmax=? [ F seen=1 ]", "P>=0.4 [ F<=2 seen=1 ]"} {
+		v := answers(t, model, property, result.Proven)[0]
+		if v.Err != nil || v.Accuracy == result.Proven || !slices.Contains(v.Warnings, reason) {
+			t.Errorf("%s: %v in %v, accuracy %s, %v, %q, want %q", property, v.Value, v.Bound, v.Accuracy, v.Err, v.Warnings, reason)
+		}
 	}
 }

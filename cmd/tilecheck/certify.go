@@ -221,7 +221,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	}
 	model, err := prove.Model(space)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", c.Model, err)
 	}
 	var difference error
 	if err := certificates.Model.Difference(model); err != nil {

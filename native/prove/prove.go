@@ -18,6 +18,7 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/syntax"
 )
 
 // Options says how a Prover computes. The zero value is the default.
@@ -61,13 +62,17 @@ type Prover struct {
 	narrowEpsilon   float64 // the relative width that narrowFloats asks for
 }
 
-// New returns a Prover for a state space. It is an error if the weights of the space are not fractions, or if they are intervals.
+// New returns a Prover for a state space. It is an error if the weights of the space are not fractions, or if they are intervals. A POMDP is refused,
+// because the claims of a certificate are about schedulers that see the state.
 func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
 		return nil, errors.New("the weights of the model are not fractions")
 	}
 	if space.Model().Intervals() {
 		return nil, errors.New("certificates have no intervals")
+	}
+	if space.Program().Type == syntax.POMDP {
+		return nil, errors.New("there is no certificate of a POMDP: certificates are about schedulers that see the state")
 	}
 	if opts.Reward == nil {
 		opts.Reward = space.Reward
