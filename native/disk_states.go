@@ -210,6 +210,7 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 		Key:       fmt.Sprintf("%s with %v, epsilon %g", property.Text, property.constants, epsilon),
 		NewMarker: func() (disk.Marker, error) { return states.newMarker(until) },
 		Minimize:  isMDP && until.Direction == solve.Min, Rates: states.model.Program().Type == syntax.CTMC,
+		StepBounded: until.Steps != logic.Unbounded, Steps: until.Steps,
 	}
 	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.number, external.Options{
 		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.report(property),

@@ -125,7 +125,13 @@ func randomGrid(r *rand.Rand) string {
 // gridProperties returns the properties to check of a grid.
 func gridProperties(model string) []string {
 	if strings.HasPrefix(model, "mdp") {
-		return []string{"Pmax=? [ F x0=3 & x1=3 ]", "Pmin=? [ F x0=3 | x1=2 ]", "Pmax=? [ x0<3 U x1=3 ]", "Pmin=? [ G !stuck ]", "Pmax=? [ x1<3 W x0=2 ]"}
+		return []string{
+			"Pmax=? [ F x0=3 & x1=3 ]", "Pmin=? [ F x0=3 | x1=2 ]", "Pmax=? [ x0<3 U x1=3 ]", "Pmin=? [ G !stuck ]", "Pmax=? [ x1<3 W x0=2 ]",
+			"Pmax=? [ F<=40 x0=3 & x1=3 ]", "Pmin=? [ x0<3 U<9 x1=3 ]", "Pmin=? [ G<=7 !stuck ]",
+		}
+	}
+	if strings.HasPrefix(model, "dtmc") {
+		return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F<=20 stuck ]", "P=? [ F<=0 stuck ]", "P=? [ x1<2 W<=12 x0=2 ]", "P=? [ x0=2 R<=6 x1<2 ]"}
 	}
 	return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F stuck ]"}
 }
@@ -148,7 +154,10 @@ func TestDiskRefusals(t *testing.T) {
 	const dtmc = "dtmc\nmodule m\n x : [0..2];\n [] x<2 -> 0.5 : (x'=x+1) + 0.5 : true;\nendmodule\nrewards\n true : 1;\nendrewards\n"
 	for property, want := range map[string]string{
 		"R=? [ F x=2 ]":               "found an R operator",
-		"P=? [ F<=3 x=2 ]":            "without a bound on steps or time",
+		"P=? [ F>=3 x=2 ]":            "without a bound or with an upper bound on steps",
+		"P=? [ F[1,3] x=2 ]":          "without a bound or with an upper bound on steps",
+		"P=? [ F<0 x=2 ]":             "holds at no time",
+		"P=? [ F<=2.5 x=2 ]":          "want an int for a DTMC",
 		"P=? [ G F x=2 ]":             "want P of F, G, U, W or R",
 		`P=? [ F "init" ]`:            "found an expression of type bool",
 		"P=? [ F P>0.5 [ F x=2 ] ]":   "want P of F, G, U, W or R",

@@ -10,29 +10,42 @@ import (
 	"tilecheck/result"
 )
 
-// UntilProperty is a property P of F, G, U, W or R of state formulas, without a bound on steps or time, for callers that compute the bounds of
+// UntilProperty is a property P of F, G, U, W or R of state formulas, with or without an upper bound on steps, for callers that compute the bounds of
 // its value themselves.
 type UntilProperty struct {
 	property *Property
 	formula  *logic.Formula
 	// Direction is the direction of the until formula that AsUntil returns.
 	Direction solve.Direction
+	// Steps is the greatest number of steps until the goal, or logic.Unbounded.
+	Steps int
 }
 
-// NewUntilProperty checks that a property is P of F, G, U, W or R of state formulas without a bound on steps or time, and converts it. The error
+// NewUntilProperty checks that a property is P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps, and converts it. The error
 // names the unsupported operator. It is also an error if the property is P=? and nondeterministic is true: the model has choices, so the
 // property needs min or max.
 func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
 	formula := logic.Of(property.X)
 	unsupportedError := func(expr sema.Expr) error {
-		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound on steps or time", logic.Describe(expr))
+		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
 	}
 	if formula.Kind != logic.Probability {
 		return nil, unsupportedError(property.X)
 	}
 	path := formula.Path
-	if !path.Unbounded() {
+	steps := logic.Unbounded
+	switch {
+	case path.Form != logic.Until || path.Bound != nil && property.Program.Type == syntax.CTMC:
 		return nil, unsupportedError(path.Whole)
+	case path.Bound != nil:
+		interval, err := (&evaluation{request: request{property: property}}).stepInterval(path)
+		if err != nil {
+			return nil, err
+		}
+		if interval.Low > 0 || interval.High == solve.Unbounded {
+			return nil, unsupportedError(path.Whole)
+		}
+		steps = interval.High
 	}
 	for _, operand := range []sema.Expr{path.Left, path.Right} {
 		if !dependsOnStateOnly(property, operand, withoutInit) {
@@ -43,7 +56,7 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 	if !hasDirection && nondeterministic {
 		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
 	}
-	converted := &UntilProperty{property: property, formula: formula, Direction: dir}
+	converted := &UntilProperty{property: property, formula: formula, Direction: dir, Steps: steps}
 	if converted.negated() {
 		converted.Direction = dir.Opposite()
 	}

@@ -98,7 +98,7 @@ func (e *evaluation) withPosition(err error) error {
 	failure := Failure(err, e.property.File, e.property.Pos)
 	failure.File = e.property.File
 	if e.inModel || failure.Pos.Formula {
-		failure.File = e.space.Program().File
+		failure.File = e.property.Program.File
 	}
 	return failure
 }

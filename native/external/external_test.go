@@ -25,6 +25,7 @@ type question struct {
 	model  *compile.Model
 	goal   func(state []int32) bool
 	memory int64
+	steps  int // the step bound; 0 for none
 }
 
 // walkQuestion asks for the probability that the walk comes far.
@@ -34,7 +35,7 @@ func walkQuestion(t testing.TB, n int32) question {
 		t.Fatal(err)
 	}
 	goal := func(s []int32) bool { return s[0]+s[1]+s[2]+s[3]+s[4] >= 4*n && s[5] == 0 }
-	return question{model, goal, 40 << 10}
+	return question{model: model, goal: goal, memory: 40 << 10}
 }
 
 // solve answers a question in a directory, as far as the context and the limit of bytes let it. Every step is recorded.
@@ -64,19 +65,27 @@ func (q question) solve(ctx context.Context, path string, workers int, limit int
 		}
 		return disk.Unknown, nil
 	}
-	problem := external.Problem{Key: "far", NewMarker: func() (disk.Marker, error) { return mark, nil }}
+	problem := external.Problem{Key: "far", NewMarker: func() (disk.Marker, error) { return mark, nil }, StepBounded: q.steps > 0, Steps: q.steps}
 	return external.Solve(ctx, space, columns, problem, 0, external.Options{Epsilon: 1e-6, Memory: 4 * q.memory})
 }
 
 // A process may be killed at any time: each copy of its directory, taken while it works, is as it would be after a kill. From each copy the
 // work goes on to the same bits, with any number of workers.
 func TestGoOnAfterKill(t *testing.T) {
-	t.Parallel()
-	size := int32(3)
-	if needs.IsFull() {
-		size = 4
+	for _, steps := range []int{0, 12} {
+		t.Run(fmt.Sprint(steps), func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			if needs.IsFull() {
+				question = walkQuestion(t, 4)
+			}
+			question.steps = steps
+			testGoOnAfterKill(t, question)
+		})
 	}
-	question := walkQuestion(t, size)
+}
+
+func testGoOnAfterKill(t *testing.T, question question) {
 	path := filepath.Join(t.TempDir(), "whole")
 	var copies []string
 	ctx, stop := context.WithCancel(t.Context())
@@ -153,8 +162,17 @@ func copyDirectory(target, source string) error {
 
 // Interrupted again and again, the work ends at the same bits.
 func TestGoOnAfterInterrupts(t *testing.T) {
-	t.Parallel()
-	question := walkQuestion(t, 3)
+	for _, steps := range []int{0, 12} {
+		t.Run(fmt.Sprint(steps), func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			question.steps = steps
+			testGoOnAfterInterrupts(t, question)
+		})
+	}
+}
+
+func testGoOnAfterInterrupts(t *testing.T, question question) {
 	want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "whole"), 1, 0)
 	if err != nil {
 		t.Fatal(err)

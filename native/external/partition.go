@@ -9,11 +9,11 @@ import (
 // minBlocks is the least number of blocks of a large space, so that there is work for several processors.
 const minBlocks = 4
 
-// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved. It returns the index of the first chunk
-// of each block.
-func partition(columns *disk.Columns, memory int64) ([]int, error) {
+// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved, stateBytes of them for each state of the block
+// beside its value. It returns the index of the first chunk of each block.
+func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
 	var firstChunks []int
-	var block growingBlock
+	block := growingBlock{stateBytes: stateBytes}
 	maxStates := columns.States/minBlocks + 1
 	for chunk := range columns.Chunks {
 		if len(firstChunks) > 0 {
@@ -28,7 +28,7 @@ func partition(columns *disk.Columns, memory int64) ([]int, error) {
 		}
 		firstChunks = append(firstChunks, chunk)
 		var err error
-		if block, err = newBlock(columns, chunk, memory); err != nil {
+		if block, err = newBlock(columns, chunk, memory, stateBytes); err != nil {
 			return nil, err
 		}
 	}
@@ -36,9 +36,9 @@ func partition(columns *disk.Columns, memory int64) ([]int, error) {
 }
 
 // newBlock returns a block with a single chunk. It is an error if this block needs more than memory bytes.
-func newBlock(columns *disk.Columns, chunk int, memory int64) (growingBlock, error) {
+func newBlock(columns *disk.Columns, chunk int, memory, stateBytes int64) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
-	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}}
+	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}, stateBytes: stateBytes}
 	block, err := empty.with(columns, chunk)
 	if need := block.bytes(); err == nil && need > memory {
 		err = fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
@@ -51,6 +51,8 @@ type growingBlock struct {
 	states   disk.Range
 	targets  rangeUnion
 	rowBytes int64 // the memory that the rows of the block take
+	// stateBytes is the memory for each state of the block beside its value.
+	stateBytes int64
 }
 
 // with returns a copy of the block that also has a chunk: the chunk after its last one.
@@ -60,13 +62,15 @@ func (block *growingBlock) with(columns *disk.Columns, chunk int) (growingBlock,
 	grown := growingBlock{
 		states:   disk.Range{First: block.states.First, End: header.First + header.States},
 		targets:  block.targets.clone(),
-		rowBytes: block.rowBytes + header.MemoryOf() + hintBytes*header.Operands,
+		rowBytes: block.rowBytes + header.MemoryOf() + hintBytes*header.Operands, stateBytes: block.stateBytes,
 	}
 	return grown, grown.targets.addTargets(columns, chunk)
 }
 
 // bytes returns the memory that the block takes when it is solved.
-func (block *growingBlock) bytes() int64 { return block.rowBytes + block.targets.bytes(block.states) }
+func (block *growingBlock) bytes() int64 {
+	return block.rowBytes + block.stateBytes*(block.states.End-block.states.First) + block.targets.bytes(block.states)
+}
 
 // joinGap is the number of states up to which ranges of different chunks are joined.
 const joinGap = 256

@@ -16,7 +16,7 @@ import (
 	"tilecheck/native/space/disk"
 )
 
-// Problem is a property whose value is computed: the probability of an until formula.
+// Problem is a property whose value is computed: the probability of an until formula, with or without a step bound.
 type Problem struct {
 	// Key identifies the problem in the directory.
 	Key string
@@ -24,6 +24,9 @@ type Problem struct {
 	NewMarker func() (disk.Marker, error)
 	Minimize  bool
 	Rates     bool // the weights of the model are rates
+	// StepBounded says that the formula has the step bound Steps.
+	StepBounded bool
+	Steps       int
 }
 
 // Options says how a problem is solved.
@@ -53,13 +56,15 @@ type solution struct {
 	FirstChunks []int
 	Lower       []string // the file of the lower bounds of each block; empty before the first pass
 	Upper       []string // of the upper bounds; empty for the guess that is made from the lower bounds
-	Phase       phase
-	Pass        int // of the phase
-	Step        int // of the pass
-	Passes      int // of all phases
+	// Next has the files of the blocks that the pass has solved, if the problem has a step bound: the pass reads the bounds of the step before.
+	Next   []string `json:",omitempty"`
+	Phase  phase
+	Pass   int // of the phase
+	Step   int // of the pass
+	Passes int // of all phases
 	// Change is the greatest relative change of the pass so far, LastChange that of the last pass with lower bounds.
 	Change, LastChange float64
-	Raised             bool // the pass raised an upper bound
+	Raised             bool // the pass raised an upper bound, or changed a bound if there is a step bound
 	Precision, Margin  float64
 	Bounds             Bounds
 }
@@ -117,6 +122,9 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	if err := solver.begin(); err != nil {
 		return Bounds{}, err
 	}
+	if problem.StepBounded && problem.Steps == 0 && solver.sol.Phase != donePhase {
+		return solver.boundsOfMarks(initial)
+	}
 	for solver.sol.Phase != donePhase {
 		if err := solver.pass(initial); err != nil {
 			return Bounds{}, solver.withPasses(err)
@@ -167,7 +175,11 @@ func (solver *solver) readOrCreateState() error {
 // createState divides the chunks into blocks, writes a mark for each state whose value is known to be 0 or 1, and records the new state of the
 // solution.
 func (solver *solver) createState() error {
-	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep)
+	stateBytes := int64(0)
+	if solver.problem.StepBounded {
+		stateBytes = 8 // of Block.TakeStep
+	}
+	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep, stateBytes)
 	if err != nil {
 		return err
 	}
@@ -178,6 +190,9 @@ func (solver *solver) createState() error {
 	solver.sol = solution{
 		Marks: marks, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
+	}
+	if solver.problem.StepBounded {
+		solver.sol.Next = make([]string, len(firstChunks))
 	}
 	return solver.commit()
 }
@@ -256,9 +271,9 @@ func (solver *solver) step(blocks []int) error {
 		}
 		return err
 	}
-	files := solver.sol.Lower
-	if solver.sol.Phase == upperPhase {
-		files = solver.sol.Upper
+	files := solver.filesOfPhase()
+	if solver.problem.StepBounded {
+		files = solver.sol.Next
 	}
 	for i, block := range blocks {
 		worker := solver.workers[i]
@@ -279,6 +294,8 @@ func (solver *solver) step(blocks []int) error {
 func (solver *solver) endPass(initial int64) error {
 	isUpper := solver.sol.Phase == upperPhase
 	switch {
+	case solver.problem.StepBounded:
+		return solver.endStep(initial)
 	case isUpper && !solver.sol.Raised:
 		return solver.endProved(initial)
 	case solver.sol.Passes >= solver.options.MaxPasses:
@@ -351,11 +368,12 @@ func (solver *solver) readBounds(initial int64, isProved bool) error {
 // end ends the solution. Its files of values and marks become obsolete.
 func (solver *solver) end() {
 	solver.sol.Phase = donePhase
-	for _, name := range slices.Concat(solver.sol.Lower, solver.sol.Upper, []string{solver.sol.Marks}) {
+	for _, name := range slices.Concat(solver.sol.Lower, solver.sol.Upper, solver.sol.Next, []string{solver.sol.Marks}) {
 		solver.retire(name)
 	}
 	clear(solver.sol.Lower)
 	clear(solver.sol.Upper)
+	clear(solver.sol.Next)
 	solver.sol.Marks = ""
 }
 
@@ -395,7 +413,7 @@ func (solver *solver) closeFiles() {
 }
 
 // values reads the lower or the upper bounds of consecutive states into dst, beginning with state first. Before the first pass, lower bounds are
-// 1 for states with the mark One and 0 for others, and upper bounds are guesses from the lower bounds.
+// 1 for states with the mark One and 0 for others. Upper bounds are guesses from the lower bounds, but with a step bound they are those of the marks, too.
 func (solver *solver) values(dst []float64, first int64, kind phase) error {
 	for len(dst) > 0 {
 		block := solver.blockOf(first)
@@ -419,7 +437,7 @@ func (solver *solver) blockOf(state int64) int {
 func (solver *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
 	name := solver.sol.Lower[block]
 	isGuess := kind == upperPhase // a guess from the lower bounds, unless there are upper bounds
-	if kind == upperPhase && solver.sol.Upper[block] != "" {
+	if kind == upperPhase && (solver.problem.StepBounded || solver.sol.Upper[block] != "") {
 		name, isGuess = solver.sol.Upper[block], false
 	}
 	if name == "" {
@@ -471,8 +489,9 @@ func (solver *solver) report() {
 	if solver.sol.Phase == upperPhase {
 		bounds = "upper bounds"
 	}
-	solver.options.Progress(progress.Progress{
-		Done: min(done, solver.columns.States), Target: solver.columns.States, Unit: progress.States,
-		Detail: fmt.Sprintf("pass %d, %s, relative change %.1e", solver.sol.Passes+1, bounds, max(solver.sol.Change, solver.sol.LastChange)),
-	})
+	detail := fmt.Sprintf("pass %d, %s, relative change %.1e", solver.sol.Passes+1, bounds, max(solver.sol.Change, solver.sol.LastChange))
+	if solver.problem.StepBounded {
+		detail = fmt.Sprintf("step %d of %d, %s", solver.sol.Pass+1, solver.problem.Steps, bounds)
+	}
+	solver.options.Progress(progress.Progress{Done: min(done, solver.columns.States), Target: solver.columns.States, Unit: progress.States, Detail: detail})
 }

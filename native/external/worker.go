@@ -14,7 +14,7 @@ const sweepsPerStep = 3
 type worker struct {
 	*solver
 	change float64 // of the last block
-	raised bool
+	raised bool    // a sweep raised an upper bound, or a step changed a bound
 
 	rows   disk.Rows
 	block  solve.Block
@@ -26,6 +26,7 @@ type worker struct {
 func newWorker(parent *solver) (*worker, error) {
 	created := &worker{solver: parent}
 	created.block.Minimize, created.block.Rates = parent.problem.Minimize, parent.problem.Rates
+	created.block.OneStep = parent.problem.StepBounded
 	created.block.Stop = func() bool { return parent.ctx.Err() != nil }
 	created.block.Backwards = parent.backwards()
 	var greatest blockSize
@@ -89,8 +90,13 @@ func (worker *worker) solve(block int) (name string, err error) {
 	return "", nil
 }
 
-// sweep applies the equations to all states of the block once. It reports whether another sweep may improve the bounds considerably.
+// sweep applies the equations to all states of the block once; with a step bound, it takes one step. It reports whether another sweep may improve the bounds
+// considerably.
 func (worker *worker) sweep() bool {
+	if worker.problem.StepBounded {
+		worker.raised = worker.block.TakeStep(worker.sol.Phase == upperPhase)
+		return false
+	}
 	if worker.sol.Phase == upperPhase {
 		raised := worker.block.SweepUpper()
 		worker.raised = worker.raised || raised

@@ -22,11 +22,14 @@ type Block struct {
 	Rates    bool // the weights are rates
 	// Backwards solves the states from the last to the first.
 	Backwards bool
+	// OneStep makes sweeps impossible and [Block.TakeStep] possible: self-loops count as steps.
+	OneStep bool
 	// Stop reports that the sweep should end early, because nobody needs it.
 	Stop     func() bool
 	rounding rounding
 	// hints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
 	hints []uint32
+	next  []float64 // of TakeStep
 }
 
 // NoRow says that the value of a state is given.
@@ -100,6 +103,19 @@ func (block *Block) SweepUpper() (raised bool) {
 	return raised
 }
 
+// TakeStep replaces the bounds after k steps by the bounds after k+1 steps: x' = P x, or its optimum over the choices, rounded up for upper bounds and
+// down for lower bounds. It reports whether a bound changed.
+func (block *Block) TakeStep(upper bool) (changed bool) {
+	values := block.ownValues()
+	block.next = append(block.next[:0], values...)
+	block.forEachState(func(i int, row uint32) {
+		block.next[i] = block.evaluate(block.First+int64(i), row, upper)
+		changed = changed || block.next[i] != values[i]
+	})
+	copy(values, block.next)
+	return changed
+}
+
 // GuessUpper raises lower bounds by a relative margin to guesses of upper bounds. The bounds 0 and 1 do not change.
 func GuessUpper(values []float64, margin float64) {
 	for i, value := range values {
@@ -146,8 +162,8 @@ func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 }
 
 // evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
-// targets. If the choice has a self-loop, or if weights are rates, the sum is divided by the total weight of the other targets. If upper is
-// true, the result is rounded up, otherwise down.
+// targets. If the choice has a self-loop and OneStep is not set, or if weights are rates, the sum is divided by the total weight of the other targets. If
+// upper is true, the result is rounded up, otherwise down.
 func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]
@@ -156,7 +172,7 @@ func (block *Block) evaluateChoice(state int64, position, end int, upper bool) f
 	minValue, maxValue := math.Inf(1), 0.0
 	hasSelfLoop := false
 	for i, difference := range differences {
-		if difference == 0 {
+		if difference == 0 && !block.OneStep {
 			hasSelfLoop = true
 			continue
 		}

@@ -1,0 +1,41 @@
+package external
+
+// With a step bound k, a pass computes the bounds after one more step from those of the step before, for all blocks: x' = P x, from the marks on. k passes
+// compute the lower bounds, rounded down, and k further passes the upper bounds, rounded up.
+
+// boundsOfMarks ends the solution of a problem with the step bound 0: the mark of the initial state is its value.
+func (solver *solver) boundsOfMarks(initial int64) (Bounds, error) {
+	if err := solver.readBounds(initial, true); err != nil {
+		return Bounds{}, err
+	}
+	solver.end()
+	return solver.sol.Bounds, solver.commit()
+}
+
+// filesOfPhase returns the files of the bounds that the passes of the phase compute.
+func (solver *solver) filesOfPhase() []string {
+	if solver.sol.Phase == upperPhase {
+		return solver.sol.Upper
+	}
+	return solver.sol.Lower
+}
+
+// endStep replaces the bounds by those after one more step. After the last step, or a step that changed no bound, it continues with the upper bounds, or
+// ends the solution if these are complete: further steps would change no bound either.
+func (solver *solver) endStep(initial int64) error {
+	files := solver.filesOfPhase()
+	for block, name := range solver.sol.Next {
+		solver.retire(files[block])
+		files[block], solver.sol.Next[block] = name, ""
+	}
+	if solver.sol.Raised && solver.sol.Pass < solver.problem.Steps {
+		return nil
+	}
+	if solver.sol.Phase == lowerPhase {
+		solver.sol.Phase, solver.sol.Pass = upperPhase, 0
+		return nil
+	}
+	err := solver.readBounds(initial, true)
+	solver.end()
+	return err
+}
