@@ -219,6 +219,9 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 		return err
 	}
 	verdict.BoundMethod = fmt.Sprintf("value iteration from disk: %s over %s", noun.Count(bounds.Passes, "pass"), noun.Count(bounds.Blocks, "block"))
+	if bounds.Passes == 0 {
+		verdict.BoundMethod = "the graph of the model, from disk"
+	}
 	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
 }
 

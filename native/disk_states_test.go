@@ -92,6 +92,8 @@ func otherBounds(got, want *result.Verdict) string {
 		return fmt.Sprintf("interval %v, want one that meets %v", got.Bound, want.Bound)
 	case got.Bound.Hi-got.Bound.Lo > 1e-8: // a small value of G is one minus a great one
 		return fmt.Sprintf("interval %v is wider than 1e-8", got.Bound)
+	case want.Bound.Hi-want.Bound.Lo == 0 && (want.Bound.Lo == 0 || want.Bound.Lo == 1) && *got.Bound != *want.Bound:
+		return fmt.Sprintf("interval %v, want exactly %v", got.Bound, want.Bound)
 	case got.Resolution != want.Resolution || got.Accuracy != result.Bounded:
 		return fmt.Sprintf("resolution %v, accuracy %v, want %v and bounded", got.Resolution, got.Accuracy, want.Resolution)
 	}

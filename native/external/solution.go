@@ -52,6 +52,8 @@ type Bounds struct {
 // solution is the state of the solution of a problem, which is recorded in the manifest after each step.
 type solution struct {
 	Marks string
+	// Analysed says that the states that have the probability 0 or 1 by the graph have marks.
+	Analysed bool
 	// FirstChunks has the first chunk of each block.
 	FirstChunks []int
 	Lower       []string // the file of the lower bounds of each block; empty before the first pass
@@ -122,8 +124,8 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	if err := solver.begin(); err != nil {
 		return Bounds{}, err
 	}
-	if problem.StepBounded && problem.Steps == 0 && solver.sol.Phase != donePhase {
-		return solver.boundsOfMarks(initial)
+	if isMarked, err := solver.isDecidedByMark(initial); isMarked || err != nil {
+		return solver.sol.Bounds, err
 	}
 	for solver.sol.Phase != donePhase {
 		if err := solver.pass(initial); err != nil {
@@ -131,6 +133,30 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 		}
 	}
 	return solver.sol.Bounds, nil
+}
+
+// isDecidedByMark ends the solution if the mark of the initial state is its value: it has the probability 0 or 1, or the step bound is 0.
+func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
+	if solver.sol.Phase == donePhase {
+		return false, nil
+	}
+	file, err := solver.open(solver.sol.Marks)
+	if err != nil {
+		return false, err
+	}
+	var mark [1]disk.Mark
+	if err := file.Marks(mark[:], initial); err != nil {
+		return false, err
+	}
+	isDecided := mark[0] != disk.Unknown || solver.problem.StepBounded && solver.problem.Steps == 0
+	if !isDecided {
+		return false, nil
+	}
+	if err := solver.readBounds(initial, true); err != nil {
+		return false, err
+	}
+	solver.end()
+	return true, solver.commit()
 }
 
 // withPasses adds the number of passes to an error of the context.
@@ -150,6 +176,15 @@ func (solver *solver) begin() error {
 	solver.blocks = blockExtents(solver.columns.Chunks, solver.sol.FirstChunks)
 	if solver.sol.Phase == donePhase {
 		return nil
+	}
+	if !solver.sol.Analysed {
+		if err := solver.analyseGraph(); err != nil {
+			return err
+		}
+		solver.sol.Analysed = true
+		if err := solver.commit(); err != nil {
+			return err
+		}
 	}
 	for i := range min(len(solver.workers), len(solver.blocks)) {
 		var err error
@@ -192,6 +227,7 @@ func (solver *solver) createState() error {
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
 	if solver.problem.StepBounded {
+		solver.sol.Analysed = true // the graph decides nothing
 		solver.sol.Next = make([]string, len(firstChunks))
 	}
 	return solver.commit()

@@ -3,15 +3,6 @@ package external
 // With a step bound k, a pass computes the bounds after one more step from those of the step before, for all blocks: x' = P x, from the marks on. k passes
 // compute the lower bounds, rounded down, and k further passes the upper bounds, rounded up.
 
-// boundsOfMarks ends the solution of a problem with the step bound 0: the mark of the initial state is its value.
-func (solver *solver) boundsOfMarks(initial int64) (Bounds, error) {
-	if err := solver.readBounds(initial, true); err != nil {
-		return Bounds{}, err
-	}
-	solver.end()
-	return solver.sol.Bounds, solver.commit()
-}
-
 // filesOfPhase returns the files of the bounds that the passes of the phase compute.
 func (solver *solver) filesOfPhase() []string {
 	if solver.sol.Phase == upperPhase {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -54,6 +55,28 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 	wg.Wait()
 	if err := errors.Join(tasks.err, file.Close()); err != nil {
 		return "", errors.Join(err, space.Directory.remove(name))
+	}
+	return name, nil
+}
+
+// WriteMarks writes the marks of count states to a new file, and returns the name of the file.
+func (dir *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
+	name = dir.newName("marks")
+	file, err := dir.create(name)
+	if err != nil {
+		return "", err
+	}
+	dir.Expect((count + marksPerByte - 1) / marksPerByte)
+	out := bufio.NewWriterSize(output{dir, file}, 1<<16)
+	for state := int64(0); state < count && err == nil; state += marksPerByte {
+		encoded := byte(0)
+		for i := range min(marksPerByte, count-state) {
+			encoded |= byte(mark(state+i)) << (i * markBits)
+		}
+		err = out.WriteByte(encoded)
+	}
+	if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
+		return "", errors.Join(err, dir.remove(name))
 	}
 	return name, nil
 }
