@@ -139,7 +139,6 @@ var takers = map[string]string{
 	"bridge/given_states.go":    "copies all nodes",
 	"bridge/decompose.go":       "names reward structures",
 	"bridge/deadlock.go":        "looks for R anywhere in a file",
-	"runner/dialect.go":         "looks for R anywhere in a file",
 	"runner/property_source.go": "looks for times anywhere in a property",
 	"editor/names.go":           "looks for names of reward structures",
 	"prism/symmetry/find.go":    "looks for filters and reward structures anywhere in a property",

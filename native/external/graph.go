@@ -105,7 +105,7 @@ func (worker *worker) addPredecessors(set, within *sparse.Set, forAll bool) erro
 			if err := worker.loadRows(&worker.blocks[block]); err != nil {
 				return err
 			}
-			if err := worker.removeKnown(worker.blocks[block].states); err != nil {
+			if err := worker.removeMarked(worker.blocks[block].states); err != nil {
 				return err
 			}
 			for sweep := 0; sweep < sweepsPerStep && worker.block.AddPredecessors(set, within, forAll); sweep++ {
