@@ -3,6 +3,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -19,10 +20,12 @@ import (
 )
 
 const (
-	// toleratedShare is the share of the region that may stay undecided if the property fails elsewhere. PRISM tolerates the same share.
-	toleratedShare = 1. / 20
-	// minHalvedShare is the least share of the region that is halved.
-	minHalvedShare = 1e-6
+	// defaultUndecided is the share of the region that may stay undecided if the property fails elsewhere, unless --epsilon sets it. PRISM tolerates
+	// the same share.
+	defaultUndecided = 1. / 20
+	// minHalvedShare is the least share of the region that is halved. minHalvedOfTolerance is the same, as a part of a smaller tolerated share.
+	minHalvedShare       = 1e-6
+	minHalvedOfTolerance = 1e-2
 	// maxBoxes limits the number of boxes that are examined.
 	maxBoxes = 4000
 )
@@ -38,6 +41,8 @@ type regionCheck struct {
 	relation  syntax.Op
 	// differences are the functions minus the threshold.
 	differences []*ratfunc.Func
+	// toleratedShare is the share of the region that may stay undecided if the property fails elsewhere.
+	toleratedShare float64
 }
 
 // box is a part of the region. holds is nil if it is undecided whether the property holds in the box.
@@ -113,6 +118,7 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 		return nil, nil
 	}
 	check := &regionCheck{model: property.parametricModel, isMinimum: value.isMinimum, relation: formula.Rel}
+	check.toleratedShare = cmp.Or(property.pointModel.opt.Epsilon, defaultUndecided)
 	threshold := property.chain.One().Scale(fractionOf(bound))
 	for _, function := range value.functions() {
 		check.differences = append(check.differences, function.Sub(threshold))
@@ -135,7 +141,7 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	parts := &partition{undecidedShare: 1}
 	queue := []box{{low: check.model.low, high: check.model.high, share: 1}}
 	for examined := 0; len(queue) > 0 && examined < maxBoxes; examined++ {
-		hasAnswer := parts.violating != nil && parts.undecidedShare <= toleratedShare
+		hasAnswer := parts.violating != nil && parts.undecidedShare <= check.toleratedShare
 		if hasAnswer {
 			break
 		}
@@ -151,7 +157,7 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 			parts.undecidedShare -= current.share
 			parts.boxes = append(parts.boxes, current)
 			parts.addPoint(current.middle(), holds)
-		case current.share < minHalvedShare:
+		case current.share < min(minHalvedShare, minHalvedOfTolerance*check.toleratedShare):
 			parts.boxes = append(parts.boxes, current)
 		default:
 			lower, upper := current.halves(check.model)

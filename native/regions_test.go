@@ -13,6 +13,35 @@ import (
 	"tilecheck/runner"
 )
 
+// With --epsilon the undecided part around a threshold is as small as asked. p^2 is 1/3 at p=0.577350269...
+func TestRegionsAsNarrowAsEpsilon(t *testing.T) {
+	const model = "dtmc const double p; module m s:[0..3]; [] s=0 -> p:(s'=1) + 1-p:(s'=3); [] s=1 -> p:(s'=2) + 1-p:(s'=3); [] s>1 -> true; endmodule"
+	for _, epsilon := range []float64{0.01, 1e-6, 1e-12} {
+		job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{"P>=1/3 [ F s=2 ]"}, Params: []string{"p"}}
+		job.Numeric.Epsilon = epsilon
+		verdicts, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		undecided := new(big.Rat)
+		for _, region := range verdicts[0].Regions {
+			low, high, _ := strings.Cut(strings.TrimPrefix(region.Parameters, "p="), ":")
+			from, _ := new(big.Rat).SetString(low)
+			to, _ := new(big.Rat).SetString(high)
+			fromHolds, toHolds := new(big.Rat).Mul(from, from).Cmp(big.NewRat(1, 3)) >= 0, new(big.Rat).Mul(to, to).Cmp(big.NewRat(1, 3)) >= 0
+			switch {
+			case region.Holds == nil:
+				undecided.Add(undecided, to.Sub(to, from))
+			case *region.Holds != fromHolds || *region.Holds != toHolds:
+				t.Errorf("epsilon %v: %t from %s to %s", epsilon, *region.Holds, low, high)
+			}
+		}
+		if width, _ := undecided.Float64(); width > epsilon || width < epsilon/4 {
+			t.Errorf("epsilon %v: undecided in %v", epsilon, width)
+		}
+	}
+}
+
 // checkWith checks a property with parameters, or with the values of constants.
 func checkWith(t *testing.T, model, property string, params, constants []string) result.Verdict {
 	t.Helper()
