@@ -26,7 +26,7 @@ type exportCmd struct {
 	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
 	Symbolic     bool     `rare:"" help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
 	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
-	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
+	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN, 15 in DOT and SVG)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
 	NoValuations bool     `rare:"" help:"No values of variables in DOT, SVG, DRN and UMB."`
 	Clocks       string   `rare:"" help:"Clocks of a PTA, whose MDP is written, are digital or regions (default: digital)." enum:",digital,regions" default:"" placeholder:"METHOD"`

@@ -217,7 +217,10 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	}
 	commands := r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
-	if numAlternatives(commands) > 1 {
+	switch count := numAlternatives(commands); {
+	case count > maxMultiplied:
+		r.expander.pickIndependently(commands, stream)
+	case count > 1:
 		r.expander.pickUpdates(commands, stream.Unit())
 	}
 	return chosen
@@ -244,7 +247,10 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	chosen := combinations[i]
 	commands = r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
-	if numAlternatives(commands) > 1 {
+	switch count := numAlternatives(commands); {
+	case count > maxMultiplied:
+		r.expander.pickIndependently(commands, stream)
+	case count > 1:
 		r.expander.pickUpdates(commands, remainder)
 	}
 	return chosen
@@ -260,13 +266,50 @@ func (r *interpreter) isDeterministic(commands []*command) bool {
 	return true
 }
 
-// numAlternatives returns the number of combinations of updates, one update per command.
+// maxMultiplied is the largest number of combinations of updates from which one random number picks one. If there are more, each command picks its
+// update with a random number of its own: the distribution is the same, because the weight of a combination is the product of the weights.
+const maxMultiplied = 1 << 16
+
+// numAlternatives returns the number of combinations of updates, one update per command, or the largest int if it is greater.
 func numAlternatives(commands []*command) int {
 	count := 1
 	for _, command := range commands {
+		if count > math.MaxInt/len(command.updates) {
+			return math.MaxInt
+		}
 		count *= len(command.updates)
 	}
 	return count
+}
+
+// pickIndependently sets x.updates to one update of each command. Each command draws a random number and picks its first update whose cumulative
+// weight exceeds this part of the command's total weight.
+func (x *expander) pickIndependently(commands []*command, stream *Stream) {
+	for i, command := range commands {
+		weights := x.weights[command.order]
+		if len(weights) == 1 {
+			continue
+		}
+		threshold := float64(stream.Unit() * sumOf(weights))
+		sum := 0.0
+		for update, weight := range weights {
+			if weight > 0 {
+				x.updates[i] = update // rounding may leave no update above the threshold; then it is the last one with a positive weight
+			}
+			if sum += weight; threshold < sum {
+				break
+			}
+		}
+	}
+}
+
+// sumOf returns the sum of weights in their order.
+func sumOf(weights []float64) float64 {
+	sum := 0.0
+	for _, weight := range weights {
+		sum += weight
+	}
+	return sum
 }
 
 // resetUpdates sets x.updates to the first update of each command.
@@ -300,6 +343,13 @@ func (x *expander) pickUpdates(commands []*command, threshold float64) {
 
 // totalWeight returns the sum of the weights of all combinations of updates.
 func (x *expander) totalWeight(commands []*command) float64 {
+	if numAlternatives(commands) > maxMultiplied {
+		product := 1.0
+		for _, command := range commands {
+			product = float64(product * sumOf(x.weights[command.order]))
+		}
+		return product
+	}
 	x.resetUpdates(commands)
 	sum := 0.0
 	for hasNext := true; hasNext; hasNext = nextCombination(commands, x.updates) {

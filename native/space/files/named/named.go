@@ -301,11 +301,17 @@ func checkDrawable(space *explicit.Space) error {
 	return nil
 }
 
+// labelPrecision is the number of significant digits in pictures. With it 1-0.9, which PRISM writes as 0.09999999999999998, is 0.1.
+const labelPrecision = 15
+
 // Writer returns a function that writes a space in the format.
 func (format Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
 	opts.Raw = format.Zipped // otherwise the file would be compressed twice
 	if opts.Precision == 0 && format.Name == "drn" {
 		opts.Precision = files.MaxPrecision
+	}
+	if opts.Precision == 0 && (format.Name == "dot" || format.Name == "svg") {
+		opts.Precision = labelPrecision
 	}
 	if format.Name == "svg" {
 		if err := checkDrawable(space); err != nil {
