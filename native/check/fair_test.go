@@ -145,3 +145,14 @@ func observed(r *rand.Rand, n int) (plain, shown, fair string) {
 	head := fmt.Sprintf("mdp module m s:[0..%d];", n-1)
 	return head + "\n" + p.String() + "endmodule", fmt.Sprintf("%s c:[0..%d];\n%sendmodule", head, count, q.String()), strings.Join(parts, " & ")
 }
+
+// TestFairPOMDP: fair schedulers of a POMDP are refused by name. Its values over all schedulers are others: here a probability of 0 instead of 1.
+func TestFairPOMDP(t *testing.T) {
+	const model = "pomdp\nobservables s endobservables\nmodule m s:[0..1];\n[a] s=0 -> true;\n[b] s=0 -> (s'=1);\n[a] s=1 -> true;\n[b] s=1 -> true; endmodule\nrewards true : 1; endrewards"
+	for _, property := range []string{"Pmin=? [ F s=1 ]", "P>=1 [ F s=1 ]", "Rmin=? [ F s=1 ]", "Rmax=? [ F s=1 ]"} {
+		v := ask(t, t.Context(), model, property, check.Options{Fair: true})[0]
+		if v.Err == nil || !strings.Contains(v.Err.Message, "found fair schedulers of a POMDP, want an MDP") {
+			t.Errorf("%s: %v, %v, want a refusal", property, v.Value, v.Err)
+		}
+	}
+}

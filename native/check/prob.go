@@ -63,11 +63,11 @@ func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.partiallyObservable() {
-		return asProbability(e.observedProbability(formula.Path, dir))
-	}
 	if e.onlyFairSchedulers() && e.space.Program().Type != syntax.MDP {
 		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
+	}
+	if e.partiallyObservable() {
+		return asProbability(e.observedProbability(formula.Path, dir))
 	}
 	values, err := asProbability(e.pathProbability(formula.Path, dir))
 	if err != nil {
