@@ -18,7 +18,7 @@ const minKrylovSteps = 24
 // It returns nil if the relative residual stays large. The error of the result is unknown, so the caller must prove bounds.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
-func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, maxSteps int) ([]float64, error) {
+func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(unknown int) float64, maxSteps int) ([]float64, error) {
 	n := len(elim.choice)
 	values := slices.Clone(elim.guess)
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
@@ -42,8 +42,8 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 			return nil, err
 		}
 		remaining -= steps
-		for k, scaled := range iteration.x {
-			values[k] = scaled * iteration.scale[k]
+		for unknown, scaled := range iteration.x {
+			values[unknown] = scaled * iteration.scale[unknown]
 		}
 		// One sweep improves the unknowns whose error is large relative to their scale.
 		elim.sweepUnderScheduler(values, rhs)
@@ -55,11 +55,11 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 }
 
 // sweepUnderScheduler applies the equations values = P values + rhs of the current scheduler once, in place.
-func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(k int) float64) {
-	for k, choice := range elim.choice {
-		values[k] = rhs(k)
+func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(unknown int) float64) {
+	for unknown, choice := range elim.choice {
+		values[unknown] = rhs(unknown)
 		if choice != sparse.None {
-			values[k] += elim.equations.sumTerms(choice, values)
+			values[unknown] += elim.equations.sumTerms(choice, values)
 		}
 	}
 }
@@ -73,15 +73,15 @@ type bicgstab struct {
 
 // rescale makes the unknowns similar in size: the scale of each unknown becomes the magnitude of its value. Then it computes the scaled
 // unknowns x, with values[k] = x[k] * scale[k], and the residual rhs - (I - P) values, divided by the scales.
-func (iteration *bicgstab) rescale(values []float64, rhs func(k int) float64) {
+func (iteration *bicgstab) rescale(values []float64, rhs func(unknown int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
-	for k, value := range values {
-		iteration.scale[k] = max(math.Abs(value), minScale)
-		iteration.x[k] = value / iteration.scale[k]
+	for unknown, value := range values {
+		iteration.scale[unknown] = max(math.Abs(value), minScale)
+		iteration.x[unknown] = value / iteration.scale[unknown]
 	}
 	iteration.multiply(iteration.x, iteration.residual)
-	for k := range iteration.residual {
-		iteration.residual[k] = rhs(k)/iteration.scale[k] - iteration.residual[k]
+	for unknown := range iteration.residual {
+		iteration.residual[unknown] = rhs(unknown)/iteration.scale[unknown] - iteration.residual[unknown]
 	}
 }
 
@@ -95,8 +95,8 @@ func (iteration *bicgstab) multiply(vector, product []float64) {
 }
 
 // sumTerms returns (P scaled)[k], where scaled[i] = scale[i] * vector[i] and P has the weights of the current scheduler.
-func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
-	choice := iteration.solver.choice[k]
+func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
+	choice := iteration.solver.choice[unknown]
 	if choice == sparse.None {
 		return 0
 	}

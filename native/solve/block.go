@@ -127,18 +127,18 @@ func GuessUpper(values []float64, margin float64) {
 const statesPerPoll = 1 << 16
 
 // forEachState calls visit for each state with a row, until Stop returns true.
-func (block *Block) forEachState(visit func(i int, row uint32)) {
+func (block *Block) forEachState(visit func(index int, row uint32)) {
 	n := len(block.RowOf)
 	for done := range n {
 		if done%statesPerPoll == 0 && block.Stop() {
 			return
 		}
-		i := done
+		index := done
 		if block.Backwards {
-			i = n - 1 - done
+			index = n - 1 - done
 		}
-		if row := block.RowOf[i]; row != NoRow {
-			visit(i, row)
+		if row := block.RowOf[index]; row != NoRow {
+			visit(index, row)
 		}
 	}
 }

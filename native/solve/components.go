@@ -137,13 +137,13 @@ func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set
 	return int(greatest)
 }
 
-// successorDepth returns the greatest depth of a successor of component i.
-func (sys *system) successorDepth(components *sparse.Components, i int, depth []int32) int32 {
+// successorDepth returns the greatest depth of a successor of a component.
+func (sys *system) successorDepth(components *sparse.Components, component int, depth []int32) int32 {
 	greatest := int32(0)
-	for _, s := range components.Members(i) {
+	for _, s := range components.Members(component) {
 		first, end := sys.graph.Choices(int(s))
 		for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
-			if id := components.ID[target]; id != sparse.None && id < uint32(i) { // another component
+			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
 				greatest = max(greatest, depth[id])
 			}
 		}
@@ -240,11 +240,11 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends the equation of choice c of state s to a local system, unless all transitions of c stay in the unknown of s. The
+// addLocalRow appends the equation of a choice of state s to a local system, unless all its transitions stay in the unknown of s. The
 // weights and the constant are divided by the sum of the weights of the other transitions.
-func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
+func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknownIndex) {
 	firstTerm := len(local.column)
-	row := sys.addTerms(local, s, c, index)
+	row := sys.addTerms(local, s, choice, index)
 	if row.weightSum == 0 {
 		return
 	}
@@ -260,10 +260,10 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	local.constLower = append(local.constLower, row.lower)
 	local.constUpper = append(local.constUpper, row.upper)
 	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
 	local.exitWeight = append(local.exitWeight, row.exitWeight)
-	local.modelChoice = append(local.modelChoice, uint32(c))
+	local.modelChoice = append(local.modelChoice, uint32(choice))
 	local.inheritWidth(row.lower, row.upper, row.exitWeight)
 }
 
@@ -276,13 +276,13 @@ type localRow struct {
 	mustDivide   bool    // the weights do not sum to 1
 }
 
-// addTerms appends a term for each transition of choice c to another unknown of the component. It adds all other transitions, except
+// addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
 // self-loops, to the constant of the returned row.
-func (sys *system) addTerms(local *localSystem, s, c int, index *unknownIndex) localRow {
+func (sys *system) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
 	unknown := index.ofState[s]
-	reward := sys.reward.OfChoice(s, c)
+	reward := sys.reward.OfChoice(s, choice)
 	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustDivide: sys.graph.Kind == sparse.CTMC}
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch k := index.ofState[target]; {

@@ -198,10 +198,10 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	return result
 }
 
-// addChoice adds choice c of the graph to the model if all its targets are members. number maps members to states of the model.
-func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
+// addChoice adds a choice of the graph to the model if all its targets are members. number maps members to states of the model.
+func (sub *subMDP) addChoice(graph *sparse.Graph, choice int, number map[uint32]uint32) {
 	start := len(sub.model.Target)
-	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
+	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
 		member, isMember := number[target]
 		if !isMember { // remove the targets of this choice again
 			sub.model.Target = sub.model.Target[:start]
@@ -210,7 +210,7 @@ func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint3
 		sub.model.Target = append(sub.model.Target, member)
 	}
 	sub.model.Start = append(sub.model.Start, uint32(start))
-	sub.graphChoice = append(sub.graphChoice, uint32(c))
+	sub.graphChoice = append(sub.graphChoice, uint32(choice))
 }
 
 // findEndComponents stores the end components of the sub-MDP in bounds.endComponents. The maximizer may use all choices there, the
@@ -246,13 +246,13 @@ func (sub *subMDP) graphStates(states []uint32) []uint32 {
 	return converted
 }
 
-// allowChoices adds choices of state i of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
+// allowChoices adds choices of a state of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
 // whose lower bounds are least up to a relative tolerance.
-func (bounds *deflation) allowChoices(allowed *sparse.Set, sub *subMDP, i int, tolerance float64) {
-	s := int(sub.members[i])
+func (bounds *deflation) allowChoices(allowed *sparse.Set, sub *subMDP, subState int, tolerance float64) {
+	s := int(sub.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(s)
 	limit := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
-	for choice := sub.model.First[i]; choice < sub.model.First[i+1]; choice++ {
+	for choice := sub.model.First[subState]; choice < sub.model.First[subState+1]; choice++ {
 		if isMaximizer || bounds.sys.evaluateChoice(s, int(sub.graphChoice[choice])).lower <= limit {
 			allowed.Add(int(choice))
 		}

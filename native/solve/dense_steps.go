@@ -44,10 +44,10 @@ const (
 
 // denseStepsStart decides whether repeated squaring of the transition matrix is faster than n single steps. If ok is true, the first start
 // steps are taken one by one, and the others by squaring. ok is false for models other than small DTMCs.
-func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
+func (sys *system) denseStepsStart(states []uint32, numSteps int) (start int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
-	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || n <= denseMinSteps {
+	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
 		return 0, false
 	}
 	transitions := 0
@@ -58,9 +58,9 @@ func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) 
 		}
 		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	squaringWork := 2 * size * size * size * bits.Len(uint(n))
+	squaringWork := 2 * size * size * size * bits.Len(uint(numSteps))
 	start = max(denseMinSteps, squaringWork/(transitions+size))
-	return start, start < n
+	return start, start < numSteps
 }
 
 // newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. ok is false if a number is too
@@ -192,10 +192,10 @@ func (steps *denseSteps) square() {
 	steps.mapErr = 2*steps.mapErr + float64(size+4)*doubleWordUnit
 }
 
-// squareRow adds row i of the square of the matrix to result.
-func (steps *denseSteps) squareRow(i int, result []doubleWord) {
+// squareRow adds a row of the square of the matrix to result.
+func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	size := len(steps.states)
-	for k, entry := range steps.matrix[i*size : (i+1)*size] {
+	for k, entry := range steps.matrix[row*size : (row+1)*size] {
 		if entry.hi > 0 && addProducts(result, entry, steps.matrix[k*size:(k+1)*size]) {
 			steps.underflowed.Store(true)
 		}
@@ -226,11 +226,11 @@ func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underf
 	return underflowed
 }
 
-// run applies n steps to the values by binary exponentiation. For each binary digit of n, from the lowest, it applies the current map if
-// the digit is 1, and then squares the map. It reports whether all results are finite.
-func (steps *denseSteps) run(meter *meter, n int) (isFinite bool, err error) {
+// run applies numSteps steps to the values by binary exponentiation. For each binary digit of numSteps, from the lowest, it applies the
+// current map if the digit is 1, and then squares the map. It reports whether all results are finite.
+func (steps *denseSteps) run(meter *meter, numSteps int) (isFinite bool, err error) {
 	size := len(steps.states)
-	for remaining := n; ; remaining >>= 1 {
+	for remaining := numSteps; ; remaining >>= 1 {
 		if remaining&1 != 0 {
 			steps.mapValues()
 		}

@@ -44,16 +44,16 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 }
 
 // truncate removes all states except the first n.
-func (v *Values) truncate(n int) {
-	v.Lower, v.Upper = v.Lower[:n], v.Upper[:n]
+func (v *Values) truncate(numStates int) {
+	v.Lower, v.Upper = v.Lower[:numStates], v.Upper[:numStates]
 	if v.Exact != nil {
-		v.Exact = v.Exact[:n]
+		v.Exact = v.Exact[:numStates]
 	}
 	if v.Scheduler != nil {
-		v.Scheduler = v.Scheduler[:n]
+		v.Scheduler = v.Scheduler[:numStates]
 	}
 	for i, choices := range v.Steps {
-		v.Steps[i] = choices[:n]
+		v.Steps[i] = choices[:numStates]
 	}
 }
 

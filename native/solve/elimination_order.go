@@ -26,14 +26,14 @@ type rowFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder orders n unknowns by Markowitz's rule: it always eliminates an unknown whose elimination can create few new terms. row(k)
-// returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the factors
-// maxFill terms.
+// markowitzOrder orders the unknowns by Markowitz's rule: it always eliminates an unknown whose elimination can create few new terms.
+// row(k) returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the
+// factors maxFill terms.
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and 10.
-func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
-	elim := newEliminator(n, row)
-	for len(elim.order) < n && !elim.isDense() {
+func markowitzOrder(meter *meter, numUnknowns int, row rowFunc, budget float64) (*eliminationOrder, error) {
+	elim := newEliminator(numUnknowns, row)
+	for len(elim.order) < numUnknowns && !elim.isDense() {
 		work := elim.eliminateCheapest()
 		budget -= work
 		if budget < elim.remainingWork() || elim.storedTerms+elim.remainingTerms > maxFill {
@@ -43,11 +43,11 @@ func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminat
 			return nil, err
 		}
 	}
-	if remaining := n - len(elim.order); elim.storedTerms+remaining*remaining > maxFill {
+	if remaining := numUnknowns - len(elim.order); elim.storedTerms+remaining*remaining > maxFill {
 		return nil, nil
 	}
 	elim.eliminateDense()
-	return elim.result(), meter.addWork(n + elim.storedTerms)
+	return elim.result(), meter.addWork(numUnknowns + elim.storedTerms)
 }
 
 // Costs in operations of a sweep.
@@ -75,27 +75,27 @@ type eliminator struct {
 }
 
 // newEliminator copies the pattern of the matrix, and queues all unknowns by their Markowitz cost. row(k) returns the columns of equation k.
-func newEliminator(n int, row rowFunc) *eliminator {
+func newEliminator(numUnknowns int, row rowFunc) *eliminator {
 	elim := &eliminator{
-		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
-		rowCount: make([]int32, n), columnCount: make([]int32, n), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, n), queue: newBucketQueue(n),
+		order: make([]uint32, 0, numUnknowns), eliminated: make([]bool, numUnknowns), row: make([][]uint32, numUnknowns), column: make([][]uint32, numUnknowns),
+		rowCount: make([]int32, numUnknowns), columnCount: make([]int32, numUnknowns), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, numUnknowns), queue: newBucketQueue(numUnknowns),
 	}
-	elim.copyRows(n, row)
+	elim.copyRows(numUnknowns, row)
 	elim.fillColumns()
-	for k := range n {
+	for k := range numUnknowns {
 		elim.queue.insert(uint32(k), elim.markowitzCost(uint32(k)))
 	}
 	return elim
 }
 
 // copyRows copies the columns of each row without duplicates, and counts the terms of each column.
-func (elim *eliminator) copyRows(n int, row rowFunc) {
+func (elim *eliminator) copyRows(numUnknowns int, row rowFunc) {
 	total := 0
-	for k := range n {
+	for k := range numUnknowns {
 		total += len(row(k))
 	}
 	storage := make([]uint32, 0, total)
-	for k := range n {
+	for k := range numUnknowns {
 		first := len(storage)
 		elim.clearMarks()
 		for _, target := range row(k) {
@@ -214,13 +214,13 @@ func withoutElement(set []uint32, removed uint32) []uint32 {
 	return remaining
 }
 
-// appendToOrder makes unknown k the next one that is eliminated. row and column are its terms with unknowns that are not eliminated yet.
-func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
-	elim.queue.remove(k)
-	elim.eliminated[k] = true
-	elim.order = append(elim.order, k)
-	elim.row[k], elim.column[k] = row, column
-	delete(elim.rowSets, k)
+// appendToOrder makes an unknown the next one that is eliminated. row and column are its terms with unknowns that are not eliminated yet.
+func (elim *eliminator) appendToOrder(unknown uint32, row, column []uint32) {
+	elim.queue.remove(unknown)
+	elim.eliminated[unknown] = true
+	elim.order = append(elim.order, unknown)
+	elim.row[unknown], elim.column[unknown] = row, column
+	delete(elim.rowSets, unknown)
 	elim.storedTerms += len(row) + len(column)
 	elim.remainingTerms -= len(row) + len(column)
 	for _, target := range row {
@@ -387,30 +387,30 @@ func bucketOfPriority(priority int) int32 {
 	return int32(16 + 8*(exponent-4) + nextThreeBits)
 }
 
-// insert moves number k to the bucket of its priority.
-func (queue *bucketQueue) insert(k uint32, priority int) {
+// insert moves a number to the bucket of its priority.
+func (queue *bucketQueue) insert(number uint32, priority int) {
 	bucket := bucketOfPriority(priority)
-	if queue.bucket[k] == bucket {
+	if queue.bucket[number] == bucket {
 		return
 	}
-	queue.remove(k)
+	queue.remove(number)
 	if first := queue.head[bucket]; first != 0 {
-		queue.prev[first-1] = k + 1
+		queue.prev[first-1] = number + 1
 	}
-	queue.next[k] = queue.head[bucket] // links are numbers plus one; 0 is the end
-	queue.prev[k] = 0
-	queue.bucket[k] = bucket
-	queue.head[bucket] = k + 1
+	queue.next[number] = queue.head[bucket] // links are numbers plus one; 0 is the end
+	queue.prev[number] = 0
+	queue.bucket[number] = bucket
+	queue.head[bucket] = number + 1
 	queue.lowest = min(queue.lowest, int(bucket))
 }
 
-// remove removes number k from the doubly linked list of its bucket, if it is queued. Links are numbers plus one.
-func (queue *bucketQueue) remove(k uint32) {
-	bucket := queue.bucket[k]
+// remove removes a number from the doubly linked list of its bucket, if it is queued. Links are numbers plus one.
+func (queue *bucketQueue) remove(number uint32) {
+	bucket := queue.bucket[number]
 	if bucket < 0 {
 		return
 	}
-	next, prev := queue.next[k], queue.prev[k]
+	next, prev := queue.next[number], queue.prev[number]
 	if next != 0 {
 		queue.prev[next-1] = prev
 	}
@@ -419,7 +419,7 @@ func (queue *bucketQueue) remove(k uint32) {
 	} else {
 		queue.head[bucket] = next
 	}
-	queue.bucket[k] = -1
+	queue.bucket[number] = -1
 }
 
 // first returns a number of the first bucket in use, without removing it. The queue must not be

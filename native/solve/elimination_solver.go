@@ -433,7 +433,7 @@ func (elim *eliminationSolver) constant(k int) float64 {
 // switches to better choices. It returns the values of the final scheduler, or nil if it finds no solution.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
-func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
+func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(unknown int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
 		values, err := elim.solve(meter, rhs)
@@ -447,9 +447,9 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 }
 
 // improve switches each unknown to its best choice for the given values, and reports whether any choice changed.
-func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(k int) float64) (changed bool) {
-	for k := range elim.choice {
-		if elim.improveUnknown(k, values, minimize, rhs) {
+func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(unknown int) float64) (changed bool) {
+	for unknown := range elim.choice {
+		if elim.improveUnknown(unknown, values, minimize, rhs) {
 			changed = true
 		}
 	}
@@ -505,7 +505,7 @@ func (elim *eliminationSolver) perturbation() float64 {
 
 // solve returns the solution of x = P x + rhs under the current scheduler. It uses elimination or, if this exceeds the budget of
 // operations, Bi-CGSTAB. It returns nil if it finds no solution, for example because numbers leave the range of float64.
-func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
+func (elim *eliminationSolver) solve(meter *meter, rhs func(unknown int) float64) ([]float64, error) {
 	if err := elim.chooseOrder(meter); err != nil {
 		return nil, err
 	}
@@ -580,15 +580,15 @@ func (elim *eliminationSolver) setErrorBound() {
 	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
 }
 
-// eliminateRow computes row p of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
+// eliminateRow computes a row of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
 // scratch space, which is zero before and after the call.
-func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
-	exit := elim.loadRow(p, workRow)
-	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		earlier := elim.lowerCols[i]
+func (elim *eliminationSolver) eliminateRow(row int, workRow []float64) (work int) {
+	exit := elim.loadRow(row, workRow)
+	for term := elim.lowerStart[row]; term < elim.lowerStart[row+1]; term++ {
+		earlier := elim.lowerCols[term]
 		factor := workRow[earlier] / elim.pivot[earlier]
 		workRow[earlier] = 0
-		elim.lower[i] = factor
+		elim.lower[term] = factor
 		if factor == 0 {
 			continue
 		}
@@ -600,16 +600,16 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		}
 		work += end - first
 	}
-	elim.storeRow(p, exit, workRow)
+	elim.storeRow(row, exit, workRow)
 	return work
 }
 
-// storeRow stores row p of the upper factor with its exit weight and its pivot, and clears workRow.
-func (elim *eliminationSolver) storeRow(p int, exit float64, workRow []float64) {
-	workRow[p] = 0 // the pivot accounts for a self-loop
-	elim.exitWeight[p] = exit
+// storeRow stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
+func (elim *eliminationSolver) storeRow(row int, exit float64, workRow []float64) {
+	workRow[row] = 0 // the pivot accounts for a self-loop
+	elim.exitWeight[row] = exit
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
-	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+	for i := elim.upperStart[row]; i < elim.upperStart[row+1]; i++ {
 		column := elim.upperCols[i]
 		term := workRow[column]
 		workRow[column] = 0
@@ -619,7 +619,7 @@ func (elim *eliminationSolver) storeRow(p int, exit float64, workRow []float64) 
 		compensation += (pivotSum - (newSum - recovered)) + (term - recovered)
 		pivotSum = newSum
 	}
-	elim.pivot[p] = pivotSum + compensation
+	elim.pivot[row] = pivotSum + compensation
 }
 
 // loadRow adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
@@ -637,18 +637,18 @@ func (elim *eliminationSolver) loadRow(position int, workRow []float64) float64 
 }
 
 // substitute solves values = P values + rhs by forward and back substitution. It returns nil on overflow.
-func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
+func (elim *eliminationSolver) substitute(rhs func(unknown int) float64) []float64 {
 	n := len(elim.order)
 	intermediate := make([]float64, n) // by position
-	for p, k := range elim.order {
-		sum := rhs(int(k))
+	for p, unknown := range elim.order {
+		sum := rhs(int(unknown))
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
 			sum += elim.lower[i] * intermediate[elim.lowerCols[i]]
 		}
 		intermediate[p] = sum
 	}
 	values := make([]float64, n)
-	for p, k := range slices.Backward(elim.order) {
+	for p, unknown := range slices.Backward(elim.order) {
 		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
 			sum += elim.upper[i] * intermediate[elim.upperCols[i]]
@@ -657,7 +657,7 @@ func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], values[k] = sum, sum
+		intermediate[p], values[unknown] = sum, sum
 	}
 	return values
 }

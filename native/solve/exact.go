@@ -51,16 +51,16 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 	return nil
 }
 
-// exactSteps applies the equations of the maybe states n times in rational arithmetic. If opts.Within is set, it computes only the values
+// exactSteps applies the equations of the maybe states numSteps times in rational arithmetic. If opts.Within is set, it computes only the values
 // that influence the results of those states.
-func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
-	if n == 0 {
+func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
+	if numSteps == 0 {
 		return nil
 	}
-	meter := newMeter(ctx, opts, n)
-	window := sys.restrictedStepWindow(opts, maybe, n)
+	meter := newMeter(ctx, opts, numSteps)
+	window := sys.restrictedStepWindow(opts, maybe, numSteps)
 	if steps := sys.newBaseFractionSteps(); steps != nil {
-		return steps.run(meter, window, n)
+		return steps.run(meter, window, numSteps)
 	}
 	next := slices.Clone(sys.values.Exact)
 	visit := func(s uint32) (choice uint32, work int) {
@@ -69,16 +69,16 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 		return optimum.choice, 1000 + reductionCost(optimum.value)
 	}
 	endStep := func() { sys.values.Exact, next = next, sys.values.Exact }
-	return window.forEachStep(sys.stepScheduler, meter, n, visit, endStep)
+	return window.forEachStep(sys.stepScheduler, meter, numSteps, visit, endStep)
 }
 
-// forEachStep performs n steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
+// forEachStep performs numSteps steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
 // state, and returns the optimal choice and the number of operations. The recorder stores the choices.
-func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
-	for step := range n {
+func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, numSteps int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
+	for step := range numSteps {
 		recorder.beginStep()
 		for _, s := range window.states {
-			if !window.contains(s, step, n) {
+			if !window.contains(s, step, numSteps) {
 				continue
 			}
 			choice, work := visit(s)
@@ -107,12 +107,12 @@ type stepWindow struct {
 	queryDistance, valueDistance []int
 }
 
-// contains reports whether the value of a state must be computed in the given step, counted from 0, of n steps.
-func (window *stepWindow) contains(s uint32, step, n int) bool {
+// contains reports whether the value of a state must be computed in the given step, counted from 0, of numSteps steps.
+func (window *stepWindow) contains(s uint32, step, numSteps int) bool {
 	if !window.restricted {
 		return true
 	}
-	isNeeded := window.queryDistance[s] < n-step
+	isNeeded := window.queryDistance[s] < numSteps-step
 	isZero := window.valueDistance[s] > step+1
 	return isNeeded && !isZero
 }
@@ -250,32 +250,32 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// evaluateChoiceRat computes the value of choice c of state s in rational arithmetic from the values of its successors.
+// evaluateChoiceRat computes the value of a choice of state s in rational arithmetic from the values of its successors.
 // Unless sys.oneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
-func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
-	reward := sys.reward.OfChoiceRat(s, c)
+func (sys *system) evaluateChoiceRat(s, choice int) *big.Rat {
+	reward := sys.reward.OfChoiceRat(s, choice)
 	if sys.nature != nil {
-		return sys.nature.choiceValue(c, reward, sys.nature.exactDistribution(c, sys.values.Exact), sys.values.Exact)
+		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)
 	}
-	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
-		return sys.values.Exact[sys.graph.Target[sys.graph.Start[c]]]
+	if reward.Sign() == 0 && sys.hasValueOfTarget(s, choice) {
+		return sys.values.Exact[sys.graph.Target[sys.graph.Start[choice]]]
 	}
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
-	leaves, hasLoop := sys.addTargetValues(s, c)
+	leaves, hasLoop := sys.addTargetValues(s, choice)
 	if !leaves {
 		return nil
 	}
 	if hasLoop || sys.graph.Kind == sparse.CTMC {
-		sys.divideByWeights(s, c)
+		sys.divideByWeights(s, choice)
 	}
 	return sys.scratchSum.rat()
 }
 
-// addTargetValues adds the weighted values of the targets of choice c to scratchSum, without eliminated self-loops. hasLoop says whether
+// addTargetValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
 // there are such self-loops, leaves whether there are other transitions.
-func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
-	first, end := sys.graph.Row(c)
+func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
 		sys.scratchTerm.reset()
@@ -293,10 +293,10 @@ func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
 	return leaves, hasLoop
 }
 
-// divideByWeights divides scratchSum by the sum of the weights of choice c, without the weights of eliminated self-loops.
-func (sys *system) divideByWeights(s, c int) {
+// divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
+func (sys *system) divideByWeights(s, choice int) {
 	sys.scratchWeights.reset()
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if !sys.isEliminatedLoop(s, int(sys.graph.Target[i])) {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))

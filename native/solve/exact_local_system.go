@@ -69,27 +69,27 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common scale.
+// exactRow builds the rational equation of a choice of state s, with integer coefficients over a common scale.
 // unknown is the unknown of s. The choice must be able to leave it.
-func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
-	scale := sys.weightDenominator(c)
+func (sys *system) exactRow(s, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+	scale := sys.weightDenominator(choice)
 	equation := exactRow{scale: scale, weightDenominator: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC
-	sum := new(big.Int)
+	sumOfWeights := new(big.Int)
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
-	first, end := sys.graph.Row(c)
-	for i := first; i < end; i++ {
-		target, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
-		k := index.ofState[target]
-		if k == unknown {
+	first, end := sys.graph.Row(choice)
+	for transition := first; transition < end; transition++ {
+		target, weight := int(sys.graph.Target[transition]), sys.graph.Rat(transition)
+		targetUnknown := index.ofState[target]
+		if targetUnknown == unknown {
 			mustDivide = true // the other weights do not sum to 1
 			continue
 		}
 		scaledWeight := scaledInteger(weight, scale)
-		sum.Add(sum, scaledWeight)
-		if k != sparse.None {
-			equation.column = append(equation.column, k)
+		sumOfWeights.Add(sumOfWeights, scaledWeight)
+		if targetUnknown != sparse.None {
+			equation.column = append(equation.column, targetUnknown)
 			equation.coefficient = append(equation.coefficient, scaledWeight)
 			continue
 		}
@@ -100,15 +100,15 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
 	equation.constant = sys.scratchSum.rat()
 	if mustDivide {
-		equation.scale = sum
+		equation.scale = sumOfWeights
 	}
 	return equation
 }
 
 // weightDenominator returns the least common denominator of the weights of a choice.
-func (sys *system) weightDenominator(c int) *big.Int {
+func (sys *system) weightDenominator(choice int) *big.Int {
 	denominator := big.NewInt(1)
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		denominator = leastCommonMultiple(denominator, sys.graph.Rat(i).Denom())
 	}

@@ -87,43 +87,43 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err err
 	return true, nil
 }
 
-// eliminateRowExtended computes row p of the triangular factors in extended numbers: it substitutes all earlier rows. It returns the number
+// eliminateRowExtended computes a row of the triangular factors in extended numbers: it substitutes all earlier rows. It returns the number
 // of multiplications. workRow is scratch space, which is zero before and after the call.
-func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
+func (elim *eliminationSolver) eliminateRowExtended(row int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
-	exit := elim.loadRowExtended(p, workRow)
-	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-		earlier := elim.lowerCols[i]
+	exit := elim.loadRowExtended(row, workRow)
+	for term := elim.lowerStart[row]; term < elim.lowerStart[row+1]; term++ {
+		earlier := elim.lowerCols[term]
 		factor := workRow[earlier].quo(factors.pivot[earlier])
 		workRow[earlier] = extended{}
-		factors.lower[i] = factor
+		factors.lower[term] = factor
 		if factor.isZero() {
 			continue
 		}
 		exit = exit.add(factor.mul(factors.exit[earlier]))
 		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
-		for j, column := range elim.upperCols[first:end] {
-			workRow[column] = workRow[column].add(factor.mul(factors.upper[first+j]))
+		for offset, column := range elim.upperCols[first:end] {
+			workRow[column] = workRow[column].add(factor.mul(factors.upper[first+offset]))
 		}
 		work += end - first
 	}
-	elim.storeRowExtended(p, exit, workRow)
+	elim.storeRowExtended(row, exit, workRow)
 	return work
 }
 
-// storeRowExtended stores row p of the upper factor with its exit weight and its pivot, and clears workRow.
-func (elim *eliminationSolver) storeRowExtended(p int, exit extended, workRow []extended) {
+// storeRowExtended stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
+func (elim *eliminationSolver) storeRowExtended(row int, exit extended, workRow []extended) {
 	factors := elim.extendedFactors
-	workRow[p] = extended{} // the pivot accounts for a self-loop
-	factors.exit[p] = exit
+	workRow[row] = extended{} // the pivot accounts for a self-loop
+	factors.exit[row] = exit
 	pivotTerms := []extended{exit}
-	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+	for i := elim.upperStart[row]; i < elim.upperStart[row+1]; i++ {
 		column := elim.upperCols[i]
 		factors.upper[i] = workRow[column]
 		workRow[column] = extended{}
 		pivotTerms = append(pivotTerms, factors.upper[i])
 	}
-	factors.pivot[p] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
+	factors.pivot[row] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
 }
 
 // loadRowExtended adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
@@ -163,25 +163,25 @@ func sumExtended(terms []extended) extended {
 }
 
 // substituteExtended solves values = P values + rhs by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
-func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
+func (elim *eliminationSolver) substituteExtended(rhs func(unknown int) float64) []float64 {
 	factors, n := elim.extendedFactors, len(elim.order)
 	intermediate := make([]extended, n) // by position
-	for p, k := range elim.order {
-		sum := newExtended(rhs(int(k)), 0)
+	for p, unknown := range elim.order {
+		sum := newExtended(rhs(int(unknown)), 0)
 		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
 			sum = sum.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
 		}
 		intermediate[p] = sum
 	}
 	values := make([]float64, n)
-	for p, k := range slices.Backward(elim.order) {
+	for p, unknown := range slices.Backward(elim.order) {
 		sum := intermediate[p]
 		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
 			sum = sum.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
 		}
 		sum = sum.quo(factors.pivot[p])
-		intermediate[p], values[k] = sum, sum.float()
-		if math.IsInf(values[k], 0) {
+		intermediate[p], values[unknown] = sum, sum.float()
+		if math.IsInf(values[unknown], 0) {
 			return nil
 		}
 	}

@@ -148,8 +148,8 @@ func (forward *Forward) advance(ctx context.Context, distribution *poisson) erro
 	return nil
 }
 
-// exactSteps takes n steps of a DTMC in rational arithmetic.
-func (forward *Forward) exactSteps(ctx context.Context, n int) error {
+// exactSteps takes numSteps steps of a DTMC in rational arithmetic.
+func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 	incoming := forward.uniformisation.graph.Model
 	next := make([]*big.Rat, len(forward.exact))
 	var sum, term fraction
@@ -168,7 +168,7 @@ func (forward *Forward) exactSteps(ctx context.Context, n int) error {
 	}
 	endStep := func() { forward.exact, next = next, forward.exact }
 	allStates := newStepWindow(sparse.FullSet(len(next)))
-	return allStates.forEachStep(nil, newMeter(ctx, forward.opts, n), n, visit, endStep)
+	return allStates.forEachStep(nil, newMeter(ctx, forward.opts, numSteps), numSteps, visit, endStep)
 }
 
 // Values returns bounds on the probability of each state or, if fractions are requested, its exact probability.

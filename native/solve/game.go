@@ -170,12 +170,12 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 }
 
 // chooseFirst gives each state of the minimizer in a set a choice in strategy: the first one that satisfies a condition.
-func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(c int) bool) {
+func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(choice int) bool) {
 	for s := range states.Minus(game.maximizer).All() {
 		first, end := game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if condition(c) {
-				strategy[s] = uint32(c)
+		for choice := first; choice < end; choice++ {
+			if condition(choice) {
+				strategy[s] = uint32(choice)
 				break
 			}
 		}
@@ -237,8 +237,8 @@ func (search *attractor) visitChoice(game *Game, c uint32) {
 }
 
 // staysIn reports whether all transitions of a choice lead to states of a set.
-func (game *Game) staysIn(c int, set *sparse.Set) bool {
-	first, end := game.graph.Row(c)
+func (game *Game) staysIn(choice int, set *sparse.Set) bool {
+	first, end := game.graph.Row(choice)
 	for _, target := range game.graph.Target[first:end] {
 		if !set.Has(int(target)) {
 			return false

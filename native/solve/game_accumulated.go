@@ -279,19 +279,19 @@ func (acc *accumulation) optimalChoices() *sparse.Set {
 
 // choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice for p.
 // It solves (a+r)*mean(p) + mean(q) = a*p + q for a.
-func (acc *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
+func (acc *accumulation) choiceLimit(s, choice int, q []*big.Rat) *big.Rat {
 	graph, p := acc.game.graph, acc.reachProbability.Exact
-	mean := meanRat(graph, c, p)
-	gain := acc.reward.OfChoiceRat(s, c)
-	gain.Mul(gain, mean).Add(gain, meanRat(graph, c, q)).Sub(gain, q[s])
+	mean := meanRat(graph, choice, p)
+	gain := acc.reward.OfChoiceRat(s, choice)
+	gain.Mul(gain, mean).Add(gain, meanRat(graph, choice, q)).Sub(gain, q[s])
 	loss := new(big.Rat).Sub(p[s], mean)
 	return gain.Quo(gain, loss)
 }
 
-// meanRat returns the expected value of the successors of choice c.
-func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
+// meanRat returns the expected value of the successors of a choice.
+func meanRat(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	first, end := graph.Row(c)
+	first, end := graph.Row(choice)
 	for i := first; i < end; i++ {
 		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
 	}
@@ -400,16 +400,16 @@ func (product *accumulatedProduct) addPair(s uint32, amount *big.Rat, amountText
 }
 
 // choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
-func (acc *accumulation) choiceReward(s, c int) *big.Rat {
+func (acc *accumulation) choiceReward(s, choice int) *big.Rat {
 	if acc.opts.Exact {
-		return acc.reward.OfChoiceRat(s, c)
+		return acc.reward.OfChoiceRat(s, choice)
 	}
 	sum := new(big.Rat)
 	if acc.reward.State != nil {
 		sum.SetFloat64(acc.reward.State[s])
 	}
 	if acc.reward.Choice != nil {
-		sum.Add(sum, new(big.Rat).SetFloat64(acc.reward.Choice[c]))
+		sum.Add(sum, new(big.Rat).SetFloat64(acc.reward.Choice[choice]))
 	}
 	return sum
 }

@@ -132,13 +132,13 @@ func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []ui
 	return next
 }
 
-// lazyValue returns the total reward of choice c of state s if the choice stays in s with probability 1/2. total has the total rewards of
+// lazyValue returns the total reward of a choice of state s if the choice stays in s with probability 1/2. total has the total rewards of
 // the states. Without staying, value iteration of a periodic game would not converge.
-func (game *Game) lazyValue(reward *sparse.Reward, s, c int, total []float64) float64 {
+func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, total []float64) float64 {
 	sum := 0.0
-	first, end := game.graph.Row(c)
+	first, end := game.graph.Row(choice)
 	for i := first; i < end; i++ {
 		sum += game.graph.Prob(i) * total[game.graph.Target[i]]
 	}
-	return reward.OfChoice(s, c) + (sum+total[s])/2
+	return reward.OfChoice(s, choice) + (sum+total[s])/2
 }

@@ -254,13 +254,13 @@ func (improvement *parityImprovement) bestChoice(state int, comparison []int) in
 // depends on it.
 const tolerance = 1e-10
 
-// compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to, or less than the value of its state s. Without exact
+// compare returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state s. Without exact
 // values, differences up to tolerance count as equal.
-func (improvement *parityImprovement) compare(c, s int) int {
+func (improvement *parityImprovement) compare(choice, s int) int {
 	if improvement.values.Exact != nil {
-		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
+		return meanRat(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
-	difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]
+	difference := improvement.meanOfChoice(choice) - improvement.values.Lower[s]
 	switch {
 	case difference > tolerance:
 		return 1
@@ -271,8 +271,8 @@ func (improvement *parityImprovement) compare(c, s int) int {
 }
 
 // meanOfChoice returns the mean value of the successors of a choice.
-func (improvement *parityImprovement) meanOfChoice(c int) float64 {
-	first, end := improvement.game.graph.Row(c)
+func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
+	first, end := improvement.game.graph.Row(choice)
 	sum := 0.0
 	for i := first; i < end; i++ {
 		sum += improvement.game.graph.Prob(i) * improvement.values.Lower[improvement.game.graph.Target[i]]
@@ -468,11 +468,11 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 
 // isWonChoice reports whether the maximizer wins after a choice. For each even priority 2k up to the priority of the choice, plus one, all
 // successors must be in the variable of 2k, or one successor must be in the variable of 2k-1.
-func (winning *almostSure) isWonChoice(c int) bool {
-	priority := winning.priority[c]
+func (winning *almostSure) isWonChoice(choice int) bool {
+	priority := winning.priority[choice]
 	for even := 0; even <= priority+1; even += 2 {
-		allStay := even <= priority && winning.game.staysIn(c, winning.variables[even])
-		if !allStay && (even == 0 || !winning.canEnter(c, winning.variables[even-1])) {
+		allStay := even <= priority && winning.game.staysIn(choice, winning.variables[even])
+		if !allStay && (even == 0 || !winning.canEnter(choice, winning.variables[even-1])) {
 			return false
 		}
 	}

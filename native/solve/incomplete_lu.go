@@ -44,9 +44,9 @@ func (factor *triangularFactor) add(column uint32, value float64) {
 
 func (factor *triangularFactor) endRow() { factor.start = append(factor.start, len(factor.column)) }
 
-// rowProduct returns the scalar product of row i and a vector.
-func (factor *triangularFactor) rowProduct(i int, vector []float64) (sum float64) {
-	first, end := factor.start[i], factor.start[i+1]
+// rowProduct returns the scalar product of a row and a vector.
+func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum float64) {
+	first, end := factor.start[rowIndex], factor.start[rowIndex+1]
 	columns := factor.column[first:end]
 	for k, value := range factor.value[first:end] {
 		sum += value * vector[columns[k]]
@@ -71,14 +71,14 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of earlier rows from row i, and adds the multipliers to the lower factor. It skips entries below minEntry,
-// and stops after maxLowerEntries multipliers. work is the number of entries that it read.
-func (lu *incompleteLU) eliminate(row *eliminationRow, i int, minEntry float64) (work int) {
+// eliminate subtracts multiples of earlier rows from the row with number rowIndex, and adds the multipliers to the lower factor. It skips
+// entries below minEntry, and stops after maxLowerEntries multipliers. work is the number of entries that it read.
+func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minEntry float64) (work int) {
 	firstEntry := len(lu.lower.column)
 	for next := 0; ; next++ { // row.add may insert columns after the next one
 		column := row.columns[next]
 		isFull := len(lu.lower.column)-firstEntry == maxLowerEntries
-		if int(column) >= i || isFull {
+		if int(column) >= rowIndex || isFull {
 			break
 		}
 		work++
@@ -96,16 +96,16 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, minEntry float64) 
 	return work
 }
 
-// finishRow stores the pivot of row i, adds the large entries right of the diagonal to the upper factor, and clears the row. If the pivot
-// is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
-func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
+// finishRow stores the pivot of the row with number rowIndex, adds the large entries right of the diagonal to the upper factor, and clears
+// the row. If the pivot is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
+func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate float64) {
 	const smallestPivot = 1e-10
-	lu.pivot[i] = row.value[i]
-	if !(lu.pivot[i] > smallestPivot*exitRate) {
-		lu.pivot[i] = exitRate
+	lu.pivot[rowIndex] = row.value[rowIndex]
+	if !(lu.pivot[rowIndex] > smallestPivot*exitRate) {
+		lu.pivot[rowIndex] = exitRate
 	}
 	for _, column := range row.columns {
-		if int(column) > i && math.Abs(row.value[column]) >= dropTolerance*exitRate {
+		if int(column) > rowIndex && math.Abs(row.value[column]) >= dropTolerance*exitRate {
 			lu.upper.add(column, row.value[column])
 		}
 	}

@@ -43,9 +43,9 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	return &intervalSystem{nature: nature, graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: meter}, nil
 }
 
-// choiceBound returns a bound on the value of choice c of state s for the optimal distribution of nature: an upper bound if upper is set,
+// choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if upper is set,
 // or a lower bound. It follows from the bounds of the targets.
-func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
+func (sys *intervalSystem) choiceBound(s, choice int, upper bool) float64 {
 	values := sys.values.Lower
 	if upper {
 		values = sys.values.Upper
@@ -54,7 +54,7 @@ func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	if sys.reward != nil {
 		rewardErr = sys.reward.Err
 	}
-	bound := sys.nature.choiceBound(c, sys.reward.OfChoice(s, c), rewardErr, values, upper)
+	bound := sys.nature.choiceBound(choice, sys.reward.OfChoice(s, choice), rewardErr, values, upper)
 	if sys.isProbability {
 		return min(bound, 1)
 	}

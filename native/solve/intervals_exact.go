@@ -122,9 +122,9 @@ func (sys *intervalSystem) strategyLeadingTo(s uint32, proper *sparse.Set) *stra
 	return nil
 }
 
-// canReachOrLeave reports whether a transition of choice c leads to a proper unknown, or out of the maybe states.
-func (sys *intervalSystem) canReachOrLeave(c int, proper *sparse.Set) bool {
-	first, end := sys.graph.Row(c)
+// canReachOrLeave reports whether a transition of a choice leads to a proper unknown, or out of the maybe states.
+func (sys *intervalSystem) canReachOrLeave(choice int, proper *sparse.Set) bool {
+	first, end := sys.graph.Row(choice)
 	for _, target := range sys.graph.Target[first:end] {
 		unknown := int(sys.representativeOf(target))
 		if proper.Has(unknown) || !sys.maybe.Has(unknown) {

@@ -171,10 +171,10 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 	return true, nil
 }
 
-// eliminateRow subtracts multiples of earlier rows from workRow, the row at position p, and stores row p of both triangular factors.
-// Afterwards workRow contains only the pivot. It returns the number of operations.
-func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
-	for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
+// eliminateRow subtracts multiples of earlier rows from workRow, the given row of the matrix, and stores this row of both triangular
+// factors. Afterwards workRow contains only the pivot. It returns the number of operations.
+func (lift *lifting) eliminateRow(row int, workRow []uint64) (work int) {
+	for i := lift.lowerStart[row]; i < lift.lowerStart[row+1]; i++ {
 		earlier := lift.lowerCols[i]
 		factor := lift.mul(workRow[earlier], lift.pivot[earlier])
 		workRow[earlier], lift.lower[i] = 0, factor
@@ -185,7 +185,7 @@ func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
 		}
 		work += 1 + 4*(end-first)
 	}
-	for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
+	for i := lift.upperStart[row]; i < lift.upperStart[row+1]; i++ {
 		column := lift.upperCols[i]
 		lift.upper[i], workRow[column] = workRow[column], 0
 	}
@@ -216,10 +216,10 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 
 // solve returns the exact solution for the given constants: its numerators and their common denominator. It computes p-adic digits of the
 // solution, and tries to reconstruct fractions from them, until the fractions satisfy the equations.
-func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
+func (lift *lifting) solve(meter *meter, constant func(unknown int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
 	remainder := make([]*big.Int, len(lift.rows))
-	for k := range remainder {
-		remainder[k] = new(big.Int).Set(constant(k))
+	for unknown := range remainder {
+		remainder[unknown] = new(big.Int).Set(constant(unknown))
 	}
 	var digits [][]uint64
 	nextAttempt := 2 // the number of digits at the next reconstruction
@@ -340,12 +340,12 @@ func symmetricResidue(x, modulus *big.Int) *big.Int {
 	return x
 }
 
-// valueOfDigits returns the number with the given p-adic digits of unknown k.
-func (lift *lifting) valueOfDigits(digits [][]uint64, k int) *big.Int {
+// valueOfDigits returns the number with the given p-adic digits of an unknown.
+func (lift *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
 	var digit big.Int
 	value := new(big.Int)
 	for _, digitOf := range slices.Backward(digits) {
-		value.Mul(value, lift.primeInt).Add(value, digit.SetUint64(digitOf[k]))
+		value.Mul(value, lift.primeInt).Add(value, digit.SetUint64(digitOf[unknown]))
 	}
 	return value
 }
@@ -354,9 +354,9 @@ func (lift *lifting) valueOfDigits(digits [][]uint64, k int) *big.Int {
 // algorithm, and returns nil if this product is not much smaller than the modulus.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
-func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {
+func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big.Int) {
 	const minBits = 32 // bits of the quotient
-	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(x, modulus)
+	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(residue, modulus)
 	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits
 	quotient, product := new(big.Int), new(big.Int)

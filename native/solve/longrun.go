@@ -161,17 +161,17 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 // integers.
 func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
-	for i, s := range states {
-		c := int(choice(s))
-		equations[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
-		rows = append(rows, &equations[i])
+	for row, s := range states {
+		chosen := int(choice(s))
+		equations[row] = sys.exactRow(int(s), chosen, uint32(row), index, sys.reward.OfChoiceRat(int(s), chosen))
+		rows = append(rows, &equations[row])
 	}
 	return rows, scaleConstants(equations)
 }
 
-// expectation returns sum plus the expected value of the target of choice c. Targets that have no unknown in index have the value 0.
-func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
-	first, end := sys.graph.Row(c)
+// expectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
+func (sys *system) expectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
 			sum += sys.graph.Prob(i) * values[k]
@@ -180,11 +180,11 @@ func (sys *system) expectation(c int, sum float64, values []float64, index *unkn
 	return sum
 }
 
-// expectationRat adds the expected value of the target of choice c to sum, and returns sum. The value of unknown k is
+// expectationRat adds the expected value of the target of a choice to sum, and returns sum. The value of unknown k is
 // numerators[k]/denominator. Targets without an unknown in index have the value 0.
-func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
+func (sys *system) expectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
 			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], denominator)))
@@ -425,12 +425,12 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 	return minimum, maximum
 }
 
-// oneStepGain returns the reward of choice c in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
+// oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
-func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
+func (sys *system) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
+	reward, ownBias, unknownOf := sys.reward.OfChoice(s, choice), bias[index.ofState[s]], index.ofState
 	sum, magnitude, biasChanges := reward, reward, false
-	first, end := sys.graph.Row(c)
+	first, end := sys.graph.Row(choice)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
 		change := bias[unknownOf[targets[i]]] - ownBias

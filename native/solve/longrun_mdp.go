@@ -167,22 +167,23 @@ func (mec *mecGain) setGain(i int, value float64) {
 	}
 }
 
-// solveMEC stores the optimal gain of MEC number i, unless it is known already: bounds or, if fractions are requested, the exact gain.
-func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
-	if mec.knownMECs.Has(i) {
+// solveMEC stores the optimal gain of the MEC with an index, unless it is known already: bounds or, if fractions are requested, the exact
+// gain.
+func (mec *mecGain) solveMEC(index int, areProbabilities bool) error {
+	if mec.knownMECs.Has(index) {
 		return nil
 	}
-	members := mec.endComponents.Members(i)
+	members := mec.endComponents.Members(index)
 	mec.init(members)
 	defer mec.index.reset(members)
 	if mec.gain.Exact != nil {
-		return mec.exactPolicyIteration(i, members)
+		return mec.exactPolicyIteration(index, members)
 	}
 	bounds, err := mec.iterateWithElimination(members)
 	if areProbabilities {
 		bounds.tighten(0, 1)
 	}
-	mec.gain.Lower[i], mec.gain.Upper[i] = bounds.lower, bounds.upper
+	mec.gain.Lower[index], mec.gain.Upper[index] = bounds.lower, bounds.upper
 	if !bounds.nearlyConverged(mec.opts.epsilon()) {
 		mec.gain.Converged = false
 	}

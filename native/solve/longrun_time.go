@@ -268,18 +268,18 @@ func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *spa
 	return new(big.Rat).SetFloat64(values.Lower[0]), nil
 }
 
-// writeTo stores the bounds and the scheduler of the component as those of MEC number i.
-func (component *timedComponent) writeTo(mec *mecGain, i int) {
-	mec.gain.Lower[i], mec.gain.Upper[i] = max(component.lower, 0), component.upper
+// writeTo stores the bounds and the scheduler of the component as those of the MEC with an index.
+func (component *timedComponent) writeTo(mec *mecGain, index int) {
+	mec.gain.Lower[index], mec.gain.Upper[index] = max(component.lower, 0), component.upper
 	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = component.exact
+		mec.gain.Exact[index] = component.exact
 	}
 	if component.lower == 0 && component.upper == 0 {
-		mec.knownMECs.Add(i)
+		mec.knownMECs.Add(index)
 	}
 	mec.gain.Converged = mec.gain.Converged && component.upper-component.lower <= 10*component.opts.epsilon()*component.upper
-	for k := range component.scheduler {
-		s := component.members[k]
-		mec.stayChoice[s] = component.origin[component.scheduler[k]]
+	for member := range component.scheduler {
+		s := component.members[member]
+		mec.stayChoice[s] = component.origin[component.scheduler[member]]
 	}
 }

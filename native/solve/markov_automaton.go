@@ -206,11 +206,11 @@ func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
 	}
 }
 
-// immediateValue returns the value of choice c of an immediate state s: the mean value of its targets other than s. It is 0 if all targets
+// immediateValue returns the value of a choice of an immediate state s: the mean value of its targets other than s. It is 0 if all targets
 // are s.
-func (automaton *markovAutomaton) immediateValue(s uint32, c int, values []float64) float64 {
+func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []float64) float64 {
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
-	first, end := automaton.graph.Row(c)
+	first, end := automaton.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if automaton.graph.Target[i] == s {
 			hasLoop = true

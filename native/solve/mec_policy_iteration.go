@@ -65,11 +65,11 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 	return append(others, lastMember)
 }
 
-// exactPolicyIteration computes the optimal gain of MEC number i by policy iteration in rational arithmetic. It stores the gain and the
-// scheduler.
+// exactPolicyIteration computes the optimal gain of the MEC with an index by policy iteration in rational arithmetic. It stores the gain
+// and the scheduler.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
-func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
+func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 	// A few sweeps of value iteration give a first scheduler that is close to optimal.
 	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 			for k, s := range members {
 				mec.stayChoice[s] = mec.choice[k]
 			}
-			mec.gain.Exact[i] = gain
+			mec.gain.Exact[index] = gain
 			return nil
 		}
 	}
@@ -190,9 +190,9 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
 	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, classStates, mec.route)
-	for k, s := range members {
+	for member, s := range members {
 		if !classStates.Has(int(s)) {
-			mec.choice[k] = mec.route[s]
+			mec.choice[member] = mec.route[s]
 		}
 	}
 }

@@ -50,15 +50,15 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 	return n, nil
 }
 
-// intervalWidth returns the width of the interval of transition i. It stores the width of each different interval in widthOf.
-func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) float64 {
-	ends := [2]uint32{model.Weight[i], model.High[i]}
+// intervalWidth returns the width of the interval of a transition. It stores the width of each different interval in widthOf.
+func intervalWidth(model *sparse.Model, transition int, widthOf map[[2]uint32]float64) float64 {
+	ends := [2]uint32{model.Weight[transition], model.High[transition]}
 	if ends[0] == ends[1] {
 		return 0
 	}
 	width, found := widthOf[ends]
 	if !found {
-		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighRat(transition), model.Rat(transition)))
 		widthOf[ends] = width
 	}
 	return width
@@ -70,13 +70,13 @@ const robustFloor = 0x1p-900
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// choiceBound returns the reward of choice c plus the expected value of its target under the optimal distribution of nature. The result is
+// choiceBound returns the reward of a choice plus the expected value of its target under the optimal distribution of nature. The result is
 // rounded up if upper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
 // reward. Concurrent calls are safe.
-func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64, upper bool) float64 {
+func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, upper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustable := buffer[:0]
-	first, end := n.model.Row(c)
+	first, end := n.model.Row(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	for i := first; i < end; i++ {
 		value := values[n.representativeOf(n.model.Target[i])]
@@ -96,8 +96,8 @@ func (n *nature) choiceBound(c int, reward, rewardErr float64, values []float64,
 	if reward > 0 {
 		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
 	}
-	if n.freeProbability[c] > 0 {
-		sum += n.distributeFreeProbability(n.freeProbability[c], adjustable, upper)
+	if n.freeProbability[choice] > 0 {
+		sum += n.distributeFreeProbability(n.freeProbability[choice], adjustable, upper)
 	}
 	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
 	relErr := 1.05 * (float64(4*(end-first)+24)*unit + rewardErr)
@@ -167,22 +167,22 @@ func (n *nature) representativeOf(s uint32) uint32 {
 	return n.representative[s]
 }
 
-// distribution returns the optimal distribution of nature for choice c: one exact probability for each transition. compare compares the
+// distribution returns the optimal distribution of nature for a choice: one exact probability for each transition. compare compares the
 // values of two states.
-func (n *nature) distribution(c int, compare func(s, t uint32) int) []*big.Rat {
-	first, end := n.model.Row(c)
+func (n *nature) distribution(choice int, compare func(s, t uint32) int) []*big.Rat {
+	first, end := n.model.Row(choice)
 	probs := make([]*big.Rat, end-first)
 	for i := range probs {
 		probs[i] = n.model.Rat(first + i) // the lower end of the interval
 	}
-	if n.freeProbability[c] == 0 {
+	if n.freeProbability[choice] == 0 {
 		return probs
 	}
 	free := big.NewRat(1, 1)
 	for _, prob := range probs {
 		free.Sub(free, prob)
 	}
-	for _, i := range n.preferredTargets(c, compare) {
+	for _, i := range n.preferredTargets(choice, compare) {
 		amount := new(big.Rat).Sub(n.model.HighRat(first+i), probs[i])
 		if amount.Cmp(free) > 0 {
 			amount.Set(free)
@@ -196,9 +196,9 @@ func (n *nature) distribution(c int, compare func(s, t uint32) int) []*big.Rat {
 	return probs
 }
 
-// preferredTargets returns the indices of the transitions of choice c, in the order in which nature prefers their targets.
-func (n *nature) preferredTargets(c int, compare func(s, t uint32) int) []int {
-	first, end := n.model.Row(c)
+// preferredTargets returns the indices of the transitions of a choice, in the order in which nature prefers their targets.
+func (n *nature) preferredTargets(choice int, compare func(s, t uint32) int) []int {
+	first, end := n.model.Row(choice)
 	order := make([]int, end-first)
 	for i := range order {
 		order[i] = i
@@ -213,10 +213,10 @@ func (n *nature) exactDistribution(c int, values []*big.Rat) []*big.Rat {
 	return n.distribution(c, func(s, t uint32) int { return values[s].Cmp(values[t]) })
 }
 
-// choiceValue returns the reward of choice c plus its exact value under a distribution over its targets.
-func (n *nature) choiceValue(c int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
+// choiceValue returns the reward of a choice plus its exact value under a distribution over its targets.
+func (n *nature) choiceValue(choice int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat).Set(reward)
-	first, _ := n.model.Row(c)
+	first, _ := n.model.Row(choice)
 	term := new(big.Rat)
 	for i, prob := range distribution {
 		sum.Add(sum, term.Mul(prob, values[n.representativeOf(n.model.Target[first+i])]))

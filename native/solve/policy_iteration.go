@@ -137,7 +137,7 @@ const maxSchedulers = 1000
 
 // run alternates two steps until no choice changes: it solves values = P values + rhs under the current scheduler, and calls improve. It
 // returns the last solution, or nil if it exceeds the work limit. The argument values is the first approximation.
-func (iteration *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
+func (iteration *policyIteration) run(values []float64, rhs func(unknown int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
 		if values, err = iteration.solve(values, rhs); values == nil || err != nil {
@@ -266,7 +266,7 @@ func (iteration *policyIteration) improveSlack(slack []float64, unknown int, cho
 
 // solve returns the solution of values = P values + rhs under the current scheduler. It solves the strongly connected components of the
 // induced chain one by one. It returns nil if this takes too long or overflows. guess is the initial approximation of iterative solvers.
-func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
+func (iteration *policyIteration) solve(guess []float64, rhs func(unknown int) float64) ([]float64, error) {
 	if !iteration.decompositionCurrent {
 		iteration.decompose()
 		iteration.components = iteration.components[:0]
@@ -276,8 +276,8 @@ func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64
 	for i := range iteration.decomposition.Num() {
 		members := iteration.decomposition.Members(i)
 		if len(members) == 1 {
-			k := members[0]
-			values[k] = rhs(int(k)) + iteration.sumTerms(k, values)
+			unknown := members[0]
+			values[unknown] = rhs(int(unknown)) + iteration.sumTerms(unknown, values)
 			continue
 		}
 		if nextComponent == len(iteration.components) {

@@ -60,15 +60,15 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	return steps
 }
 
-// commonDenominator returns the least common multiple of n and the denominators of the fractions, ignoring nil.
+// commonDenominator returns the least common multiple of a number and the denominators of the fractions, ignoring nil.
 // Above 64 bits, the result is only some number of more than 64 bits.
-func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
+func commonDenominator(multiple *big.Int, fractions []*big.Rat) *big.Int {
 	for _, value := range fractions {
-		if value != nil && n.BitLen() <= 64 {
-			n = leastCommonMultiple(n, value.Denom())
+		if value != nil && multiple.BitLen() <= 64 {
+			multiple = leastCommonMultiple(multiple, value.Denom())
 		}
 	}
-	return n
+	return multiple
 }
 
 // reduce returns numerator/base^exponent in lowest terms: it divides the numerator by the base as often as possible. It changes numerator.
@@ -99,13 +99,13 @@ func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent in
 	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
-// evaluateScaled returns the reward of choice c of state s plus the expected value of its target, as an integer over a power of the base.
+// evaluateScaled returns the reward of a choice of state s plus the expected value of its target, as an integer over a power of the base.
 // The values of the targets are those after the steps so far.
-func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
-	first, end := steps.graph.Row(c)
+func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
+	first, end := steps.graph.Row(choice)
 	reward := new(big.Int)
 	if steps.scaledReward != nil {
-		reward = steps.scaledReward(s, c)
+		reward = steps.scaledReward(s, choice)
 	}
 	hasReward := reward.Sign() != 0
 	if !hasReward && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
@@ -188,16 +188,16 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
-// run performs n steps of value iteration on the states of the window. Then it stores the results as fractions in steps.values.Exact. A
+// run performs numSteps steps of value iteration on the states of the window. Then it stores the results as fractions in steps.values.Exact. A
 // restricted window stores only the results of the states that the caller wants.
-func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
+func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps int) error {
 	next := slices.Clone(steps.scaledValues)
 	visit := func(s uint32) (choice uint32, work int) {
 		next[s], choice = steps.optimumScaled(int(s))
 		return choice, 100 + 4*len(steps.numeratorOf(next[s]).Bits())
 	}
 	endStep := func() { steps.scaledValues, next = next, steps.scaledValues }
-	if err := window.forEachStep(steps.stepScheduler, meter, n, visit, endStep); err != nil {
+	if err := window.forEachStep(steps.stepScheduler, meter, numSteps, visit, endStep); err != nil {
 		return err
 	}
 	for _, s := range window.states {

@@ -50,7 +50,7 @@ func valueAt(list []float64, i int) float64 {
 
 // addToSteps returns a structure with the choice rewards Earned - Lost + offset. The offset of a step must be at least twice its loss, so
 // no result is negative. floatOffset returns the offset as a float64.
-func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
+func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int) *big.Rat, floatOffset func(s, choice int) float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
 	if model.Exact() {
@@ -58,11 +58,11 @@ func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big
 	}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			reward.Choice[c] = rewards.Earned.OfChoice(s, c) + floatOffset(s, c) - rewards.Lost.OfChoice(s, c)
+		for choice := first; choice < end; choice++ {
+			reward.Choice[choice] = rewards.Earned.OfChoice(s, choice) + floatOffset(s, choice) - rewards.Lost.OfChoice(s, choice)
 			if reward.ChoiceRat != nil {
-				sum := new(big.Rat).Sub(rewards.Earned.OfChoiceRat(s, c), rewards.Lost.OfChoiceRat(s, c))
-				reward.ChoiceRat[c] = sum.Add(sum, offset(s, c))
+				sum := new(big.Rat).Sub(rewards.Earned.OfChoiceRat(s, choice), rewards.Lost.OfChoiceRat(s, choice))
+				reward.ChoiceRat[choice] = sum.Add(sum, offset(s, choice))
 			}
 		}
 	}
@@ -164,11 +164,11 @@ func (shaping *potentialShaping) isActive(s int) bool {
 	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
 }
 
-// decrease returns the expected decrease of the potential in choice c of state s: potential(s) - sum over t of p(c,t) potential(t).
+// decrease returns the expected decrease of the potential in a choice of state s: potential(s) - sum over t of p(c,t) potential(t).
 // magnitude is the sum of the absolute values of these terms.
-func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
+func (shaping *potentialShaping) decrease(s, choice int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
-	first, end := shaping.model.Row(c)
+	first, end := shaping.model.Row(choice)
 	for i := first; i < end; i++ {
 		term := shaping.model.Prob(i) * shaping.potential[shaping.model.Target[i]]
 		decrease -= term
@@ -207,14 +207,14 @@ func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	return decrease
 }
 
-// offset returns the additional reward of choice c of state s in rational arithmetic: the decrease of the potential, or scale if the
+// offset returns the additional reward of a choice of state s in rational arithmetic: the decrease of the potential, or scale if the
 // potential does not decrease in s.
-func (shaping *potentialShaping) offset(s, c int) *big.Rat {
+func (shaping *potentialShaping) offset(s, choice int) *big.Rat {
 	if !shaping.isActive(s) {
 		return new(big.Rat).SetFloat64(shaping.scale)
 	}
 	decrease := new(big.Rat).SetFloat64(shaping.potential[s])
-	first, end := shaping.model.Row(c)
+	first, end := shaping.model.Row(choice)
 	for i := first; i < end; i++ {
 		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[i]])
 		decrease.Sub(decrease, term.Mul(term, shaping.model.Rat(i)))

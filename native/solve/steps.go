@@ -65,7 +65,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 
 // boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function steps applies the
 // equations of the maybe states n times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
-func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
+func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, numSteps int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
 		if err := steps(left.Minus(right), bound.High-bound.Low); err != nil {
@@ -273,19 +273,19 @@ func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
 	return isFinite, err
 }
 
-// takeSteps applies the equations of the given states n times, without recording a scheduler.
-func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
-	return sys.values.applySteps(meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
+// takeSteps applies the equations of the given states numSteps times, without recording a scheduler.
+func (sys *system) takeSteps(states []uint32, numSteps int, meter *meter) error {
+	return sys.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (last bool, err error) {
 		_, err = sys.stepInBlocks(states, lower, upper, meter)
 		return err != nil, err
 	})
 }
 
-// applySteps calls step n times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
+// applySteps calls step numSteps times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
 // done is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
-func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
+func (v *Values) applySteps(meter *meter, numSteps int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
-	for i := range n {
+	for i := range numSteps {
 		if last, err := step(i, lower, upper); last || err != nil {
 			return err
 		}

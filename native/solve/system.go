@@ -93,19 +93,19 @@ func (sys *system) minimizes(s int) bool {
 	return !sys.maximizer.Has(s)
 }
 
-// evaluateChoice returns bounds on the value of choice c of state s from the bounds of its successors, rounded outwards.
+// evaluateChoice returns bounds on the value of a choice of state s from the bounds of its successors, rounded outwards.
 // Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
-func (sys *system) evaluateChoice(s, c int) choiceBounds {
+func (sys *system) evaluateChoice(s, choice int) choiceBounds {
 	if sys.nature != nil {
-		reward, err := sys.reward.OfChoice(s, c), sys.rounding.err
-		lower := sys.nature.choiceBound(c, reward, err, sys.values.Lower, false)
-		return choiceBounds{lower, sys.nature.choiceBound(c, reward, err, sys.values.Upper, true), true}
+		reward, err := sys.reward.OfChoice(s, choice), sys.rounding.err
+		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
+		return choiceBounds{lower, sys.nature.choiceBound(choice, reward, err, sys.values.Upper, true), true}
 	}
 	model, endComponent := sys.graph.Model, sys.endComponentOf(s)
-	reward := sys.reward.OfChoice(s, c)
+	reward := sys.reward.OfChoice(s, choice)
 	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
-	first, end := model.Row(c)
+	first, end := model.Row(choice)
 	hasLoop := false
 	for i := first; i < end; i++ {
 		target, weight := int(model.Target[i]), model.Prob(i)
@@ -187,20 +187,20 @@ func emptyBestBounds(minimize bool) bestBounds {
 	return bestBounds{lower: bound, upper: bound, choice: sparse.None}
 }
 
-// include updates the optimum by choice c with the given bounds. It ignores a choice that cannot leave its state.
-func (best *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
+// include updates the optimum by a choice with the given bounds. It ignores a choice that cannot leave its state.
+func (best *bestBounds) include(bounds choiceBounds, choice uint32, minimize bool) {
 	if !bounds.leaves {
 		return
 	}
 	if minimize {
 		if bounds.upper < best.upper || best.choice == sparse.None {
-			best.upper, best.choice = bounds.upper, c
+			best.upper, best.choice = bounds.upper, choice
 		}
 		best.lower = min(best.lower, bounds.lower)
 		return
 	}
 	if bounds.lower > best.lower {
-		best.lower, best.choice = bounds.lower, c
+		best.lower, best.choice = bounds.lower, choice
 	}
 	best.upper = max(best.upper, bounds.upper)
 }

@@ -120,12 +120,12 @@ func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 	return number, nil
 }
 
-// addTransitions adds the transitions of chain state i to the rows, and adds their targets to the chain.
-func (builder *chainBuilder) addTransitions(i int) error {
+// addTransitions adds the transitions of the chain state with number row to the rows, and adds their targets to the chain.
+func (builder *chainBuilder) addTransitions(row int) error {
 	builder.rows.State()
-	s, node := builder.chain.State[i], &builder.controller.Nodes[builder.chain.Node[i]]
+	s, node := builder.chain.State[row], &builder.controller.Nodes[builder.chain.Node[row]]
 	if builder.terminal.Has(int(s)) {
-		builder.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+		builder.rows.AddRat(row, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
 	for _, next := range builder.transitions(s, node.Action) {

@@ -111,13 +111,13 @@ func (problem *pomdp) choiceOf(s uint32, action int) int {
 }
 
 // rewardOf returns the state reward plus the choice reward.
-func (problem *pomdp) rewardOf(s uint32, c int) *big.Rat {
+func (problem *pomdp) rewardOf(s uint32, choice int) *big.Rat {
 	reward := new(big.Rat)
 	if values := problem.Reward.StateRat; values != nil && values[s] != nil {
 		reward.Add(reward, values[s])
 	}
-	if values := problem.Reward.ChoiceRat; values != nil && values[c] != nil {
-		reward.Add(reward, values[c])
+	if values := problem.Reward.ChoiceRat; values != nil && values[choice] != nil {
+		reward.Add(reward, values[choice])
 	}
 	return reward
 }

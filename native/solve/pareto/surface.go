@@ -147,10 +147,10 @@ func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Ra
 // hasOtherPoint reports whether another point lies on all facets of the point with the given index. If points are equal, only those with
 // smaller indices count. facets has the set of facets of each point.
 func hasOtherPoint(facets []*big.Int, index int) bool {
-	for k := range facets {
-		isOnFacets := new(big.Int).And(facets[index], facets[k]).Cmp(facets[index]) == 0
-		isEqual := facets[index].Cmp(facets[k]) == 0
-		if k != index && isOnFacets && (!isEqual || k < index) {
+	for other := range facets {
+		isOnFacets := new(big.Int).And(facets[index], facets[other]).Cmp(facets[index]) == 0
+		isEqual := facets[index].Cmp(facets[other]) == 0
+		if other != index && isOnFacets && (!isEqual || other < index) {
 			return true
 		}
 	}
@@ -180,9 +180,9 @@ func (approx *approximations) weightsAllObjectives(facets *big.Int) bool {
 }
 
 // weightsObjective reports whether objective i has a positive weight in some facet of the set.
-func (approx *approximations) weightsObjective(facets *big.Int, i int) bool {
+func (approx *approximations) weightsObjective(facets *big.Int, objective int) bool {
 	for k, facet := range approx.inner.rays {
-		if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
+		if facets.Bit(k) == 1 && facet.vector[objective].Sign() > 0 {
 			return true
 		}
 	}

@@ -156,21 +156,21 @@ func (merger *merger) Next() ([]uint64, error) {
 	return nil, nil
 }
 
-// siftDown moves entry i of the heap down until no child is less.
-func (merger *merger) siftDown(i int) {
+// siftDown moves the entry at a position of the heap down until no child is less.
+func (merger *merger) siftDown(position int) {
 	for {
-		child := 2*i + 1
+		child := 2*position + 1
 		if child >= len(merger.heap) {
 			return
 		}
 		if child+1 < len(merger.heap) && compareKeys(merger.heap[child+1].key, merger.heap[child].key) < 0 {
 			child++
 		}
-		if compareKeys(merger.heap[i].key, merger.heap[child].key) <= 0 {
+		if compareKeys(merger.heap[position].key, merger.heap[child].key) <= 0 {
 			return
 		}
-		merger.heap[i], merger.heap[child] = merger.heap[child], merger.heap[i]
-		i = child
+		merger.heap[position], merger.heap[child] = merger.heap[child], merger.heap[position]
+		position = child
 	}
 }
 

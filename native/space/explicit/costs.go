@@ -78,11 +78,11 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 
 // rationalCosts returns the fractions if the files have them. Otherwise it converts the values to fractions, with nil for zero. A value
 // that is not a whole number is an error, because it may be rounded.
-func rationalCosts(values []float64, fractions []*big.Rat, n int) ([]*big.Rat, error) {
+func rationalCosts(values []float64, fractions []*big.Rat, length int) ([]*big.Rat, error) {
 	if fractions != nil {
 		return fractions, nil
 	}
-	costs := make([]*big.Rat, n)
+	costs := make([]*big.Rat, length)
 	for i, value := range values {
 		if value == 0 {
 			continue

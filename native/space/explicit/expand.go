@@ -437,12 +437,12 @@ func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words
 
 // sameWeight reports whether transitions i and j have equal weights. It sets nearlyEqual if their float64 weights differ so little that
 // rounding may be the reason.
-func (batch *batch) sameWeight(i, j int) bool {
+func (batch *batch) sameWeight(first, second int) bool {
 	if len(batch.rats) > 0 {
-		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0
-		return hasSameUpperBound && batch.rats[i].Cmp(batch.rats[j]) == 0
+		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[first].Cmp(batch.highs[second]) == 0
+		return hasSameUpperBound && batch.rats[first].Cmp(batch.rats[second]) == 0
 	}
-	left, right := batch.Weights[i], batch.Weights[j]
+	left, right := batch.Weights[first], batch.Weights[second]
 	if left == right {
 		return true
 	}

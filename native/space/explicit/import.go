@@ -292,12 +292,12 @@ func (space *Space) unsupportedLabel(expr sema.Expr) error {
 }
 
 // integerLiteral returns an expression in PRISM's language whose value is i, an int32.
-func integerLiteral(i int64) syntax.Expr {
-	if i == math.MinInt32 { // the language has no literal for it
-		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(i + 1), Y: integerLiteral(1)}
+func integerLiteral(value int64) syntax.Expr {
+	if value == math.MinInt32 { // the language has no literal for it
+		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(value + 1), Y: integerLiteral(1)}
 	}
-	if i < 0 {
-		return &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: int32(-i)}}
+	if value < 0 {
+		return &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: int32(-value)}}
 	}
-	return &syntax.IntLit{Value: int32(i)}
+	return &syntax.IntLit{Value: int32(value)}
 }

@@ -83,16 +83,16 @@ func (ownership *ownership) player(choice ownedChoice) int {
 	return -1
 }
 
-// stateOwner returns the player who owns a state with n choices. This is the only player who owns some of the choices. If no player owns
+// stateOwner returns the player who owns a state with numChoices choices. This is the only player who owns some of the choices. If no player owns
 // any, and there is at most one choice, it is the first player.
 //
-// It is an error if choices belong to different players, or if n is greater than 1 and no choice has an owner.
+// It is an error if choices belong to different players, or if numChoices is greater than 1 and no choice has an owner.
 //
 // Source: ModulesFileModelGenerator.getPlayerOwningState of PRISM-games 3.2.
-func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(i int) ownedChoice) (uint16, error) {
+func (ownership *ownership) stateOwner(state func() []int32, numChoices int, choice func(index int) ownedChoice) (uint16, error) {
 	owner := -1
-	for i := range n {
-		current := choice(i)
+	for index := range numChoices {
+		current := choice(index)
 		switch player := ownership.player(current); {
 		case player < 0 || player == owner: // no change
 		case owner < 0:
@@ -102,8 +102,8 @@ func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(
 			return 0, ownership.ownerError(state(), current, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
 		}
 	}
-	if owner < 0 && n > 1 {
-		return 0, ownership.ownerError(state(), choice(0), fmt.Sprintf("%s %s to no player", noun.Count(n, "choice"), noun.Verb(n, "belongs", "belong")))
+	if owner < 0 && numChoices > 1 {
+		return 0, ownership.ownerError(state(), choice(0), fmt.Sprintf("%s %s to no player", noun.Count(numChoices, "choice"), noun.Verb(numChoices, "belongs", "belong")))
 	}
 	return uint16(max(owner, 0)), nil
 }

@@ -67,12 +67,12 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 
 // evaluateRewards calls visit for every state. It uses several goroutines, each with its own evaluator of the reward structure. It returns
 // the evaluators in the order of their states.
-func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
+func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, stateIndex int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
 	err := space.visitInParallel(func() (visitState, error) {
 		evaluator, err := space.newRewardEvaluator(index)
 		evaluators = append(evaluators, evaluator)
-		return func(i int, state []int32) error { return visit(evaluator, i, state) }, err
+		return func(stateIndex int, state []int32) error { return visit(evaluator, stateIndex, state) }, err
 	})
 	return evaluators, err
 }
@@ -244,18 +244,18 @@ func (evaluator *rewardEvaluator) checkRange(value float64, state []int32) float
 	return value
 }
 
-// stateAndChoiceRewards evaluates the reward of state i and the rewards of its choices, and stores them in reward.
-func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
+// stateAndChoiceRewards evaluates the reward of a state and the rewards of its choices, and stores them in reward.
+func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, stateIndex int, state []int32) error {
 	var err error
 	if reward.State != nil {
-		if reward.State[i], err = evaluator.stateReward(state); err != nil {
+		if reward.State[stateIndex], err = evaluator.stateReward(state); err != nil {
 			return err
 		}
 	}
-	if reward.Choice == nil || space.model.IsDeadlock(i) {
+	if reward.Choice == nil || space.model.IsDeadlock(stateIndex) {
 		return nil
 	}
-	first, end := space.model.Choices(i)
+	first, end := space.model.Choices(stateIndex)
 	for choice := first; choice < end; choice++ {
 		if space.model.Kind == sparse.MDP {
 			reward.Choice[choice], err = evaluator.choiceReward(state, space.actionIndex(choice))
@@ -359,17 +359,18 @@ func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*b
 	}
 }
 
-// storeRational sets entry i of both lists: to a fraction, and to the float64 nearest to it. For the fraction 0 it sets nothing.
-func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
+// storeRational sets the entry with an index in both lists: to a fraction, and to the float64 nearest to it. For the fraction 0 it sets
+// nothing.
+func storeRational(floats []float64, rats []*big.Rat, index int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
 		return
-	case i > 0 && rats[i-1] == value: // the same constant as before
-		floats[i] = floats[i-1]
+	case index > 0 && rats[index-1] == value: // the same constant as before
+		floats[index] = floats[index-1]
 	default:
-		floats[i], _ = sparse.NormalFloat(value)
+		floats[index], _ = sparse.NormalFloat(value)
 	}
-	rats[i] = value
+	rats[index] = value
 }
 
 // sameAction reports whether all transitions from first to end-1 have the same action.
@@ -382,9 +383,9 @@ func (space *Space) sameAction(first, end int) bool {
 	return true
 }
 
-// exactChoiceRewards evaluates the rewards of the choices of state i as fractions, and stores them in reward.
-func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	first, end := space.model.Choices(i)
+// exactChoiceRewards evaluates the rewards of the choices of a state as fractions, and stores them in reward.
+func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, stateIndex int, state []int32) error {
+	first, end := space.model.Choices(stateIndex)
 	for choice := first; choice < end; choice++ {
 		value, err := space.exactChoiceReward(evaluator, choice, state)
 		if err != nil {

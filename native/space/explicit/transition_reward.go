@@ -51,12 +51,12 @@ func hasStateRewards(structure *sema.RewardStruct) bool {
 	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
 }
 
-// rowRewards evaluates the rewards of the transitions of state i, and stores them in values. The self-loop of a deadlock has no reward.
-func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
-	if space.model.IsDeadlock(i) {
+// rowRewards evaluates the rewards of the transitions of a state, and stores them in values. The self-loop of a deadlock has no reward.
+func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, stateIndex int, state []int32) error {
+	if space.model.IsDeadlock(stateIndex) {
 		return nil
 	}
-	first, end := space.model.Row(i)
+	first, end := space.model.Row(stateIndex)
 	for transition := first; transition < end; transition++ {
 		reward, err := evaluator.choiceReward(state, space.actionIndex(transition))
 		if err != nil {

@@ -233,13 +233,13 @@ func (writer *Writer) nondeterministic() bool { return writer.model.Kind == spar
 // probabilistic reports whether transitions have weights.
 func (writer *Writer) probabilistic() bool { return writer.program.Type != syntax.LTS }
 
-// rewardAt returns entry i of a list of rewards as a number. A list may be nil. A nil fraction stands for zero.
-func rewardAt(values []float64, rats []*big.Rat, i int) number {
+// rewardAt returns the entry with an index in a list of rewards as a number. A list may be nil. A nil fraction stands for zero.
+func rewardAt(values []float64, rats []*big.Rat, index int) number {
 	switch {
-	case rats != nil && rats[i] != nil:
-		return number{rat: rats[i]}
+	case rats != nil && rats[index] != nil:
+		return number{rat: rats[index]}
 	case values != nil:
-		return number{float: values[i]}
+		return number{float: values[index]}
 	}
 	return number{}
 }

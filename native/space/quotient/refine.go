@@ -118,13 +118,13 @@ func firstStates(block []uint32, n int) []uint32 {
 	return first
 }
 
-// groupByKey numbers n objects so that two objects have the same number if and only if their keys are equal. Numbers are in the order of
+// groupByKey numbers the objects so that two objects have the same number if and only if their keys are equal. Numbers are in the order of
 // the first occurrence. appendKey appends the key of an object to a buffer.
-func groupByKey(ctx context.Context, n int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
-	numberOf = make([]uint32, n)
+func groupByKey(ctx context.Context, numObjects int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
+	numberOf = make([]uint32, numObjects)
 	numbers := map[string]uint32{}
 	var key []byte
-	for object := range n {
+	for object := range numObjects {
 		if object&0xfff == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}

@@ -186,11 +186,11 @@ func (components *Components) Bottom(model *Model) []int {
 	return bottom
 }
 
-// hasExit reports whether a transition of the model leaves component i.
-func (components *Components) hasExit(model *Model, i int) bool {
-	for _, state := range components.Members(i) {
+// hasExit reports whether a transition of the model leaves a component.
+func (components *Components) hasExit(model *Model, component int) bool {
+	for _, state := range components.Members(component) {
 		for _, target := range model.successors(int(state)) {
-			if components.ID[target] != uint32(i) {
+			if components.ID[target] != uint32(component) {
 				return true
 			}
 		}

@@ -18,11 +18,11 @@ func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
 func FullSet(n int) *Set { return NewSet(n).Complement() }
 
 // SelectStates returns the set of the numbers 0..n-1 that satisfy a condition.
-func SelectStates(n int, condition func(s int) bool) *Set {
-	selected := NewSet(n)
-	for s := range n {
-		if condition(s) {
-			selected.Add(s)
+func SelectStates(numStates int, condition func(state int) bool) *Set {
+	selected := NewSet(numStates)
+	for state := range numStates {
+		if condition(state) {
+			selected.Add(state)
 		}
 	}
 	return selected
