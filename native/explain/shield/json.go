@@ -23,7 +23,8 @@ type jsonChoice struct {
 	Prob   float64  `json:"prob"`
 }
 
-// JSON writes a randomized scheduler in the format of Storm's --exportscheduler. All allowed choices of a state are equally likely.
+// JSON writes the shield as a randomized scheduler, in the format of Storm's --exportscheduler. All allowed choices of a state are equally
+// likely.
 func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	writer := bufio.NewWriter(w)
 	separator := "[\n    "
@@ -43,7 +44,7 @@ func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	return writer.Flush()
 }
 
-// jsonState returns Storm's entry for state s. Its allowed choices are equally likely.
+// jsonState returns the entry of Storm's JSON format for state s. The allowed choices of s are equally likely.
 func (shield *Shield) jsonState(s int) jsonState {
 	entry := jsonState{State: shield.variables(s)}
 	first, end := shield.Space.Model().Choices(s)
@@ -75,7 +76,7 @@ func (shield *Shield) Action(c int) string {
 	return shield.Space.Program().Actions[model.Actions[c]-1]
 }
 
-// variables returns the valuation of state s by variable name, with int32 and bool values.
+// variables returns the value of each variable in state s, as int32 or bool, by the name of the variable.
 func (shield *Shield) variables(s int) map[string]any {
 	valuation := map[string]any{}
 	state := shield.Space.State(nil, s)

@@ -54,8 +54,8 @@ type guardBuilder struct {
 	commands map[compile.CommandRef][]sample
 }
 
-// collect records, for each action and each command without an action, where it is enabled and where it is allowed. It is an error
-// if two choices of a state have the same action and the shield allows only one of them.
+// collect records, for each action and for each command without an action, the reachable states in which it is enabled, and whether the shield
+// allows it there. It is an error if the shield allows only one of two choices of a state with the same action.
 func (builder *guardBuilder) collect(ctx context.Context) error {
 	shield := builder.shield
 	reachable := shield.reachableStates()
@@ -74,8 +74,8 @@ func (builder *guardBuilder) collect(ctx context.Context) error {
 	return cmp.Or(conflict, err)
 }
 
-// addActionSample records whether an action is allowed in a state. It is an error if the last sample of the action has the same
-// state, and only one of the two samples is allowed.
+// addActionSample records whether the shield allows an action in a state. It is an error if the action has another choice in the same state, and
+// the shield allows only one of the two.
 func (builder *guardBuilder) addActionSample(action int, current sample) error {
 	samples := builder.actions[action]
 	last := len(samples) - 1
@@ -95,7 +95,8 @@ func (shield *Shield) reachableStates() *sparse.Set {
 	return shield.restricted().Reachable()
 }
 
-// strengthenGuards adds conditions to the guards of the commands without an action, where the shield forbids them in some state.
+// strengthenGuards adds a condition to the guard of each command without an action that the shield forbids in some state. It replaces the
+// modules of these commands in the model.
 func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
 	module := -1 // the number of the last module
 	for i, item := range model.Items {
@@ -114,7 +115,8 @@ func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax
 	return nil
 }
 
-// strengthenModule returns a copy of a module with stronger guards, or item itself if no guard changes. module is the module's number.
+// strengthenModule returns a copy of a module in which guards are stronger where the shield requires it. If no guard changes, it returns item
+// itself. module is the number of the module.
 func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
 	program := builder.shield.Space.Program()
 	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
@@ -162,7 +164,8 @@ func (builder *guardBuilder) isBase(module int) bool {
 	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[module].Name })
 }
 
-// moduleText returns the text of the module that blocks actions, or "" if every action is always allowed.
+// moduleText returns the text of a module that blocks actions in the states where the shield forbids them. It returns "" if the shield allows
+// every action everywhere.
 func (builder *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
 	program := builder.shield.Space.Program()
 	var commands bytes.Buffer
@@ -204,8 +207,8 @@ type sample struct {
 
 func (s sample) forbidden() bool { return !s.allowed }
 
-// separatingExpr returns an expression that is true in the allowed samples and false in the forbidden ones. It learns a decision
-// tree greedily. The result is wrong if the context has ended.
+// separatingExpr returns an expression over vars that is true in the allowed samples and false in the forbidden samples. It learns a decision
+// tree greedily. If the context has ended, the result is wrong.
 //
 // Source: Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), Gini impurity.
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
@@ -234,7 +237,8 @@ func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample)
 	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, low), separatingExpr(ctx, vars, high))
 }
 
-// conditionalExpr returns the expression `condition ? low : high`, simplified if low or high is constant.
+// conditionalExpr returns the expression `condition ? low : high`, simplified if low or high is true or false. negation is the negation of
+// condition.
 func conditionalExpr(condition, negation, low, high string) string {
 	switch {
 	case low == "true" && high == "false":
@@ -253,7 +257,7 @@ func conditionalExpr(condition, negation, low, high string) string {
 	return "(" + condition + " ? " + low + " : " + high + ")"
 }
 
-// bestSplit returns the test `variable <= value` with the least Gini impurity.
+// bestSplit returns the variable and the value whose test `variable <= value` divides the samples with the least Gini impurity.
 func bestSplit(numVars int, samples []sample) (variable int, value int32) {
 	leastImpurity := math.Inf(1)
 	for candidate := range numVars {
@@ -274,7 +278,7 @@ type valueCount struct {
 // impurity returns the Gini impurity of the samples, times their number.
 func (c valueCount) impurity() float64 { return c.allowed * c.forbidden / (c.allowed + c.forbidden) }
 
-// bestThreshold returns the threshold for which the test `variable <= threshold` has the least Gini impurity. The impurity is
+// bestThreshold returns the threshold whose test `variable <= threshold` divides the samples with the least Gini impurity. The impurity is
 // infinite if the variable has the same value in all samples.
 func bestThreshold(variable int, samples []sample) (threshold int32, leastImpurity float64) {
 	var low, high valueCount // the samples that satisfy the test, and the samples that do not
@@ -305,7 +309,7 @@ func (c *valueCount) add(s sample) {
 	}
 }
 
-// countValues counts the allowed and forbidden samples for each value of a variable. The values are increasing.
+// countValues counts, for each value of a variable, the allowed and the forbidden samples with this value. The values are in increasing order.
 func countValues(variable int, samples []sample) []valueCount {
 	minimum, maximum := samples[0].state[variable], samples[0].state[variable]
 	for _, s := range samples {
@@ -326,8 +330,7 @@ func countValues(variable int, samples []sample) []valueCount {
 	return slices.DeleteFunc(counts, func(c valueCount) bool { return c.allowed+c.forbidden == 0 })
 }
 
-// countFewValues counts the allowed and forbidden samples for each value of a variable. The values are increasing. It uses a map,
-// for samples with few values in a large range.
+// countFewValues does the same as countValues, with a map: for samples with few values in a large range.
 func countFewValues(variable int, samples []sample) []valueCount {
 	index := map[int32]int{} // the index of each value in counts
 	var counts []valueCount

@@ -64,8 +64,8 @@ func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Mode
 	return probability, err
 }
 
-// originalChoices translates a scheduler of the restricted model to choices of the full model. The restricted model has only the
-// allowed choices. A state where the scheduler allows any choice gets its first allowed choice.
+// originalChoices converts a scheduler of the restricted model, which has only the allowed choices, to choices of the full model. If the
+// scheduler allows any choice in a state, the result has the first allowed choice.
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
 	original := make([]uint32, model.NumStates())
@@ -92,8 +92,8 @@ type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", which differs from the promised values" }
 
-// Confirm solves a model to which the shield was added. It returns a *BrokenPromise if the best or the worst value of the model
-// differs from the promised value.
+// Confirm checks the promise on a model that contains the shield. It solves the model, and returns a *BrokenPromise if the best or the worst
+// value differs from the promised value.
 func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	// No choice loses a probability of 2, so this shield allows all choices.
 	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
@@ -110,8 +110,8 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	return nil
 }
 
-// ConfirmScheduler solves the Markov chain that promise.WorstScheduler induces. It returns a *BrokenPromise if the probability
-// of the formula differs from promise.Worst.
+// ConfirmScheduler checks promise.WorstScheduler: it solves the Markov chain that this scheduler induces, and returns a *BrokenPromise if the
+// probability of the formula differs from promise.Worst.
 func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) error {
 	probability, err := shield.ProbabilityUnder(ctx, promise.WorstScheduler)
 	if err != nil {
@@ -136,8 +136,8 @@ func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (i
 	return probability, err
 }
 
-// uniformChain returns the Markov chain of a model if all choices of a state are equally likely. If exact is false, the
-// probabilities are rounded, and a state may have several transitions to the same target.
+// uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false, the probabilities are rounded,
+// and a state may have several transitions to the same target.
 func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	for s := range model.NumStates() {
@@ -163,7 +163,8 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	return chain, nil
 }
 
-// addUniformRow adds the exact transitions of state s if all its choices are equally likely. It merges transitions to the same target.
+// addUniformRow adds the transitions of state s, if all its choices are equally likely, with fractions as probabilities. It merges transitions
+// to the same target.
 func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
 	first, end := model.Choices(s)
 	var targets []uint32 // the keys of sums, in the order of their first transitions
@@ -191,7 +192,7 @@ type Figures struct {
 	Allowed    int // allowed choices of deciding states
 }
 
-// Figures counts the states that are reachable under the shield, and the choices of the states that have several.
+// Figures counts the states that are reachable under the shield. It also counts the states with several choices, and their choices.
 func (shield *Shield) Figures() Figures {
 	var figures Figures
 	for s := range shield.reachableStates().All() {

@@ -67,8 +67,8 @@ var (
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield: the set of allowed choices. It tries floating-point bounds first. If they do not decide every choice, it
-// computes in rational arithmetic. The error is the context's, or the model is not an MDP with exact weights.
+// New computes a shield: the set of allowed choices. It first tries floating-point bounds. If they do not decide every choice, it computes in
+// rational arithmetic. It is an error if the model is not an MDP, or if its weights are not fractions. The error can also be ctx.Err().
 func New(ctx context.Context, question *Question, opts *Options) (*Shield, error) {
 	model := question.Space.Model()
 	switch {
@@ -120,7 +120,7 @@ const (
 	withFloats    = false
 )
 
-// computeValues computes the values of all states and choices: fractions if exact is true, else floating-point bounds.
+// computeValues computes the values of all states and choices: as fractions if exact is true, else as floating-point bounds.
 func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
 	shield.stateValue, shield.bestChoice, err = shield.solve(ctx, shield.graph, shield.Max, exact)
@@ -137,8 +137,8 @@ func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 // epsilon is the relative width of bounds. Thresholds usually are much greater.
 const epsilon = 1e-12
 
-// solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The
-// probabilities are fractions if exact is true, else floating-point bounds.
+// solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The probabilities are
+// fractions if exact is true, else floating-point bounds.
 func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*solve.Values, []uint32, error) {
 	direction := solve.Min
 	if maximize != q.Negated { // Pmax of a negated formula is 1 - Pmin of the formula
@@ -155,7 +155,7 @@ func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exa
 	return solved, scheduler, nil
 }
 
-// complement returns 1 minus each probability. Bounds are rounded outwards.
+// complement returns 1-p for each probability p. Bounds are rounded outwards.
 func complement(probabilities *solve.Values) *solve.Values {
 	if probabilities.Exact != nil {
 		exact := make([]*big.Rat, len(probabilities.Exact))
@@ -178,8 +178,8 @@ func roundDown(value float64) float64 { return min(max(0, interval.Below(value))
 
 func roundUp(value float64) float64 { return min(max(0, interval.Above(value)), 1) }
 
-// computeChoiceBounds computes floating-point bounds on the value of each choice. In a state where the formula is decided, every
-// choice has the value of the state.
+// computeChoiceBounds computes floating-point bounds of the value of each choice. If the formula is decided in a state, its choices have the
+// value of the state.
 func (shield *Shield) computeChoiceBounds() {
 	model := shield.Space.Model()
 	lower, upper := make([]float64, model.NumChoices()), make([]float64, model.NumChoices())
@@ -196,7 +196,7 @@ func (shield *Shield) computeChoiceBounds() {
 	shield.choiceValue = &solve.Values{Lower: lower, Upper: upper}
 }
 
-// expectedBounds returns bounds on the expected value of the successor of choice c, rounded outwards.
+// expectedBounds returns bounds of the sum of P(c,t) value(t) over the successors t of choice c, rounded outwards.
 func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	model := shield.Space.Model()
 	first, end := model.Row(c)
@@ -211,8 +211,8 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	return roundDown(lower * (1 - relErr)), roundUp(upper * (1 + relErr))
 }
 
-// allowByBounds allows the choices whose loss is at most the threshold. It compares floating-point bounds, and decides the choices
-// near the threshold in rational arithmetic. It returns false if the rational arithmetic would need more than half of the states.
+// allowByBounds allows the choices whose loss is at most the threshold. It decides by floating-point bounds, and in rational arithmetic where
+// these do not suffice. It returns false if rational arithmetic would be needed for more than half of the states.
 func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
@@ -236,8 +236,8 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
-// allowChoicesByBounds allows the choices of state s whose loss certainly is at most the threshold. It adds the choices that
-// bounds do not decide to undecided, and reports whether there are any.
+// allowChoicesByBounds allows the choices of state s whose loss is certainly at most the threshold. If bounds do not decide this for a choice,
+// it adds the choice to undecided. It reports whether it added one.
 func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided *sparse.Set) (hasUndecided bool) {
 	first, end := shield.Space.Model().Choices(s)
 	thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
@@ -254,8 +254,8 @@ func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided 
 	return hasUndecided
 }
 
-// thresholdBounds returns bounds on the absolute loss that is allowed in state s. A relative threshold is multiplied by the value
-// of the state.
+// thresholdBounds returns bounds of the loss that is allowed in state s, as a difference of values. A relative threshold is multiplied by the
+// value of s.
 func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high float64) {
 	nearest, _ := threshold.Float64()
 	low, high = nearest*(1-0x1p-50), nearest*(1+0x1p-50)
@@ -266,7 +266,7 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 	return low, high
 }
 
-// lossBounds returns bounds on the absolute loss of choice c of state s: the distance of its value to the best value of the state.
+// lossBounds returns bounds of the loss of choice c in state s: the difference between the best value of s and the value of c.
 func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
 	stateLow, stateHigh := shield.stateValue.Lower[s], shield.stateValue.Upper[s]
@@ -277,7 +277,7 @@ func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
-// relevantChoices returns the undecided choices, and all choices that may be best in their state according to the bounds.
+// relevantChoices returns the undecided choices, together with all choices that may be optimal according to their bounds.
 func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
 	relevant := undecided.Clone()
@@ -296,8 +296,8 @@ func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	return relevant
 }
 
-// allowExactly allows the undecided choices whose exact loss is at most the threshold. states are the states of the undecided choices.
-// It solves the model that has only the relevant choices, on the states that are reachable from states.
+// allowExactly allows the undecided choices whose exact loss is at most the threshold. states are the states of these choices. It solves the
+// model that has only the relevant choices, on the states that are reachable from states.
 func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
@@ -345,7 +345,7 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 	return nil
 }
 
-// exactChoiceValue returns the exact probability of the formula after choice c of state s, if best choices follow.
+// exactChoiceValue returns the exact probability of the formula after choice c of state s, if all later choices are optimal.
 func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if shield.isDecided(s) {
 		return shield.stateValue.Exact[s]
@@ -360,8 +360,8 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	return sum
 }
 
-// lossOf returns the exact loss of a choice of state s with the given value: the distance to the best value of the state. A relative
-// loss is divided by the best value. It returns nil for an infinite relative loss.
+// lossOf returns the exact loss of a choice of state s whose value is value: the difference to the best value of s. A relative loss is divided
+// by the best value. nil stands for an infinite loss.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	loss := new(big.Rat).Sub(shield.stateValue.Exact[s], value)
 	loss.Abs(loss)
@@ -374,7 +374,7 @@ func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	return loss.Quo(loss, shield.stateValue.Exact[s])
 }
 
-// choicesWithinLoss returns the choices whose exact loss is at most the threshold. The result is incomplete if the context has ended.
+// choicesWithinLoss returns the choices whose exact loss is at most the threshold. If the context has ended, choices are missing.
 func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	model := shield.Space.Model()
 	choices := sparse.NewSet(model.NumChoices())
@@ -392,11 +392,11 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 	return choices
 }
 
-// allowByTotalLoss allows all choices up to a loss limit. It finds by binary search the greatest limit for which no allowed
-// scheduler loses more than the threshold. If no limit is small enough, it allows only a best scheduler.
+// allowByTotalLoss allows the choices whose loss is at most a limit. It finds by binary search the greatest limit such that every scheduler of
+// allowed choices loses at most the threshold in total. If no limit is small enough, it allows only an optimal scheduler.
 func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	losses := shield.distinctLosses()
-	var searchErr error // ends the search
+	var searchErr error // an error makes all further tests true, which ends the search
 	numAllowed := sort.Search(len(losses), func(k int) bool {
 		if searchErr != nil {
 			return true
@@ -434,7 +434,7 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 	return slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
 }
 
-// bestScheduler returns the choices of a best scheduler. A state in which it allows any choice has all its choices.
+// bestScheduler returns the choices of an optimal scheduler. Where the scheduler allows any choice, the result has all choices of the state.
 func (shield *Shield) bestScheduler() *sparse.Set {
 	model := shield.Space.Model()
 	choices := sparse.NewSet(model.NumChoices())
@@ -450,7 +450,7 @@ func (shield *Shield) bestScheduler() *sparse.Set {
 	return choices
 }
 
-// isTotalLossAllowed reports whether no allowed scheduler loses more than the threshold from any initial state.
+// isTotalLossAllowed reports whether every scheduler of allowed choices loses at most the threshold from each initial state.
 func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
 	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, withFractions)
 	if err != nil {
@@ -474,7 +474,7 @@ func (shield *Shield) restricted() *sparse.Model {
 	return shield.Space.Model().Restrict(shield.Allowed)
 }
 
-// Correction returns the allowed choice that replaces choice c in state s: c itself if it is allowed, else a best choice.
+// Correction returns choice c if the shield allows it. Otherwise it returns an allowed choice of state s, an optimal one if it is known.
 func (shield *Shield) Correction(s, c int) int {
 	if shield.Allowed.Has(c) {
 		return c

@@ -21,7 +21,7 @@ type Numbering struct {
 	module []int // of each command
 }
 
-// NewNumbering numbers the commands of a program, module by module. A command of a renamed module has the number of the original command.
+// NewNumbering numbers the commands of a program, module by module. A command of a renamed module has the same number as the original command.
 func NewNumbering(program *sema.Program) *Numbering {
 	numbering := &Numbering{first: make([]int, len(program.Modules))}
 	for i, module := range program.Modules {
@@ -61,11 +61,11 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: m, Command: i - n.first[m]}
 }
 
-// Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of
-// the transitions between the given states. A transition that several commands cause together needs all of them.
+// Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of the
+// transitions between the given states. If several commands cause a transition together, the transition needs all of them.
 //
-// In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for violating paths, removing a command
-// removes its transitions from question.Chain with their probability.
+// In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for violating paths, removing a command removes its
+// transitions from question.Chain, and with them their probability.
 func Commands(ctx context.Context, question *Question, states *Found) (*Found, error) {
 	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
 	if err := use.collect(ctx); err != nil {
@@ -89,7 +89,8 @@ func Commands(ctx context.Context, question *Question, states *Found) (*Found, e
 	return found, nil
 }
 
-// commandsByScore returns the commands of the transitions between the given states. Commands with less probable paths are first.
+// commandsByScore returns the commands of the transitions between the given states, in the order in which minimize tries to remove them:
+// commands on less probable paths first.
 func (use *commandUse) commandsByScore(states *sparse.Set) []int {
 	score := use.commandScores(states)
 	var commands []int
@@ -140,7 +141,7 @@ func (use *commandUse) collect(ctx context.Context) error {
 	})
 }
 
-// addStepCommands adds commands to the set of commands that lead from state s to a target state.
+// addStepCommands adds commands to the set of commands that cause a transition from state s to target.
 func (use *commandUse) addStepCommands(s, target int, commands []int) {
 	key := uint64(s)<<32 | uint64(target)
 	for _, command := range commands {
@@ -159,8 +160,8 @@ func (use *commandUse) commandSets(from, to uint32) [][]int {
 	return use.alternatives[chain.Choice[from]]
 }
 
-// commandScores returns, for each command, the least score of its transitions between the given states, or infinity if it has none.
-// Lower scores belong to more probable paths. The score of a transition is the greater score of its two nodes.
+// commandScores returns the score of each command: the least score of its transitions between the given states, or infinity if it has none. The
+// score of a transition is the greater score of its two nodes. More probable paths have lower scores.
 func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	chain := use.question.Chain
 	best := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
@@ -191,7 +192,8 @@ func (use *commandUse) firstCommandSet(node, target uint32) []int {
 	return nil
 }
 
-// sufficient decides whether the kept commands alone violate the bound. If they do, the fraction is a lower bound on the probability.
+// sufficient reports whether the kept commands violate the bound without the others. If they do, the fraction is a lower bound of the
+// probability.
 func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	if use.restrictsChain() {
 		return use.sufficientInChain(ctx, kept)
@@ -209,8 +211,8 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 	})
 }
 
-// sufficientInChain decides whether the chain violates the bound if only the kept commands remain. If it does, the fraction is a
-// lower bound on the probability.
+// sufficientInChain reports whether the chain with only the kept commands violates the bound. If it does, the fraction is a lower bound of the
+// probability.
 func (use *commandUse) sufficientInChain(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	graph := sparse.NewGraph(use.restrictedChain(kept))
 	numNodes := graph.NumStates()
@@ -230,7 +232,7 @@ func containsAll(set *sparse.Set, commands []int) bool {
 	return !slices.ContainsFunc(commands, func(command int) bool { return !set.Has(command) })
 }
 
-// restrictedChain redirects the transitions of removed commands to an additional absorbing state, and returns the new chain.
+// restrictedChain returns the chain in which the transitions of removed commands lead to an additional absorbing state.
 func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	chain := use.question.Chain.Model
 	sink := uint32(chain.NumStates())
@@ -252,7 +254,7 @@ func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	return restricted
 }
 
-// restrictedModel returns the MDP without the choices of removed commands. A state without choices gets a self-loop.
+// restrictedModel returns the MDP without the choices of removed commands. If a state loses all its choices, it gets a self-loop.
 func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 	model := use.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)

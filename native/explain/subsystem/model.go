@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model returns the text of the model with the kept commands only. An action that has lost all its commands in a module gets a
-// command that is never enabled: so the module still blocks the action.
+// Model returns the text of the model with only the kept commands. If an action loses all its commands in a module, the module gets a command
+// that is never enabled, so that it still blocks the action.
 func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte, error) {
 	numbering := NewNumbering(program)
 	restricted := *tree
@@ -66,12 +66,12 @@ func disabledCommand(action *syntax.Ident) *syntax.Command {
 	return &syntax.Command{Action: action, Guard: never, Updates: []*syntax.Update{{}}}
 }
 
-// CommandText returns a command in PRISM's language, in one line and without comments.
+// CommandText returns a command in PRISM's language, on one line and without comments.
 func CommandText(command *syntax.Command) (string, error) {
 	var text bytes.Buffer
-	plain := *command
-	plain.Doc, plain.Notes = nil, syntax.Notes{}
-	if err := syntax.Fprint(&text, &plain, syntax.Options{}); err != nil {
+	withoutComments := *command
+	withoutComments.Doc, withoutComments.Notes = nil, syntax.Notes{}
+	if err := syntax.Fprint(&text, &withoutComments, syntax.Options{}); err != nil {
 		return "", err
 	}
 	return strings.Join(strings.Fields(text.String()), " "), nil

@@ -46,9 +46,9 @@ const (
 	unknown
 )
 
-// compareWithBound decides whether the probability in a state violates the bound. It computes floating-point bounds first, and a
-// fraction if they do not decide. The result is unknown if a fraction is needed and there are more than exactLimit states.
-// If the result is sufficient, lower is a lower bound on the probability.
+// compareWithBound decides whether the probability in a state violates the bound. It computes floating-point bounds and, if they do not decide,
+// a fraction. The result is unknown if a fraction is needed and there are more than exactLimit states. If the result is sufficient, lower is a
+// lower bound of the probability.
 func (q *Question) compareWithBound(state, numStates int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
 	result, lower, boundsErr := q.compareByFloats(state, compute)
 	if result != unknown {
@@ -96,8 +96,8 @@ func (q *Question) violates(probability *big.Rat) bool {
 // sufficiencyTest decides whether the kept members are sufficient. If they are, the fraction is a lower bound on the probability.
 type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize removes unnecessary members from a sufficient set, in the given order. lower is a lower bound on the probability with
-// the whole set.
+// minimize removes members from a sufficient set while the set stays sufficient. It tries the members in the given order. lower is a lower bound
+// of the probability with the whole set.
 func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
 	found := &Found{Kept: sufficientSet.Clone(), Lower: lower, Minimal: true}
 	groupSize := max(len(order)/8, 1)
@@ -109,7 +109,7 @@ func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test 
 	return found, nil
 }
 
-// remove removes a group of members if the other members are sufficient. If they are not, it tries to remove each half of the group.
+// remove removes a group of members if the set is sufficient without them. Otherwise it tries to remove each half of the group.
 func (found *Found) remove(ctx context.Context, group []int, test sufficiencyTest) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -50,7 +50,7 @@ func States(ctx context.Context, question *Question) (*Found, error) {
 	return found, nil
 }
 
-// statesByScore returns the states of the model on paths to a target. The states with the most probable paths are first.
+// statesByScore returns the states of the model that are on a path to a target, in the order of their most probable such paths.
 func (q *Question) statesByScore() []int {
 	best := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
 	for node, score := range pathScores(q.Chain.Model, q.Chain.Target) {
@@ -65,7 +65,7 @@ func (q *Question) statesByScore() []int {
 	return slices.SortedFunc(maps.Keys(best), func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
 }
 
-// sufficientPrefix returns the shortest prefix of the states that passes the test, or all states.
+// sufficientPrefix returns the shortest prefix of a list of states that is sufficient to violate the bound, or the whole list if no prefix is.
 func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
 	var firstErr error
 	// Binary search is possible because a longer prefix only adds paths.
@@ -91,8 +91,8 @@ func countDistinct(states []uint32) int {
 	return len(seen)
 }
 
-// sufficientStates decides whether the paths through kept states only violate the bound. The fraction is a lower bound on the
-// probability of these paths.
+// sufficientStates reports whether the paths that visit only kept states violate the bound. If they do, the fraction is a lower bound of their
+// probability.
 func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
@@ -110,8 +110,8 @@ func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, ke
 	})
 }
 
-// pathScores returns a score for each node: the negative logarithm of the probability of the most probable path through the node to
-// a target. The score is infinite if no path to a target has the node. Scores have no error bounds; they only determine an order.
+// pathScores returns the score of each node: -log of the probability of the most probable path through the node to a target. The score is
+// infinite if no such path exists. Rounding errors are not bounded, because scores only determine an order.
 func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
 	numNodes := model.NumStates()
 	outgoing, incoming := make([][]arc, numNodes), make([][]arc, numNodes)
@@ -139,8 +139,8 @@ type arc struct {
 	length float64
 }
 
-// shortestDistances returns the distance of each node from the nearest source. arcs[node] are the arcs that begin at a node.
-// A negative length is a rounding error, and counts as zero.
+// shortestDistances returns the distance of each node from the nearest source. arcs[node] has the arcs that leave the node. A negative length is
+// a rounding error, and counts as 0.
 //
 // Source: Dijkstra (1959).
 func shortestDistances(sources []int, arcs [][]arc) []float64 {

@@ -65,8 +65,8 @@ type Found struct {
 	isRestricted []bool
 }
 
-// Find returns a small decision tree for a task. It grows a tree for each of several tolerances, takes the smallest tree within
-// the allowed loss, and prunes it. The error is the context's or the judge's, or there are too many states.
+// Find returns a small decision tree for a task. It grows a tree for each of several tolerances, selects the smallest tree with an allowed loss,
+// and prunes it. It is an error if the tree would decide in too many states. The error can also come from ctx or the judge.
 func Find(ctx context.Context, task *Task) (*Found, error) {
 	var best *treeSearch
 	numJudged := 0
@@ -95,7 +95,7 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 	return best.result, nil
 }
 
-// growAndJudge learns a tree, and records its loss and its number of leaves.
+// growAndJudge grows a tree, and records its loss, its number of leaves, and the number of states in which it decides.
 func (search *treeSearch) growAndJudge(ctx context.Context) error {
 	if err := search.growUntilClosed(ctx); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// growTolerances returns the tolerances to grow trees with: how much worse than the optimum a choice may be. nil allows only the
-// scheduler's choices.
+// growTolerances returns the tolerances with which trees are grown. A tolerance is how much worse than the optimum an allowed choice may be. nil
+// allows only the choices of the scheduler.
 func growTolerances(task *Task) []*float64 {
 	var tolerances []*float64
 	if task.Allowed != nil {
@@ -157,7 +157,7 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 	return search
 }
 
-// markRestricted records the actions that occur in a state with several choices.
+// markRestricted marks each action that occurs in a state with several choices.
 func (search *treeSearch) markRestricted() {
 	for s := range search.model.NumStates() {
 		first, end := search.model.Choices(s)
@@ -188,7 +188,8 @@ func (search *treeSearch) mustDecide(state int) bool {
 	return hasSeveralChoices || action != sparse.NoAction && search.result.isRestricted[action]
 }
 
-// decisionsIn returns the decision that identifies each choice of a state. The next call overwrites the result.
+// decisionsIn returns, for each choice of state s, the decision that identifies it: the action, the module, and an index among equal ones. The
+// next call overwrites the result.
 func (search *treeSearch) decisionsIn(s int) []Decision {
 	first, end := search.model.Choices(s)
 	modules := search.moduleChoices(s)
@@ -204,7 +205,7 @@ func (search *treeSearch) decisionsIn(s int) []Decision {
 	return search.decisions
 }
 
-// countSimilar returns the number of decisions with the same action and module as wanted.
+// countSimilar returns how many decisions have the same action and module as wanted.
 func countSimilar(decisions []Decision, wanted Decision) int {
 	count := 0
 	for _, decision := range decisions {
@@ -215,7 +216,7 @@ func countSimilar(decisions []Decision, wanted Decision) int {
 	return count
 }
 
-// moduleChoices returns the program's choices in a state, with their modules. It returns nil if every choice has an action, or if
+// moduleChoices returns the choices of state s with their modules, as the program has them. It returns nil if every choice has an action, or if
 // the modules are unknown.
 func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 	first, end := search.model.Choices(s)
@@ -240,7 +241,7 @@ func (search *treeSearch) choiceOf(s int, wanted Decision) int {
 	return first + position
 }
 
-// addExample adds a state and its allowed decisions to the examples, if the tree must decide in the state.
+// addExample adds state s and the decisions that are allowed in it to the examples. It does nothing if the tree need not decide in s.
 func (search *treeSearch) addExample(s int) error {
 	search.seenStates.Add(s)
 	if !search.mustDecide(s) {
@@ -285,8 +286,8 @@ func (search *treeSearch) numberOf(decision Decision) int {
 // the scheduler's choice is allowed there.
 const maxRounds = 10
 
-// growUntilClosed learns trees until all reachable states of the tree are examples. The reachable states of each tree become
-// examples for the next tree.
+// growUntilClosed learns trees until every state that is reachable under the tree is an example. After each round, the states that are reachable
+// under the last tree become examples.
 func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
 		reached, err := search.reachable(ctx, func(s int) (first, end int) { return search.choicesToFollow(s, round) })
@@ -309,7 +310,7 @@ func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// addExamples adds the unseen states of a set to the examples. It reports whether the tree must decide in one of these states.
+// addExamples adds those of the states to the examples that have not been seen. It reports whether the tree must decide in one of them.
 func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, err error) {
 	for s := range states.Minus(search.seenStates).All() {
 		hasNewDecision = hasNewDecision || search.mustDecide(s)
@@ -320,9 +321,9 @@ func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, 
 	return hasNewDecision, nil
 }
 
-// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. A state that was seen has the
-// choice of the current tree; a new state has the choice of the scheduler. All choices are followed if the tree need not decide.
-// After maxRounds rounds all choices are followed where several are allowed, to end the search.
+// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. If the tree need not decide in s, these
+// are all choices. Otherwise it is the choice of the current tree if s was seen, or the choice of the scheduler. After maxRounds rounds, all
+// choices are followed where several are allowed, so that the search ends.
 func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	first, end = search.model.Choices(s)
 	scheduled := search.Choices[s]
@@ -340,8 +341,8 @@ func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	return int(scheduled), int(scheduled) + 1
 }
 
-// reachable returns the states that are reachable by the choices from first to end-1 that choices(s) returns for state s. It returns nil
-// if first is negative in a reachable state.
+// reachable returns the states that are reachable by some choices. choices(s) returns the range of choices that are followed in state s, from
+// first to end-1. If first is negative in a reachable state, the result is nil.
 func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (first, end int)) (*sparse.Set, error) {
 	seen := sparse.NewSet(search.model.NumStates())
 	queue := slices.Clone(search.model.Initial)
@@ -367,8 +368,8 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fi
 	return seen, nil
 }
 
-// judge returns an upper bound on the loss of value under the current tree, and the number of reachable states in which the tree
-// decides. The loss is infinite if the tree's decision identifies no choice in a reachable state.
+// judge returns an upper bound of the loss of value under the current tree, and the number of reachable states in which the tree decides. The
+// loss is infinite if the tree decides for a choice that a reachable state does not have.
 func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided int, err error) {
 	search.result.Judged++
 	decided := sparse.NewSet(search.model.NumStates())
@@ -408,8 +409,8 @@ func (search *treeSearch) decide(values []int32) Decision {
 	return search.result.Decisions[search.result.Root.Decide(values)]
 }
 
-// prune replaces branches of the tree by leaves while the loss is allowed. It prunes all branches uniformly first, and then branch
-// by branch.
+// prune replaces subtrees by leaves as long as the loss of the tree is allowed. It first prunes all subtrees by the same rule, and then one
+// subtree after the other.
 func (search *treeSearch) prune(ctx context.Context) error {
 	if len(search.examples) == 0 {
 		return nil
@@ -436,11 +437,11 @@ func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// pruneUniformly replaces every branch by a leaf if few of its examples forbid the leaf's decision. It finds the greatest possible
-// number of such examples by binary search.
+// pruneUniformly replaces every subtree by a leaf if at most a number of its examples forbid the leaf's decision. It finds by binary search the
+// greatest such number for which the loss of the tree is allowed.
 func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) error {
 	fullTree := search.result.Root
-	accepted, rejected := 0, len(examples) // numbers of exceptions: the loss is allowed with accepted, and taken not to be with rejected
+	accepted, rejected := 0, len(examples) // numbers of exceptions: the loss is allowed with accepted, and assumed to be too great with rejected
 	for rejected-accepted > 1 {
 		exceptions := accepted + (rejected-accepted)/2
 		previous := search.result.Root
@@ -459,8 +460,8 @@ func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) er
 	return nil
 }
 
-// collapseBranches returns a tree with leaves in place of some branches. A leaf has the most frequent decision of its branch, and at
-// most maxExceptions examples of the branch forbid this decision.
+// collapseBranches returns a tree in which leaves replace some subtrees. A leaf has the most frequent decision of its subtree, and at most
+// maxExceptions examples of the subtree forbid this decision.
 func (search *treeSearch) collapseBranches(branch branch, maxExceptions int) *Node {
 	if branch.node.Leaf() {
 		return branch.node
@@ -473,7 +474,7 @@ func (search *treeSearch) collapseBranches(branch branch, maxExceptions int) *No
 	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, maxExceptions), No: search.collapseBranches(no, maxExceptions)}
 }
 
-// countExceptions returns the number of examples of a branch that do not allow a decision.
+// countExceptions returns how many examples of a branch do not allow a decision.
 func (search *treeSearch) countExceptions(branch branch, decision int) int {
 	exceptions := 0
 	for _, i := range branch.examples {
@@ -484,8 +485,8 @@ func (search *treeSearch) countExceptions(branch branch, decision int) int {
 	return exceptions
 }
 
-// pruneGreedily tries to replace branches by leaves one at a time, the branch with the most examples first. It stops at the limit
-// of judged trees.
+// pruneGreedily tries to replace one subtree after the other by a leaf, the subtree with the most examples first. It stops after a limited
+// number of judged trees.
 func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error {
 	numTrials := min(max(trialWork/search.model.NumTransitions(), minTrials), maxTrials)
 	maxJudged := search.result.Judged + numTrials
@@ -509,8 +510,8 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error 
 	return nil
 }
 
-// replaceByLeaf replaces a branch by the first leaf with an allowed loss, and reports whether there is such a leaf. It sets Stopped
-// if maxJudged trees have been judged.
+// replaceByLeaf replaces a subtree by the first leaf with which the loss of the tree is allowed, and reports whether there is one. If maxJudged
+// trees have been judged, it sets search.result.Stopped.
 func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged int) (bool, error) {
 	for _, decision := range search.frequentDecisions(b.examples) {
 		if search.result.Judged >= maxJudged {
@@ -537,7 +538,7 @@ type branch struct {
 	examples []int
 }
 
-// split returns the two subtrees of a branch, and divides its examples between them.
+// split returns the two subtrees below the test of a branch, each with the examples that reach it.
 func (search *treeSearch) split(b branch) (yes, no branch) {
 	yes.node, no.node = b.node.Yes, b.node.No
 	for _, i := range b.examples {

@@ -18,8 +18,8 @@ func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Fou
 	return Find(ctx, &Task{Space: space, Choices: choices, Judge: judge})
 }
 
-// disagreement returns 1 if a tree takes another action than the scheduler in a reachable state, and 0 if it does not. model has only
-// the choices of the tree; choices[s] is the choice of the scheduler in state s of the space.
+// disagreement returns 1 if the tree selects another action than the scheduler in some reachable state, else 0. model has only the choices of
+// the tree; choices[s] is the choice of the scheduler in state s of the space.
 func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, model *sparse.Model) (float64, error) {
 	seen := sparse.NewSet(model.NumStates())
 	queue := slices.Clone(model.Initial)

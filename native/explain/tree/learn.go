@@ -19,8 +19,8 @@ type Example struct {
 // many such tests.
 const maxPairedVars = 24
 
-// Learn grows a tree that gives every example an allowed decision. Each test is chosen greedily, with minimal entropy. Two examples
-// must not have the same values. The error is the context's.
+// Learn grows a decision tree that gives each example one of its allowed decisions. It selects each test greedily, by least entropy. Two
+// examples must not have the same values. The error is ctx.Err().
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
 	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: valueColumns(len(vars), examples)}
 	all := make([]int, len(examples))
@@ -32,7 +32,7 @@ func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node
 	return learner.grow(all)
 }
 
-// valueColumns returns the values of each variable in the examples: columns[variable][i] is its value in example i.
+// valueColumns returns the values of each variable in the examples: columns[variable][i] is the value of the variable in example i.
 func valueColumns(numVars int, examples []Example) (columns [][]int32) {
 	columns = make([][]int32, numVars)
 	for variable := range columns {
@@ -44,8 +44,8 @@ func valueColumns(numVars int, examples []Example) (columns [][]int32) {
 	return columns
 }
 
-// candidateTests returns the tests to choose from. It has one test for each variable, whose threshold is set later. It also has tests
-// that compare two integer variables with overlapping ranges.
+// candidateTests returns the tests from which a tree is built: a test of each variable, whose threshold is set later, and comparisons of two
+// integer variables with overlapping ranges.
 func candidateTests(vars []sema.Variable) []Test {
 	var tests []Test
 	for i := range vars {
@@ -113,8 +113,8 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels labels every example with one of its allowed decisions. It repeatedly takes the decision that is allowed in the most
-// unlabelled examples, and labels them with it. majority is the first decision that it takes.
+// assignLabels gives each example a label: one of its allowed decisions. It repeatedly finds the decision that is allowed in the most unlabelled
+// examples, and labels these with it. majority is the first of these decisions.
 func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1
@@ -153,7 +153,7 @@ func (l *learner) mostAllowed(examples, labels []int) int {
 	return best
 }
 
-// bestTest returns the test that splits the labels into two sets of minimal total entropy. It returns the first of several best tests.
+// bestTest returns the test that divides the labels into two sets with the least total entropy. Of several best tests it returns the first.
 func (l *learner) bestTest(examples, labels []int) Test {
 	search := &testSearch{labelCounts: make([]int, l.numDecisions), numExamples: len(examples), minEntropy: math.Inf(1)}
 	for _, decision := range labels {
@@ -181,8 +181,8 @@ type testSearch struct {
 	minEntropy  float64 // the total entropy with the best test
 }
 
-// consider records a test if its entropy is less than the best test's. yes[label] is the number of examples with a label that satisfy
-// the test; numYes is the sum of these numbers.
+// consider makes a test the best one if it has less entropy than the best test so far. yes[label] is how many examples with this label satisfy
+// the test; numYes is their sum.
 func (search *testSearch) consider(test Test, yes []int, numYes int) {
 	if numYes == 0 || numYes == search.numExamples {
 		return
@@ -213,7 +213,7 @@ func (l *learner) considerComparison(search *testSearch, test Test, examples, la
 	search.consider(test, yes, numYes)
 }
 
-// considerThresholds considers the tests v<=k and v=k of a variable v, for all values k of v in the examples.
+// considerThresholds considers the tests v<=k and v=k of a variable v, for each value k that v has in the examples.
 func (l *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
@@ -234,28 +234,27 @@ func (l *learner) considerThresholds(search *testSearch, variable int, examples,
 	}
 }
 
-// countLabels counts the examples with each value of a variable and each label: countsOf[value][label].
-func (l *learner) countLabels(variable int, examples, labels []int) (countsOf map[int32][]int) {
-	countsOf = map[int32][]int{}
+// countLabels returns allCounts[value][label]: how many examples have this value of a variable and this label.
+func (l *learner) countLabels(variable int, examples, labels []int) (allCounts map[int32][]int) {
+	allCounts = map[int32][]int{}
 	column := l.columns[variable]
 	var counts []int // countsOf[lastValue], to save map look-ups
 	var lastValue int32
 	for position, example := range examples {
 		value := column[example]
 		if counts == nil || value != lastValue {
-			lastValue, counts = value, countsOf[value]
+			lastValue, counts = value, allCounts[value]
 		}
 		if counts == nil {
 			counts = make([]int, l.numDecisions)
-			countsOf[value] = counts
+			allCounts[value] = counts
 		}
 		counts[labels[position]]++
 	}
-	return countsOf
+	return allCounts
 }
 
-// entropy returns the entropy of some labels, in bits, times their number. counts has the number of labels of each kind; total is the
-// sum of these numbers.
+// entropy returns n times the entropy, in bits, of n labels: -sum of c log2(c/n) over the counts c. total is n.
 func entropy(counts []int, total int) float64 {
 	sum := 0.0
 	for _, count := range counts {

@@ -6,9 +6,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// NearlyOptimal returns a function that allows choices whose loss of value is at most a tolerance. lower and upper are bounds on the
-// optimal values of the states; choices is an optimal scheduler. reward is nil if the values are probabilities. The result is nil if
-// a value is infinite.
+// NearlyOptimal returns a function that reports whether a choice loses at most a tolerance of the optimal value. lower and upper are bounds of
+// the optimal values of the states; choices is an optimal scheduler. reward is nil if the values are probabilities. It returns nil if a value is
+// infinite.
 func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) (
 	isAllowed func(state, choice int, tolerance float64) bool,
 ) {
@@ -36,11 +36,11 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 	// Choices with optimal values may form a cycle, so an allowed choice must also decrease a distance.
 	distance := distances(model, choices, optimal)
 	return func(state, choice int, tolerance float64) bool {
-		return loss[choice] <= tolerance && comesNearer(model, distance, state, choice)
+		return loss[choice] <= tolerance && decreasesDistance(model, distance, state, choice)
 	}
 }
 
-// choiceValue returns the value of choice c of state s for the given values of its successors.
+// choiceValue returns r(c) + sum of P(c,t) values[t]: the value of choice c of state s, if values are the values of its successors.
 func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
 	value := reward.OfChoice(s, c)
 	first, end := model.Row(c)
@@ -50,8 +50,8 @@ func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s
 	return value
 }
 
-// comesNearer reports whether a successor of a choice has a smaller distance than the state of the choice.
-func comesNearer(model *sparse.Model, distance []int, state, choice int) bool {
+// decreasesDistance reports whether some successor of a choice has a smaller distance than the state of the choice.
+func decreasesDistance(model *sparse.Model, distance []int, state, choice int) bool {
 	first, end := model.Row(choice)
 	for _, target := range model.Target[first:end] {
 		if distance[target] < distance[state] {
@@ -61,8 +61,8 @@ func comesNearer(model *sparse.Model, distance []int, state, choice int) bool {
 	return false
 }
 
-// distances returns the least number of steps from each state to a state where the scheduler allows any choice (sparse.None). It
-// follows only optimal choices and choices of the scheduler. An unreachable distance is math.MaxInt.
+// distances returns, for each state, the least number of transitions to a state where the scheduler allows any choice. It follows optimal
+// choices and the choices of the scheduler. The distance is math.MaxInt if there is no such path.
 func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
 	distance := make([]int, model.NumStates())
 	var queue []uint32

@@ -79,8 +79,8 @@ func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 	return next
 }
 
-// Module writes the tree as a module in PRISM's language. The module synchronises with the model, and enables in each state only the
-// action of the tree. It is an error if actions do not identify the choices of the model.
+// Module writes the tree as a module in PRISM's language. The module synchronises with the modules of the model, and enables in each state only
+// the action that the tree selects. It is an error if actions do not identify the choices of the model.
 func (f *Found) Module(w io.Writer, name string) error {
 	if err := f.checkActions(); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (f *Found) checkActions() error {
 	return nil
 }
 
-// writeCommands writes a command for each leaf of a subtree. guard has the tests on the path from the root to the node. It sets
-// used[action] for the action of each command.
+// writeCommands writes a command for each leaf of a subtree, and sets used[action] for its action. guard has the tests between the root and the
+// subtree.
 func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string, used []bool) {
 	if !node.Leaf() {
 		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), used)

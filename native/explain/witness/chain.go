@@ -65,11 +65,12 @@ type unrolling struct {
 	*Chain
 }
 
-// New returns the Markov chain whose paths the formula selects, from state from on. For an MDP, choices[i][s] is the scheduler's choice
-// in state s after i steps, or sparse.None for any choice. The last row holds for all later steps too. For a Markov chain choices is
-// nil. A CTMC gives its embedded chain.
+// New returns the Markov chain whose paths from state `from` satisfy or violate a formula. For an MDP, choices[i][s] is the scheduler's choice
+// in state s after i steps, or sparse.None for any choice; the last row is used for all later steps. For a Markov chain choices is nil. For a
+// CTMC the result is the embedded chain.
 //
-// The error is a *LimitError or the context's, or the model is not exact.
+// It is an error if the weights of the model are not fractions, or a *LimitError if the chain has too many nodes. The error can also be
+// ctx.Err().
 func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
 	if !model.Exact() || model.Intervals() {
 		return nil, errInexact
@@ -106,7 +107,7 @@ func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32)
 	}
 }
 
-// nodeOf returns the node for a state after some steps, and adds the node if it is new.
+// nodeOf returns the node for a state after a number of steps. It adds the node if it is new.
 func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	step = min(step, u.maxStep)
 	key := uint64(step)<<32 | uint64(state)
@@ -123,7 +124,8 @@ func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	return node, nil
 }
 
-// expand adds the transitions and the successors of a node. A node where the formula is satisfied or violated gets a self-loop.
+// expand adds the transitions of a node, and the nodes that they lead to. If the formula is satisfied or violated in the node, the node gets a
+// self-loop instead.
 func (u *unrolling) expand(node uint32) error {
 	state, step := int(u.State[node]), int(u.steps[node])
 	choice := u.choiceOf(state, step)
@@ -159,7 +161,7 @@ func (u *unrolling) choiceOf(state, step int) int {
 	return first
 }
 
-// setModel builds the model of the chain, and the store for the probabilities of its paths.
+// setModel builds the model of the chain from its transitions, and the store for the probabilities of paths.
 func (u *unrolling) setModel() error {
 	model, err := u.builder.Finish()
 	if err != nil {
@@ -176,8 +178,8 @@ func (u *unrolling) setModel() error {
 	return nil
 }
 
-// setTarget sets the target nodes of the selected paths. Satisfying paths end where the formula is satisfied. Violating paths end where
-// it can no longer be satisfied.
+// setTarget sets the nodes where the paths of a witness end. Satisfying paths end where the formula is satisfied; violating paths end where it
+// can no longer be satisfied.
 func (u *unrolling) setTarget() {
 	satisfied := sparse.NewSet(len(u.State))
 	for node, isSatisfied := range u.satisfied {

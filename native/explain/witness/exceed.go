@@ -21,11 +21,11 @@ type Set struct {
 	Steps int
 }
 
-// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if orEqual is true. It adds paths in
-// decreasing order of probability, at most limit paths. It also stops if the sum seems to converge to the bound. Set.Enough tells
-// whether the bound was exceeded. Set.Paths has only the first keep paths.
+// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if orEqual is true. It adds paths in decreasing
+// order of their probabilities, at most limit paths. It also stops if the sum seems to converge to the bound. Set.Enough says whether the sum
+// exceeds the bound. Set.Paths has only the first keep paths.
 //
-// If the context ends, the error is the context's, and Set.Sum is a lower bound.
+// If the context ends, the error is ctx.Err(), and Set.Sum is a lower bound.
 func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, limit, keep int) (*Set, error) {
 	set := &Set{}
 	total := newPathSum(paths.chain.products)
@@ -115,7 +115,7 @@ func rounded(exact *big.Rat, mode big.RoundingMode) *big.Float {
 	return new(big.Float).SetPrec(boundBits).SetMode(mode).SetRat(exact)
 }
 
-// compare returns the sign of the sum minus a bound. It computes the exact sum only if floating-point bounds do not decide the sign.
+// compare returns the sign of `sum - bound`. It computes the exact sum only if floating-point bounds of the sum do not decide the sign.
 func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
 	if total.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil

@@ -55,7 +55,7 @@ type pathEntry struct {
 
 const none = sparse.None
 
-// Paths returns an enumeration of the chain's paths to a target. Next returns the first path. The error is the context's.
+// Paths returns an enumeration of the chain's paths to a target, the most probable path first. The error is ctx.Err().
 func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	numNodes := len(chain.State)
 	paths := &Paths{
@@ -77,8 +77,8 @@ func (paths *Paths) collectIncoming() {
 	for i := 2; i < len(start); i++ {
 		start[i] += start[i-1]
 	}
-	// Now the transitions into a node begin at position start[node+1]. Storing them moves this number to the end of the node's
-	// transitions, where those of node+1 begin. So in the end the transitions into a node begin at start[node].
+	// Now start[node+1] is the position of the first transition into a node. The loop below increases it for each stored transition, so
+	// that in the end it is the position of the first transition into node+1: the transitions into a node begin at start[node].
 	paths.incoming = make([]incomingStep, start[len(start)-1])
 	for to, step := range paths.steps(useful) {
 		paths.incoming[start[to+1]] = step
@@ -87,7 +87,7 @@ func (paths *Paths) collectIncoming() {
 	paths.incomingStart = start
 }
 
-// steps yields the transitions between useful nodes, and a step from each target to the goal. The key is the node that a step leads to.
+// steps yields each transition between useful nodes, and a step from each target to the goal. The key is the node that the step leads to.
 func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 	model := paths.chain.Model
 	return func(yield func(to uint32, step incomingStep) bool) {
@@ -127,8 +127,8 @@ func (paths *Paths) precedes(a, b pathEntry) bool {
 	) < 0
 }
 
-// findLikeliestPaths finds the most probable path to every node. The queue is ordered by rounded probabilities, so a node is processed again
-// after a better path to it is found.
+// findLikeliestPaths finds the most probable path to every node. The queue is ordered by rounded probabilities, so a node is processed again if
+// a better path to it is found later.
 //
 // Source: Dijkstra (1959), with label correction.
 func (paths *Paths) findLikeliestPaths() error {
@@ -156,7 +156,7 @@ func (paths *Paths) findLikeliestPaths() error {
 	return nil
 }
 
-// relaxSteps extends the best known path to a node by each step to a useful node. A target has only the step to the goal.
+// relaxSteps extends the best known path to a node by each step to a useful node. From a target, the only step leads to the goal.
 func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
 	if paths.chain.Target.Has(int(node)) {
 		paths.relax(queue, node, paths.goal, none)
@@ -171,7 +171,7 @@ func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set
 	}
 }
 
-// relax extends the best known path to a node by a step to target. If the path to target is new or better, it replaces the old path.
+// relax extends the best known path to a node by a step to target. If this path is the first or the best path to target, it is stored.
 func (paths *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
 	extended := paths.appendStep(paths.toNode[node][0], node, 0, weight)
 	if paths.toNode[target] != nil && !paths.precedes(extended, paths.toNode[target][0]) {
@@ -199,7 +199,7 @@ func (paths *Paths) Next() (*Path, error) {
 	return paths.path(*entry), nil
 }
 
-// nextEntry returns the next path to the goal. It returns nil after the last one.
+// nextEntry returns the next most probable path to the goal, or nil if there is no further path.
 func (paths *Paths) nextEntry() (*pathEntry, error) {
 	isFirst := paths.returned == 0 // findLikeliestPaths has found the first path
 	if !isFirst {
@@ -215,7 +215,7 @@ func (paths *Paths) nextEntry() (*pathEntry, error) {
 	return next, nil
 }
 
-// path returns the path that ends with an entry of the goal.
+// path returns the nodes and the probability of a path to the goal, whose last entry is given.
 func (paths *Paths) path(entry pathEntry) *Path {
 	path := &Path{Prob: paths.chain.products.rat(entry.product)}
 	// Entries are linked backwards, from the goal to node 0.
@@ -231,7 +231,7 @@ func (paths *Paths) path(entry pathEntry) *Path {
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (paths *Paths) findNth(node uint32, n int) error {
-	isFoundOrMissing := len(paths.toNode[node]) != n-1 // there are n paths already, or fewer than n-1 paths in all
+	isFoundOrMissing := len(paths.toNode[node]) != n-1 // n paths are already known, or the node has fewer than n-1 paths
 	if isFoundOrMissing {
 		return nil
 	}
@@ -257,8 +257,8 @@ func (paths *Paths) findNth(node uint32, n int) error {
 	return nil
 }
 
-// replaceCandidate adds the candidate after a path over the same predecessor: the next most probable path to the predecessor, with the
-// same last step. It adds nothing if there is no such path.
+// replaceCandidate adds the candidate that follows a path over the same predecessor: the next most probable path to the predecessor, with the
+// same last step. It adds nothing if the predecessor has no further path.
 func (paths *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
 	predecessor, nextRank := path.previous, int(path.rank)+1 // ranks start at 0
 	if err := paths.findNth(predecessor, nextRank+1); err != nil {
@@ -273,7 +273,8 @@ func (paths *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) 
 	return nil
 }
 
-// initCandidates fills the heap of a node with the most probable path over each predecessor. It omits the predecessor of the first path.
+// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of the first path to the
+// node.
 func (paths *Paths) initCandidates(node, firstPredecessor uint32) {
 	candidates := &paths.candidates[node]
 	candidates.precedes = paths.precedes

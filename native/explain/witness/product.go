@@ -31,7 +31,7 @@ type power struct {
 	exponent int32
 }
 
-// newProducts returns a store for products of the given weights. It has only the empty product.
+// newProducts returns a store for products of the given weights. At first it has only the empty product, 1.
 func newProducts(weights []*big.Rat) *products {
 	store := &products{
 		idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{},
@@ -82,7 +82,7 @@ func distinctIntegers(weights []*big.Rat) []*big.Int {
 	return distinct
 }
 
-// coprimeBase returns pairwise coprime integers greater than 1, such that each given integer is a product of their powers.
+// coprimeBase returns integers greater than 1 that are pairwise coprime, such that each of the given integers is a product of their powers.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
 func coprimeBase(integers []*big.Int) []*big.Int {
@@ -113,7 +113,7 @@ func gcd(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) }
 
 var one = big.NewInt(1)
 
-// factorize returns a weight as powers of the bases, in increasing order of the bases.
+// factorize returns a weight as a product of powers of the bases, in increasing order of the bases.
 func (p *products) factorize(weight *big.Rat) []power {
 	if p.baseIndex != nil {
 		return p.lookUpBases(weight)
@@ -133,7 +133,7 @@ func (p *products) factorize(weight *big.Rat) []power {
 	return powers
 }
 
-// lookUpBases factorizes a weight if every numerator and denominator greater than 1 is a base.
+// lookUpBases returns the factorization of a weight whose numerator and denominator are bases or 1.
 func (p *products) lookUpBases(weight *big.Rat) []power {
 	var powers []power
 	if base, isBase := p.baseIndex[weight.Num().String()]; isBase {
@@ -145,7 +145,7 @@ func (p *products) lookUpBases(weight *big.Rat) []power {
 	return powers
 }
 
-// divideOut removes all factors divisor from an integer, and returns their number.
+// divideOut divides an integer by divisor as often as possible, and returns how often that was.
 func divideOut(integer, divisor *big.Int) int32 {
 	var count int32
 	quotient, remainder := new(big.Int), new(big.Int)
@@ -159,7 +159,7 @@ func divideOut(integer, divisor *big.Int) int32 {
 	}
 }
 
-// mul returns the product of a stored product and the weight with the given index.
+// mul returns the product of a stored product and a weight, given by its index.
 func (p *products) mul(factor product, weight uint32) product {
 	if len(p.weightFactors[weight]) == 0 { // the weight is 1
 		return factor
@@ -220,7 +220,7 @@ func (p *products) rat(number product) *big.Rat {
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
-// expand multiplies out a factorization. Negative exponents belong to the denominator.
+// expand returns the fraction with a factorization. Powers with negative exponents belong to the denominator.
 func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
 	numerator, denominator = big.NewInt(1), big.NewInt(1)
 	for _, factor := range factors {
