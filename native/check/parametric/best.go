@@ -26,8 +26,8 @@ type Piece struct {
 	Value     *ratfunc.Func
 }
 
-// Best returns the value in the initial state as a piecewise function of the parameters, on the region from low to high. With several
-// parameters it is an error if no single scheduler can be proved optimal everywhere. The result is empty if the value is infinite.
+// Best returns the optimal value in the initial state as a piecewise function of the parameters, on the region from low to high. With several
+// parameters it is an error if no single scheduler can be proved optimal in the whole region. The result is empty if the value is infinite.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
@@ -73,8 +73,8 @@ type mdpSolver struct {
 	cache                            map[string]*schedulerValue // by scheduler, as text
 }
 
-// CheckPositive returns an error if a weight, a sojourn time or a reward may be zero or negative in the region from low to high. rewards
-// may be nil.
+// CheckPositive returns an error if a weight, a sojourn time or a reward cannot be proved positive in the region from low to high. The reward 0
+// is allowed. rewards may be nil.
 func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
 	solver := &mdpSolver{Chain: c, ctx: ctx, question: Question{Rewards: rewards}}
 	if err := solver.checkPositiveWeights(low, high); err != nil {
@@ -89,7 +89,7 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 	return nil
 }
 
-// checkPositiveWeights returns an error if a weight or a reward may be zero or negative in the region from low to high. The reward 0 is
+// checkPositiveWeights returns an error if a weight or a reward cannot be proved positive in the region from low to high. The reward 0 is
 // allowed.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
@@ -120,8 +120,8 @@ type positivityChecker struct {
 	checked   map[string]bool // by the text of the function
 }
 
-// check returns an error if a function of the parameters cannot be proved positive in the whole region. noun names the
-// function in the error.
+// check returns an error if a function of the parameters cannot be proved positive in the whole region. noun says what the function is, such as
+// "reward", for the error.
 func (checker *positivityChecker) check(function *ratfunc.Func, noun string) error {
 	if _, isConstant := function.Constant(); isConstant || checker.checked[function.String()] {
 		return nil
@@ -133,7 +133,7 @@ func (checker *positivityChecker) check(function *ratfunc.Func, noun string) err
 	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", noun, function)
 }
 
-// addChoice adds a row as a choice of the last state, for the parameter values of a point.
+// addChoice adds a choice to the last state of the builder: a row of the chain with its probabilities at a point of the region.
 func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*big.Rat) error {
 	builder.Choice(sparse.NoAction)
 	for _, transition := range solver.rows[row] {
@@ -146,7 +146,7 @@ func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*bi
 	return nil
 }
 
-// instantiate returns the MDP and its rewards for the parameter values of a point. Each row becomes a choice.
+// instantiate returns the MDP and its rewards for the values of the parameters at a point. Each row of the chain becomes a choice.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
 	for s := range len(solver.first) - 1 {
@@ -171,7 +171,7 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 	return sparse.NewGraph(model), reward, nil
 }
 
-// instantiateRewards returns the rewards of the choices for the parameter values of a point.
+// instantiateRewards returns the rewards of the choices for the values of the parameters at a point.
 func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, error) {
 	reward := &sparse.Reward{}
 	for _, function := range solver.question.Rewards {
@@ -186,7 +186,7 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 	return reward, nil
 }
 
-// analyzeGraph sets the maybe states, the states with value 1, and the choices that an optimal scheduler can use. It reports whether the
+// analyzeGraph determines the maybe states, the states with value 1, and the choices that an optimal scheduler can use. It reports whether the
 // value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
 	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
@@ -202,8 +202,8 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err
 	return false, nil
 }
 
-// analyzeProbability sets the maybe states and the states with value 1 of a probability. The maybe states are all states with a positive
-// value that are not in Right.
+// analyzeProbability determines the maybe states and the states with value 1 of a probability. The maybe states are the states with a positive
+// value, except Right.
 func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	left, right := solver.question.Left, solver.question.Right
 	zeroStates := graph.Prob0A(left, right)
@@ -213,8 +213,8 @@ func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
 }
 
-// analyzeReward sets the maybe states of an expected reward: all states with a finite value that are not in Right. It reports whether the
-// value of the initial state is infinite.
+// analyzeReward determines the maybe states of an expected reward: the states with a finite value, except Right. It reports whether the value of
+// the initial state is infinite.
 func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, err error) {
 	finite, err := solver.certainlyReaching(graph)
 	if err != nil {
@@ -277,7 +277,8 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value functions of a scheduler that is optimal at a point. It checks that they are optimal there.
+// optimalAt returns the value functions of a scheduler that is optimal at a point, and its advantages. It checks that the functions are optimal
+// at the point.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, optimum, err := solver.optimalScheduler(point)
 	if err != nil {
@@ -334,7 +335,7 @@ func (solver *mdpSolver) firstAllowedChoice(s int) uint32 {
 	return uint32(choice)
 }
 
-// solveAt computes the values and an optimal scheduler for the parameter values of a point.
+// solveAt computes the optimal values and an optimal scheduler for the values of the parameters at a point.
 func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	graph, reward, err := solver.instantiate(point)
 	if err != nil {
@@ -351,7 +352,8 @@ func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	return solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
 }
 
-// evaluateScheduler computes the value functions of a scheduler by state elimination, and its advantages over all other choices.
+// evaluateScheduler computes the values of a scheduler as functions of the parameters, by state elimination. It also computes the advantages of
+// the scheduler over all other choices.
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
 	elimination := newElimination(solver.Chain.one, solver.initial)
 	elimination.keepRemoved = true
@@ -373,8 +375,8 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 	return &schedulerValue{values: values, advantages: advantages}, nil
 }
 
-// advantages returns the distinct nonzero advantages of a scheduler over all other allowed choices. values has the value function of the
-// scheduler in each maybe state.
+// advantages returns, for each choice that a scheduler does not use, the value of the state minus the value of the choice, or its negative for a
+// minimum. It omits 0 and duplicates. values has the value function of the scheduler in each maybe state.
 func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.Func) ([]*ratfunc.Func, error) {
 	var advantages []*ratfunc.Func
 	seen := map[string]bool{}
@@ -403,7 +405,7 @@ func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.
 	return advantages, nil
 }
 
-// valueOfRow returns the value of a choice: its immediate reward plus the expected value of the maybe states that it leads to.
+// valueOfRow returns r + sum of P(t) values[t] over the maybe states t that a choice leads to, where r is its immediate reward.
 func (solver *mdpSolver) valueOfRow(row int, values map[int]*ratfunc.Func) *ratfunc.Func {
 	sum := solver.immediateReward(row)
 	for _, transition := range solver.rows[row] {
@@ -414,7 +416,7 @@ func (solver *mdpSolver) valueOfRow(row int, values map[int]*ratfunc.Func) *ratf
 	return sum
 }
 
-// immediateReward returns the reward of a row plus the probability of its transitions to states with value 1.
+// immediateReward returns the reward of a row plus the probability that it leads to a state with value 1.
 func (solver *mdpSolver) immediateReward(row int) *ratfunc.Func {
 	sum := solver.evaluator.ring.Integer(0)
 	if solver.question.Rewards != nil {

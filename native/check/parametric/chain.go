@@ -64,8 +64,9 @@ type actionProb struct {
 	prob   *ratfunc.Func
 }
 
-// New returns the parametric chain of a program. space is the exact state space of the program for the parameter values in params. The
-// error is a *PointError if other values are needed, a *compile.StateError, or the context's.
+// New returns the parametric chain of a program. space is the state space of the program for the values of the parameters in params, with
+// fractions. The error is a *PointError if the model is wrong for these values, and a *compile.StateError if it is wrong in a state. It can also
+// be ctx.Err().
 func New(ctx context.Context, space *explicit.Space, program *sema.Program, params []Param) (*Chain, error) {
 	chain := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
 	chain.setParameters(params)
@@ -83,7 +84,7 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	return chain, nil
 }
 
-// setParameters sets the point and the ring of functions of the parameters.
+// setParameters stores the values of the parameters, and creates the ring of rational functions of the parameters.
 func (c *Chain) setParameters(params []Param) {
 	var names []string
 	numbers := map[string]int{}
@@ -124,7 +125,8 @@ func (c *Chain) setRows(ctx context.Context) error {
 	return nil
 }
 
-// checkParameters returns an error if a parameter occurs in a guard, an update or the initial states. There it would change the state space.
+// checkParameters returns an error if a parameter occurs in a guard, an update or the initial states, because the state space would then depend
+// on it.
 func (c *Chain) checkParameters() error {
 	var errs syntax.ErrorList
 	check := func(expr sema.Expr, noun string) {
@@ -157,7 +159,7 @@ func (c *Chain) withState(state []int32, err error) error {
 	return err
 }
 
-// newRow returns the number of the row for a choice of state s. An MDP gets a new row; a Markov chain has row s for all choices.
+// newRow returns the row for a choice of state s. In an MDP each choice gets a new row. In a Markov chain all choices of s have row s.
 func (c *Chain) newRow(s int) int {
 	if c.program.Type != syntax.MDP {
 		return s
@@ -197,7 +199,7 @@ func (chain *Chain) expand(expander compile.Expander, s int, state []int32) erro
 	return nil
 }
 
-// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights.
+// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights as a function of the parameters.
 func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
 	var weights [][]*ratfunc.Func // the weights of the updates of each command
 	sum := c.one                  // the product of the sums of all commands
@@ -217,7 +219,7 @@ func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choi
 	return sum, nil
 }
 
-// normalise divides the weights of state s by their total: the number of commands in a DTMC, or the exit rate in a CTMC.
+// normalise divides the weights of state s by total: the number of enabled commands in a DTMC, or the exit rate in a CTMC.
 func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	if c.sojournTimes != nil {
 		c.sojournTimes[s] = c.one.Quo(total)
@@ -233,9 +235,9 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	}
 }
 
-// addTransitions adds the transitions of a choice to a row, recursively. Each combination of one update of each command gives a transition.
-// updates are the chosen updates of the first commands, and weight is the product of their weights. weights has the weights of the
-// updates of each command.
+// addTransitions adds the transitions of a choice to a row. There is a transition for each combination of one update of each command, so the
+// function is recursive. updates are the selected updates of the first commands, and weight is the product of their weights. weights[k] has the
+// weights of the updates of command k.
 func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
 	isComplete := len(updates) == len(weights)
 	if isComplete {
@@ -253,8 +255,8 @@ func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compi
 	return nil
 }
 
-// addTransition adds a transition with a weight to a row. Its target is the state after the given update of each command. Transitions to
-// the same target are merged.
+// addTransition adds a transition with a weight to a row. Its target is the state after the selected update of each command. Transitions to the
+// same target are merged.
 func (c *Chain) addTransition(expander compile.Expander, row int, choice *compile.Choice, updates []int, weight *ratfunc.Func, state []int32) error {
 	valuation := slices.Clone(state)
 	if err := expander.Apply(valuation, choice.Commands, updates); err != nil {
@@ -274,8 +276,8 @@ func (c *Chain) addTransition(expander compile.Expander, row int, choice *compil
 	return nil
 }
 
-// commandWeights returns the weights of the updates of a command in a state, and their sum. In discrete time the sum must be 1. In a CTMC
-// the sum must not be 0.
+// commandWeights returns the weights of the updates of a command in a state, and their sum. It is an error if the sum is not 1 in discrete time,
+// or if it is 0 in a CTMC.
 func (c *Chain) commandWeights(state []int32, command *sema.Command) (weights []*ratfunc.Func, sum *ratfunc.Func, err error) {
 	weights, isCached := c.constantWeights[command]
 	if !isCached {
@@ -301,7 +303,8 @@ func (c *Chain) commandWeights(state []int32, command *sema.Command) (weights []
 	return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: problem}
 }
 
-// evaluateWeights evaluates the weights of the updates of a command. It caches weights that do not depend on the state.
+// evaluateWeights returns the weights of the updates of a command in a state, as functions of the parameters. It caches weights that do not
+// depend on the state.
 func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
 	var weights []*ratfunc.Func
 	isConstant := true
@@ -337,8 +340,8 @@ func mentionsVariable(expr sema.Expr) bool {
 	return found
 }
 
-// checkPositive returns an error if a function is not positive at the reference point. The function 0 is allowed. noun names the function
-// in the error.
+// checkPositive returns an error if a function is not positive for the values of the parameters in c.point. The function 0 is allowed. noun says
+// what the function is, such as "reward", for the error.
 func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, noun string) error {
 	if function.IsZero() {
 		return nil
@@ -362,7 +365,7 @@ func (c *Chain) choices(s int) (first, end int) {
 	return c.first[s], c.first[s+1]
 }
 
-// Rewards returns the expected rewards of a reward structure: for each visit of a state or, in an MDP, for each row.
+// Rewards returns the expected reward of one visit for each state or, in an MDP, for each row. index selects the reward structure.
 func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	rewards := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
@@ -383,7 +386,7 @@ func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	return rewards, nil
 }
 
-// StateRewards returns only the state rewards of a reward structure: per step or, in a CTMC, per unit of time.
+// StateRewards returns the state rewards of a reward structure, without its transition rewards. In a CTMC they are rewards per unit of time.
 func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	rewards := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
@@ -398,8 +401,7 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	return rewards, nil
 }
 
-// rewardParts returns the state reward of a state, and the expected transition reward of a row of this state. index selects the reward
-// structure.
+// rewardParts returns the state reward of a state, and the expected transition reward of one of its rows. index selects the reward structure.
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward
@@ -418,8 +420,8 @@ func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transit
 	return stateReward, transitionReward, nil
 }
 
-// itemReward returns the expected reward of one item of a reward structure, for a row of a state. It is 0 if the guard does not hold. The
-// reward of an action is multiplied by the probability of the action.
+// itemReward returns the reward of one item of a reward structure for a row of a state, or 0 if the guard of the item does not hold. A
+// transition reward is multiplied by the probability of its action.
 func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratfunc.Func, error) {
 	zero := c.evaluator.ring.Integer(0)
 	holds, err := guardHolds(item, state)

@@ -22,8 +22,8 @@ func checkSize(function *ratfunc.Func) error {
 	return nil
 }
 
-// eliminate returns the expected sum of each gain that a path from a state collects until it reaches a state for which isInside is false.
-// It must reach such a state almost surely. Each function in gains returns the gain of a visit of a state.
+// eliminate returns the expected sum of gains on a path from a state until it reaches a state for which isInside is false, one sum for each
+// function in gains. gains[k](s) is a gain of a visit of state s. The path must reach such a state almost surely.
 //
 // Source: state elimination, Daws, Symbolic and parametric model checking of discrete-time Markov chains (2004).
 func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
@@ -65,8 +65,8 @@ type removedEquation struct {
 	rhs   *ratfunc.Func
 }
 
-// eliminateOthers eliminates all states for which isInside is true, except last, and returns the equation of last. gains are the functions
-// on the right-hand sides of the equations.
+// eliminateOthers makes an equation for each state that is reachable from last and inside, and eliminates all of them except last. gains are the
+// functions on the right-hand sides.
 func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(c.one, last)
 	stack := []int{last}
@@ -95,7 +95,8 @@ func newElimination(one *ratfunc.Func, last int) *elimination {
 	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
 }
 
-// addEquation adds the equation of state s. It ignores transitions to states that are not inside.
+// addEquation adds the equation of state s, from a row of transitions and right-hand sides. It ignores transitions to states for which isInside
+// is false.
 func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rhs []*ratfunc.Func) {
 	e.rows[s] = map[int]*ratfunc.Func{}
 	e.rhs[s] = rhs
@@ -115,7 +116,7 @@ func (e *elimination) addEquation(s int, row []transition, isInside func(s int) 
 	}
 }
 
-// eliminateAllBut eliminates all states except last, in increasing order of cost.
+// eliminateAllBut eliminates all states except last. It always eliminates a state with the least cost.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
 		if s != last {
@@ -158,7 +159,7 @@ func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	return values, e.err
 }
 
-// removeSelfLoop divides the equation of a state by the probability of leaving the state.
+// removeSelfLoop divides the equation of state s by 1 - P(s,s), the probability of leaving the state, and removes the self-loop.
 func (e *elimination) removeSelfLoop(s int) {
 	selfLoop := e.rows[s][s]
 	if selfLoop == nil {
@@ -204,7 +205,7 @@ func (e *elimination) eliminateState(s, last int) {
 	delete(e.rhs, s)
 }
 
-// substitute substitutes the equation of state s into the equation of a predecessor. targets are the successors of s.
+// substitute replaces state s in the equation of a predecessor by the right side of the equation of s. targets are the successors of s.
 func (e *elimination) substitute(s, predecessor int, targets []int) {
 	probability := e.rows[predecessor][s]
 	delete(e.rows[predecessor], s)

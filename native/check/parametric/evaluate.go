@@ -20,7 +20,8 @@ func evalError(expr sema.Expr, format string, args ...any) error {
 	return &sema.EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// eval evaluates a probability, rate or reward in a state, as a rational function of the parameters. A nil expression is 1.
+// eval returns the value of a probability, rate or reward in a state, as a rational function of the parameters. A nil expression has the value
+// 1.
 func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
 		return v.ring.Integer(1), nil
@@ -72,7 +73,7 @@ func (v *evaluator) isParametric(expr sema.Expr) bool {
 	return isParametric
 }
 
-// conditional evaluates a conditional expression in a state. The condition must not contain a parameter.
+// conditional evaluates `condition ? then : else` in a state. The condition must not contain a parameter.
 func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
 	if sema.Parametric(expr.Condition) {
 		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
@@ -87,7 +88,7 @@ func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, 
 	return v.eval(expr.Else, state)
 }
 
-// binary evaluates an arithmetic operator with two operands, as a rational function of the parameters.
+// binary evaluates x+y, x-y, x*y, x/y or x^y in a state, as a rational function of the parameters.
 func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.Func, error) {
 	if expr.Op == syntax.OpPow {
 		return evaluator.power(expr.X, expr.Y, state)
@@ -116,7 +117,8 @@ func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.F
 	return nil, evalError(expr, "found %s on parameters, want +, -, *, / or ^, which give a rational function", expr.Op)
 }
 
-// power evaluates a power as a rational function of the parameters. The exponent must be a constant integer.
+// power evaluates base^exponent in a state, as a rational function of the parameters. The exponent must be an integer that does not depend on
+// parameters.
 func (evaluator *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
 	left, err := evaluator.eval(base, state)
 	if err != nil {

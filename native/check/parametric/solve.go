@@ -20,8 +20,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	return c.expectedEndValue(ctx, c.graph.ExistsUntil(left, right), endValues)
 }
 
-// expectedEndValue returns the expected end value of a path from the initial state. A path ends in the first state with an entry in
-// endValues, and has this value. A path that leaves the given states before it ends has the value 0.
+// expectedEndValue returns the expected end value of a path from the initial state. A path ends in the first state that has an end value. If the
+// path leaves the given states before it ends, its value is 0.
 func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endValues map[int]*ratfunc.Func) (*ratfunc.Func, error) {
 	if endValue := endValues[c.initial]; endValue != nil {
 		return endValue, nil
@@ -46,8 +46,8 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 	return expected[0], nil
 }
 
-// BoundedUntil returns the probability that a path from the initial state satisfies left U[low,high] right. low and high are numbers of
-// steps.
+// BoundedUntil returns the probability that a path from the initial state satisfies `left U[low,high] right`, as a function of the parameters.
+// low and high are numbers of steps.
 func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, high int) (*ratfunc.Func, error) {
 	zero := c.evaluator.ring.Integer(0)
 	valuesAtHigh := make([]*ratfunc.Func, len(c.rows))
@@ -79,8 +79,8 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 	return c.initialValue(c.stepBackwards(ctx, values, low, withinLeft))
 }
 
-// stepBackwards applies backward value iteration: it computes the values of all states a number of steps earlier. earlier returns the value
-// of state s from the expected value next of its successor.
+// stepBackwards computes the values of all states a number of steps earlier, by value iteration. earlier(s, next) is the value of state s one
+// step earlier, where next is the expected value of its successor.
 func (c *Chain) stepBackwards(ctx context.Context, values []*ratfunc.Func, steps int, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	for range steps {
 		before := make([]*ratfunc.Func, len(values))
@@ -137,7 +137,7 @@ func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target
 	return c.totalUntilExit(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilExit returns the expected total reward until a path from the initial state reaches a state for which isInside is false.
+// totalUntilExit returns the expected total reward of a path from the initial state, until it reaches a state for which isInside is false.
 func (c *Chain) totalUntilExit(ctx context.Context, rewards []*ratfunc.Func, isInside func(s int) bool) (*ratfunc.Func, error) {
 	if !isInside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
@@ -149,8 +149,8 @@ func (c *Chain) totalUntilExit(ctx context.Context, rewards []*ratfunc.Func, isI
 	return values[0], nil
 }
 
-// Total returns the expected total reward of a path from the initial state. It returns nil for an infinite reward: a state of a BSCC has a
-// reward.
+// Total returns the expected total reward of a path from the initial state. It returns nil if the reward is infinite, because a state of a BSCC
+// has a reward.
 func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	bottom := sparse.NewSet(len(c.rows))
 	components := c.graph.Components(nil, nil)
@@ -188,8 +188,8 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 	return c.expectedEndValue(ctx, sparse.FullSet(len(c.rows)), averages)
 }
 
-// cycleAverage returns the expected reward of a cycle from a reference state to itself, divided by its expected time. By the renewal-reward
-// theorem, this is the long-run average reward of the BSCC of the reference state.
+// cycleAverage returns E[reward of a cycle] / E[time of a cycle]; a cycle is a path from the state reference until its next visit. By the
+// renewal-reward theorem, this is the long-run average reward of the BSCC of reference.
 func (c *Chain) cycleAverage(ctx context.Context, reference int, isInside func(s int) bool, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	cycle, err := c.eliminateCycle(ctx, reference, isInside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
 	if err != nil {

@@ -14,8 +14,8 @@ const maxBisections = 1000
 // maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the optimal value as a piecewise function of the only parameter. The pieces cover the range from low to high, because Sturm
-// chains isolate the roots of the advantages exactly.
+// sweep returns the optimal value as a piecewise function of the only parameter, on the whole range from low to high. Sturm chains find the
+// exact roots of the advantages, where the optimal scheduler changes.
 func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	if low.Cmp(high) == 0 {
 		scheduler, err := solver.optimalAt([]*big.Rat{low})
@@ -51,8 +51,8 @@ func appendPiece(pieces []Piece, next Piece) []Piece {
 	return append(pieces, next)
 }
 
-// optimalAfter returns a scheduler that is optimal on an interval that begins at from, and the end of the interval, at most high. It tries
-// schedulers that are optimal at points closer and closer to from.
+// optimalAfter returns a scheduler that is optimal on an interval that begins at from, and the end of this interval, which is at most high. It
+// tries the schedulers that are optimal at points nearer and nearer to from.
 func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (scheduler *schedulerValue, end ratfunc.Root, err error) {
 	point := high
 	for range maxBisections {
@@ -77,7 +77,7 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (schedul
 	return nil, from, errors.New("the optimal scheduler changes at values of the parameter that are too close to each other: want another range")
 }
 
-// optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If it is, end is the end of the
+// optimalUntil reports whether a scheduler that is optimal at point is also optimal between from and point. If it is, end is the end of the
 // interval in which it is optimal: the first root of an advantage after point, or high.
 func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, isOptimal bool, err error) {
 	end = ratfunc.At(high)
@@ -104,7 +104,8 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 // maxDegree limits the polynomials whose roots are isolated: twice this degree takes half a minute.
 const maxDegree = 120
 
-// sturmChain returns the Sturm chain of a polynomial whose roots are the sign changes of a function. It caches the results.
+// sturmChain returns the Sturm chain of a polynomial whose roots are the values of the parameter at which a function changes its sign. The
+// results are cached.
 func (value *schedulerValue) sturmChain(function *ratfunc.Func) (*ratfunc.Sturm, error) {
 	if value.sturmCache == nil {
 		value.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}

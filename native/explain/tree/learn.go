@@ -238,7 +238,7 @@ func (l *learner) considerThresholds(search *testSearch, variable int, examples,
 func (l *learner) countLabels(variable int, examples, labels []int) (allCounts map[int32][]int) {
 	allCounts = map[int32][]int{}
 	column := l.columns[variable]
-	var counts []int // countsOf[lastValue], to save map look-ups
+	var counts []int // allCounts[lastValue], which saves map look-ups
 	var lastValue int32
 	for position, example := range examples {
 		value := column[example]
