@@ -35,7 +35,8 @@ func Check(ctx context.Context, file *certificate.File) ([]Result, error) {
 	return check(ctx, model, err, file)
 }
 
-// CheckOf checks one of several certificates of the same model, which the caller prepares once.
+// CheckOf checks a certificate of a model that the caller has prepared, for several certificates of the same model. It is an error if the
+// certificate is about another model.
 func CheckOf(ctx context.Context, model *exact.Model, file *certificate.File) ([]Result, error) {
 	if model.Model != file.Model {
 		return nil, errors.New("the certificate is about another model")
@@ -46,7 +47,7 @@ func CheckOf(ctx context.Context, model *exact.Model, file *certificate.File) ([
 	return check(ctx, model, nil, file)
 }
 
-// check checks all claims of a certificate. modelErr is an error of the model, which becomes the error of every claim.
+// check checks all claims of a certificate. If the model is wrong, modelErr is the reason, and becomes the error of every claim.
 func check(ctx context.Context, model *exact.Model, modelErr error, f *certificate.File) ([]Result, error) {
 	checker := &checker{file: f, Model: model, ctx: ctx, numStates: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
@@ -99,7 +100,7 @@ func (result *set) holds(claim *certificate.Claim, states []int, side int) bool 
 	return !slices.ContainsFunc(states, func(s int) bool { return !result.bySide[side].Has(s) })
 }
 
-// count returns how many of the given states are in the set, as known from one side.
+// count returns how many of the given states are certainly in the set (side lower), or may be in the set (side upper).
 func (result *set) count(states []int, side int) *big.Rat {
 	count := int64(0)
 	for _, s := range states {
@@ -123,7 +124,8 @@ type bounds struct {
 	err       error
 }
 
-// value returns the lower or the upper bound of state s; nil is infinity. Without a column it is 0 or the ceiling.
+// value returns the lower or the upper bound of state s, where nil stands for infinity. Without a column it returns the trivial bound: 0 or the
+// ceiling.
 func (b *bounds) value(side, s int) *big.Rat {
 	trivial := new(big.Rat)
 	if side == upper {
@@ -157,7 +159,7 @@ func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
 	}
 }
 
-// checkClaim checks a claim, and sets its proven bounds or its proven truth value in the result.
+// checkClaim checks a claim. It stores the bounds or the truth value that are proven in the result. The error says why the claim is not proven.
 func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
 	over, about, vectorBounds := &c.sets[claim.Over], &set{}, &bounds{}
 	if claim.Vector >= 0 {
@@ -191,7 +193,8 @@ func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
 	return err
 }
 
-// claimStates returns the states that a claim is about: the states that are certainly in its set, or only the first of them.
+// claimStates returns the states that a claim is about: the states that are certainly in its set or, for a claim about the first state, only the
+// first of them.
 func (c *checker) claimStates(claim *certificate.Claim) []int {
 	var states []int
 	for s := range c.numStates {
@@ -206,8 +209,8 @@ func (c *checker) claimStates(claim *certificate.Claim) []int {
 	return states
 }
 
-// checkTruth returns an error unless a claim about a set is proven. holdsInLower and holdsInUpper say whether it is true of the states that
-// are certainly in the set, and of those that may be in it.
+// checkTruth returns an error unless a claim about a set is proven. holdsInLower says whether the claim holds for the states that are certainly
+// in the set, holdsInUpper for the states that may be in it. They must be equal, and equal to claim.Holds.
 func checkTruth(claim *certificate.Claim, holdsInLower, holdsInUpper bool) error {
 	if holdsInUpper != holdsInLower {
 		return fmt.Errorf("the claim is %v, and %w", claim.Holds, ErrUndecided)
@@ -218,8 +221,8 @@ func checkTruth(claim *certificate.Claim, holdsInLower, holdsInUpper bool) error
 	return nil
 }
 
-// aggregate returns bounds on the minimum, maximum, sum or mean of the values of the given states, as claim.Of says. Without an operator it
-// returns bounds on all these values.
+// aggregate returns bounds of the minimum, maximum, sum or mean of the values of some states, as claim.Of says. Without an operator it returns
+// bounds that contain the values of all these states.
 func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, high *big.Rat) {
 	for i, s := range states {
 		stateLow, stateHigh := bounds.value(lower, s), bounds.value(upper, s)
@@ -271,8 +274,8 @@ func (c *checker) everyState(part string, check func(s int) string) error {
 	return c.ctx.Err()
 }
 
-// evaluateSet returns the members of set i of the certificate from both sides. The sets that it depends on have smaller indices, so they are
-// evaluated already.
+// evaluateSet returns the states that are certainly in set i of the certificate, and the states that may be in it. The sets on which it depends
+// have smaller indices and are already evaluated.
 func (c *checker) evaluateSet(i int) (result set) {
 	definition, vectorBounds := &c.file.Sets[i], &bounds{}
 	if given := definition.Given(c.file.Model); given != nil {
@@ -305,7 +308,8 @@ func (c *checker) evaluateSet(i int) (result set) {
 // there is no mistake.
 type memberFunc func(side, s int) (isMember bool, problem string)
 
-// membership returns the function that decides which states are in a set. vectorBounds has the bounds of the vector that the set compares.
+// membership returns a function that decides which states are in a set. If the set compares a vector, vectorBounds has the bounds of this
+// vector.
 func (c *checker) membership(set *certificate.Set, vectorBounds *bounds) memberFunc {
 	switch set.Kind {
 	case certificate.Not:
@@ -329,7 +333,7 @@ func (c *checker) isInOperand(set *certificate.Set, k, side, s int) bool {
 	return c.sets[set.Sets[k]].bySide[side].Has(s)
 }
 
-// isInCombination reports whether state s is in the intersection or union of the operands, as known from one side.
+// isInCombination reports whether state s is in the intersection or the union of the operands: certainly (side lower) or possibly (side upper).
 func (c *checker) isInCombination(set *certificate.Set, side, s int) bool {
 	isUnion := set.Kind == certificate.Or
 	for k := range set.Sets {
@@ -340,7 +344,8 @@ func (c *checker) isInCombination(set *certificate.Set, side, s int) bool {
 	return !isUnion
 }
 
-// membersByThreshold returns the membership in a set of kind Bound: the states whose value has the relation of the set to its threshold.
+// membersByThreshold returns the membership function of a set of kind Bound: a state is a member if its value v satisfies `v relation
+// threshold`.
 func (bounds *bounds) membersByThreshold(set *certificate.Set) memberFunc {
 	compare := bounds.compare(set.Threshold)
 	leastSign := 2 - len(set.Relation) // 1 for a strict relation, which has one character, and 0 for <= and >=
@@ -352,8 +357,7 @@ func (bounds *bounds) membersByThreshold(set *certificate.Set) memberFunc {
 	}
 }
 
-// leadsTo reports whether the condition holds for some successor of state s or, if the paths of the set are quantified by "for all", for
-// all of them.
+// leadsTo reports whether the condition holds for some successor of state s, or for all successors if the set quantifies over all paths.
 func (c *checker) leadsTo(set *certificate.Set, s int, condition func(target int) bool) bool {
 	isForall := set.Kind == certificate.ForallNext || set.Kind == certificate.ForallUntil
 	first, end := c.Choices(s)
@@ -365,8 +369,8 @@ func (c *checker) leadsTo(set *certificate.Set, s int, condition func(target int
 	return isForall
 }
 
-// untilProblem says why the certificate is wrong about the membership of state s in a set of an until formula. It returns "" if it is right.
-// The certificate has the members of the set, and their ranks.
+// untilProblem returns why the certificate is wrong about state s in a set of an until formula, or "" if it is right. The certificate has the
+// members of the set, and their ranks.
 func (c *checker) untilProblem(set *certificate.Set, s int) string {
 	if !set.Bits.Has(s) {
 		if c.isInOperand(set, 1, upper, s) || c.isInOperand(set, 0, upper, s) && c.leadsTo(set, s, set.Bits.Has) {
@@ -430,7 +434,8 @@ func (c *checker) optimalStates(set *certificate.Set, vectorBounds *bounds) memb
 	}
 }
 
-// checkVector checks vector i, and returns its bounds or, in their field err, why they are not proven. Later calls return the same result.
+// checkVector checks vector i of the certificate and returns its bounds. If they are not proven, the field err of the result says why. The
+// results are cached.
 func (c *checker) checkVector(i int) *bounds {
 	if result, ok := c.vectors[i]; ok {
 		return result

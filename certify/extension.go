@@ -11,7 +11,7 @@ import (
 	"tilecheck/certify/steps"
 )
 
-// discounted checks a discounted reward (rule 8). It computes the bounds itself if only the first steps count.
+// discounted checks a discounted reward (rule 8 of the package comment). If only the first steps count, it computes the bounds itself.
 func (p *proof) discounted(b *bounds) (err error) {
 	if p.vector.To >= 0 {
 		problem := &steps.Problem{Model: p.Model.Model, Weights: p.Weights, Vector: p.vector, Rewards: p.rewards}
@@ -29,7 +29,8 @@ func (p *proof) discounted(b *bounds) (err error) {
 	return nil
 }
 
-// checkDiscounted returns an error unless the lower or upper bounds of a discounted reward satisfy the inequality of rule 8.
+// checkDiscounted returns an error unless a column of a discounted reward satisfies the inequality of rule 8: v(s) against r + d * sum of P v.
+// side says whether the column has lower or upper bounds.
 func (p *proof) checkDiscounted(side int, values *certificate.Values) error {
 	discounted, sign := values.Scaled(p.vector.Discount), 2*side-1
 	return p.everyState(sideName(side), func(s int) string {
@@ -40,8 +41,8 @@ func (p *proof) checkDiscounted(side int, values *certificate.Values) error {
 	})
 }
 
-// rewardBounded checks an until formula or a reward with bounds on rewards (rule 9): it applies rule 1 or rule 3 to the product with the
-// accumulated rewards.
+// rewardBounded checks an until formula or a reward with bounds on rewards (rule 9). It applies rule 1 or rule 3 to the product of the model
+// with the rewards that the path has collected.
 func (p *proof) rewardBounded() error {
 	isReward := p.vector.Kind == certificate.RewardWithinBounds
 	sets, err := p.decidedSets()
@@ -80,7 +81,8 @@ func (p *proof) everything() certificate.Bits {
 	return all
 }
 
-// conditional computes the bounds of a conditional probability a/(a+b) from the bounds of its shares a and b (rule 10).
+// conditional computes bounds of a conditional probability a/(a+b) from bounds of its shares a and b (rule 10). The value may be undefined in a
+// state where both lower bounds are 0.
 func (p *proof) conditional(result *bounds) error {
 	var shares [2]*bounds
 	for k, share := range p.vector.Shares {
@@ -111,8 +113,7 @@ func (p *proof) conditional(result *bounds) error {
 	})
 }
 
-// maxConditional checks a maximal conditional probability (rule 11). A state gets the lower bound of the vector if its entry in the lower
-// column exceeds this bound, and the upper bound if its entry in the upper column does not exceed that bound.
+// maxConditional checks a maximal conditional probability (rule 11), and sets the bounds that are proven in each state.
 func (p *proof) maxConditional(b *bounds) error {
 	sets, err := p.decidedSets()
 	if err != nil {
@@ -143,8 +144,9 @@ func (p *proof) maxConditional(b *bounds) error {
 	return p.ctx.Err()
 }
 
-// setGivenBounds sets the bounds of each state of a maximal conditional probability. A state has the lower bound of the vector, or 1 for a certain
-// one, if its entry in the lower column exceeds this bound, and the upper bound if its entry in the upper column does not exceed that bound.
+// setGivenBounds sets the bounds of a maximal conditional probability in each state. A state has the lower bound of the vector if its entry in
+// the lower column is greater than that bound; if the vector is certain, the lower bound is 1. It has the upper bound of the vector if its entry
+// in the upper column is at most that bound.
 func (p *proof) setGivenBounds(b *bounds) {
 	given := p.vector.Given
 	compareToLower, compareToUpper := p.vector.Lower.Compare(given.Lower), p.vector.Upper.Compare(given.Upper)
@@ -167,8 +169,8 @@ func (p *proof) setGivenBounds(b *bounds) {
 	}
 }
 
-// meanPayoffs returns an error unless the columns satisfy the inequalities of rule 11 in the product. In a state that wins for a part of the
-// automaton, a scheduler can end the path with the payoff of the part: 1, or q for a path that violates the condition.
+// meanPayoffs returns an error unless the columns satisfy the inequalities of rule 11 in the product. In the states winning[k], a scheduler can
+// end the path with the payoff of part k of the automaton: 1 for part 0, and q for part 1, where the path violates the condition.
 func (p *proof) meanPayoffs(winning [2]certificate.Bits, q *big.Rat) error {
 	if err := p.lowerMeanPayoff(winning, q); err != nil {
 		return err
@@ -183,11 +185,12 @@ func (p *proof) meanPayoffs(winning [2]certificate.Bits, q *big.Rat) error {
 	})
 }
 
-// lowerMeanPayoff returns an error unless the lower column satisfies the inequalities of rule 11. Its arguments are those of meanPayoffs.
+// lowerMeanPayoff returns an error unless the lower column satisfies the inequalities of rule 11. The parameters are the same as for
+// meanPayoffs.
 func (p *proof) lowerMeanPayoff(winning [2]certificate.Bits, q *big.Rat) error {
 	x, rank := p.vector.Lower, p.vector.Rank
 	compareToZero, compareToQ, compareToOne := x.Compare(new(big.Rat)), x.Compare(q), x.Compare(one)
-	canEnd := func(s int) bool { // a path that ends in s has at least the payoff x(s)
+	canEnd := func(s int) bool { // a path can end in s with a payoff of at least x(s)
 		return compareToZero(s) <= 0 || winning[0].Has(s) && compareToOne(s) <= 0 || winning[1].Has(s) && compareToQ(s) <= 0
 	}
 	isLost := func(target int) bool { return p.vector.Given.Certain && compareToZero(target) <= 0 }

@@ -23,7 +23,7 @@ type proof struct {
 	rewards     *certificate.Rewards // nil for a probability
 }
 
-// newProof returns the check of a vector, with the sets that the vector depends on. The error says which set is unknown.
+// newProof prepares the check of a vector: it finds the sets on which the vector depends. It is an error if one of them is not proven.
 func (c *checker) newProof(vector *certificate.Vector) (*proof, error) {
 	p := &proof{checker: c, vector: vector}
 	for _, set := range vector.Sets() {
@@ -41,7 +41,7 @@ func (c *checker) newProof(vector *certificate.Vector) (*proof, error) {
 	return p, nil
 }
 
-// prove checks the columns of vector i by the rule of its kind. Some rules compute bounds themselves, and set them in b.
+// prove checks vector i by the rule for its kind. Some rules compute the bounds of the vector themselves, and set them in b.
 func (c *checker) prove(i int, b *bounds) error {
 	vector := &c.file.Vectors[i]
 	p, err := c.newProof(vector)
@@ -82,7 +82,7 @@ func (c *checker) prove(i int, b *bounds) error {
 	return p.steps(b)
 }
 
-// steps checks a vector with a step or time bound (rule 4). It replaces the claimed bounds by bounds that it computes.
+// steps checks a vector with a step or time bound (rule 4). It computes the bounds itself, and replaces the claimed bounds in b.
 func (p *proof) steps(b *bounds) (err error) {
 	problem := &steps.Problem{
 		Model: p.Model.Model, Weights: p.Weights, Vector: p.vector, Rewards: p.rewards,
@@ -102,9 +102,8 @@ func (p *proof) steps(b *bounds) (err error) {
 	return err
 }
 
-// choice reports whether the condition holds for "the choice" of state s in the sense of the package comment: for some choice if the bound
-// is a lower bound of a maximum or an upper bound of a minimum, and otherwise for every choice. In a game, the owner of the state determines
-// whether the value is a maximum.
+// choice reports whether the condition holds for the choices of state s as the rules require. For a lower bound of a maximum and an upper bound
+// of a minimum it must hold for some choice, otherwise for every choice. In a game, the owner of s determines whether the value is a maximum.
 func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
 	first, end := p.Choices(s)
 	maximizes := p.vector.Max
@@ -120,8 +119,8 @@ func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
 	return !isSomeEnough
 }
 
-// fixedPoint checks the columns of an until formula (rule 1), a reachability reward (rule 2) or a total reward (rule 3). A missing column
-// claims nothing.
+// fixedPoint checks the columns of an until formula (rule 1), a reachability reward (rule 2) or a total reward (rule 3). A column that is
+// missing claims nothing.
 func (p *proof) fixedPoint() error {
 	valueInTarget := new(big.Rat)
 	if p.isUntil() {
@@ -150,7 +149,8 @@ func (p *proof) isNearer(s, c int) bool {
 	return rank != nil && p.Some(c, func(target int) bool { return rank[target] < rank[s] })
 }
 
-// lowerFixedPoint returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3.
+// lowerFixedPoint returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
+// states.
 func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
 	x, target := p.vector.Lower, p.right.bySide[lower]
 	compareToTarget := x.Compare(valueInTarget)
@@ -171,9 +171,11 @@ func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
 	})
 }
 
-// hasLowerStep reports whether the choices of state s justify its value in the lower column: one choice if the scheduler maximizes, all choices if it
-// minimizes. A choice justifies the value if its own value is not smaller, and if one of three conditions holds: the vector is a reachability reward, the
-// choice has a positive reward, or a successor has a smaller rank, is in the target, or has the value 0 or infinity.
+// hasLowerStep reports whether the choices of state s justify its value in the lower column: some choice for a maximum, every choice for a
+// minimum. A choice justifies the value if it satisfies the inequality, and if one of these holds:
+//   - the vector is a reachability reward;
+//   - the choice has a positive reward;
+//   - a successor has a smaller rank, is a target, or has the value 0 or infinity.
 func (p *proof) hasLowerStep(s int) bool {
 	if p.isUntil() && !p.left.bySide[lower].Has(s) {
 		return false
@@ -189,7 +191,8 @@ func (p *proof) hasLowerStep(s int) bool {
 	})
 }
 
-// upperFixedPoint returns an error unless the upper column satisfies the inequalities of rules 1, 2 and 3.
+// upperFixedPoint returns an error unless the upper column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
+// states.
 func (p *proof) upperFixedPoint(valueInTarget *big.Rat) error {
 	y, target := p.vector.Upper, p.right.bySide
 	compareToTarget := y.Compare(valueInTarget)
@@ -216,8 +219,8 @@ func (p *proof) upperFixedPoint(valueInTarget *big.Rat) error {
 	})
 }
 
-// infinite reports whether the layers prove that the value of state s is infinite: "the choice" of s has a successor in a lower layer, or
-// it is allowed and all its successors are in the layer of s.
+// infinite reports whether the layers prove that the value of state s is infinite. A choice of s must have a successor in a lower layer, or be
+// allowed and have all its successors in the layer of s. For a maximum some choice must, for a minimum every choice.
 func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
 	layer, infinite := p.vector.Layer, p.vector.Lower.Infinite
 	if layer == nil {
@@ -234,7 +237,7 @@ func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
 	})
 }
 
-// average checks the gains and the biases of a long-run average (rule 5). A missing gain claims nothing.
+// average checks the gain and the bias of a long-run average (rule 5), for lower and for upper bounds. A gain that is missing claims nothing.
 func (p *proof) average() error {
 	gains, biases := [2]*certificate.Values{p.vector.Lower, p.vector.Upper}, [2]*certificate.Values{p.vector.LowerBias, p.vector.UpperBias}
 	for side, gain := range gains {
@@ -251,7 +254,8 @@ func (p *proof) average() error {
 	return nil
 }
 
-// checkGain returns an error unless a gain and a bias satisfy the inequalities of rule 5 for a lower or an upper bound.
+// checkGain returns an error unless a gain and a bias satisfy the inequalities of rule 5. side says whether the gain is a lower or an upper
+// bound.
 func (p *proof) checkGain(side int, gain, bias *certificate.Values) error {
 	sum, sign := p.Sum(bias, gain), 2*side-1
 	return p.everyState(sideName(side), func(s int) string {
@@ -272,7 +276,7 @@ func sideName(side int) string {
 	return "lower"
 }
 
-// pathFormula checks a path formula or a co-safe reward (rule 6): it applies rule 1 or rule 2 to the product of the model with an automaton.
+// pathFormula checks a path formula or a co-safe reward (rule 6). It applies rule 1 or rule 2 to the product of the model with the automaton.
 func (p *proof) pathFormula(b *bounds) error {
 	coSafe := p.vector.Kind == certificate.CoSafe
 	sets, err := p.decidedSets()
@@ -303,7 +307,7 @@ func (p *proof) pathFormula(b *bounds) error {
 	return productProof.fixedPoint()
 }
 
-// objectives checks a multi-objective vector (rule 7): it applies rule 3 to the product with the memory of the objectives.
+// objectives checks a multi-objective vector (rule 7). It applies rule 3 to the product of the model with the memory of the objectives.
 func (p *proof) objectives(b *bounds) error {
 	sets, err := p.decidedSets()
 	if err != nil {
@@ -319,7 +323,8 @@ func (p *proof) objectives(b *bounds) error {
 	return err
 }
 
-// decidedSets returns the sets that the vector depends on. It is an error if the membership of some state is unknown.
+// decidedSets returns the sets on which the vector depends. It is an error if a set does not determine for every state whether the state is a
+// member.
 func (p *proof) decidedSets() (sets []certificate.Bits, err error) {
 	for _, set := range p.vector.Sets() {
 		if !p.sets[set].decided() {

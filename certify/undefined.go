@@ -26,7 +26,8 @@ func (b *bounds) mayBeUndefined(states certificate.Bits, n int) bool {
 	return false
 }
 
-// membersIfDefined returns the membership in a set of kind Bound: it is unknown where the value is not proven to be defined.
+// membersIfDefined changes the membership function of a set of kind Bound: a state whose value may be undefined is neither certainly in the set
+// nor certainly outside.
 func (b *bounds) membersIfDefined(member memberFunc) memberFunc {
 	if b.undefined == nil {
 		return member

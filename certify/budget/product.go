@@ -59,8 +59,8 @@ const (
 	violated
 )
 
-// New returns the product of a model with the sums of its rewards, for an until formula with bounds on rewards. It is an error if the product
-// has more states than budgets.States, or if the bounds cannot be converted to units.
+// New returns the product of a model with the sums of rewards that budgets limits, for the until formula `left U right`. It is an error if the
+// product has more states than budgets.States, or if the bounds cannot be converted to units.
 func New(ctx context.Context, model *certificate.Model, budgets *certificate.Budgets, left, right certificate.Bits) (*Product, error) {
 	m := &memory{model: model, left: left, right: right}
 	if err := m.setLimits(budgets); err != nil {
@@ -100,7 +100,8 @@ func (m *memory) next(source state, choice int, target uint32) state {
 	return m.stateWith(target, m.sumsAfter(source, choice))
 }
 
-// sumsAfter returns the sums after a choice.
+// sumsAfter returns the sums of rewards after a choice of the model in a product state. A sum that exceeds the greatest relevant sum becomes
+// that sum.
 func (m *memory) sumsAfter(source state, choice int) []uint64 {
 	sums := make([]uint64, len(m.limits))
 	for k := range sums {
@@ -110,7 +111,7 @@ func (m *memory) sumsAfter(source state, choice int) []uint64 {
 	return sums
 }
 
-// exceeds reports whether a sum is above its upper bound.
+// exceeds reports whether some sum of rewards is greater than its upper bound.
 func (m *memory) exceeds(sums []uint64) bool {
 	for k, sum := range sums {
 		if sum > m.limits[k].high {
@@ -120,16 +121,17 @@ func (m *memory) exceeds(sums []uint64) bool {
 	return false
 }
 
-// stateWith returns the state of the product for state s of the model and the sums of rewards, with its verdict.
+// stateWith returns the product state for state s of the model with the given sums of rewards. If the formula is decided there, the product
+// state has the verdict and no sums.
 func (m *memory) stateWith(s uint32, sums []uint64) state {
-	reachLow, withinHigh := true, !m.exceeds(sums)
+	reachesLow, isWithinHigh := true, !m.exceeds(sums)
 	for k, sum := range sums {
-		reachLow = reachLow && sum >= m.limits[k].low
+		reachesLow = reachesLow && sum >= m.limits[k].low
 	}
 	switch {
-	case reachLow && withinHigh && m.right.Has(int(s)):
+	case reachesLow && isWithinHigh && m.right.Has(int(s)):
 		return state{modelState: s, verdict: satisfied}
-	case !withinHigh || !m.left.Has(int(s)):
+	case !isWithinHigh || !m.left.Has(int(s)):
 		return state{modelState: s, verdict: violated}
 	}
 	text := make([]byte, 0, 8*len(sums))
@@ -139,7 +141,7 @@ func (m *memory) stateWith(s uint32, sums []uint64) state {
 	return state{modelState: s, sums: string(text)}
 }
 
-// setLimits converts the bounds and the rewards to units. The unit is the inverse of their common denominator.
+// setLimits converts the bounds and the rewards to whole numbers of units. A unit is 1/d, where d is the common denominator of all of them.
 func (m *memory) setLimits(budgets *certificate.Budgets) error {
 	denominator, err := m.commonDenominator(budgets)
 	if err != nil {
@@ -155,7 +157,8 @@ func (m *memory) setLimits(budgets *certificate.Budgets) error {
 	return nil
 }
 
-// commonDenominator returns a common denominator of all bounds and of their rewards. It is an error if the rewards have none of 62 bits.
+// commonDenominator returns a common denominator of all bounds and of their rewards. It is an error if that of the rewards has more than 62
+// bits.
 func (m *memory) commonDenominator(budgets *certificate.Budgets) (*big.Int, error) {
 	denominator := big.NewInt(1)
 	for _, bound := range budgets.Bounds {

@@ -28,7 +28,7 @@ type Automaton struct {
 	Runs  int `json:"runs"`
 }
 
-// Stays reports whether state q is absorbing: every letter leads back to it.
+// Stays reports whether state q is absorbing: its successor for every letter is q itself.
 func (a *Automaton) Stays(q uint32) bool {
 	for _, target := range a.Next[q] {
 		if target != q {
@@ -56,8 +56,8 @@ const (
 	maxStates  = 100_000
 )
 
-// validate returns an error unless the sizes, letters, successors and jumps of an automaton are consistent. An automaton of
-// a co-safe reward has no jumps and no runs.
+// validate returns an error unless the sizes, letters, successors and jumps of the automaton are consistent. If coSafe is true, the automaton
+// must have no jumps and no runs.
 func (a *Automaton) validate(coSafe bool) error {
 	size := 0
 	if err := a.Formula.validate(len(a.Sets), &size); err != nil {
@@ -95,8 +95,8 @@ func (a *Automaton) validateLetters() error {
 	return nil
 }
 
-// validateState returns an error unless a state has a successor for each letter, and jumps to existing states in increasing order. A state
-// of a co-safe automaton must not jump.
+// validateState returns an error unless a state has one successor for each letter, and jumps to existing states in increasing order. If coSafe
+// is true, it must not jump.
 func (a *Automaton) validateState(state int, coSafe bool) error {
 	n := len(a.Next)
 	if len(a.Next[state]) != len(a.Letters) {
@@ -116,7 +116,7 @@ func (a *Automaton) validateState(state int, coSafe bool) error {
 	return nil
 }
 
-// Size returns the number of operators of a formula. An operator with a step bound counts once for each step.
+// Size returns the number of operators of a formula, plus the numbers of steps in its step bounds.
 func (f *Formula) Size() int {
 	size := 0
 	f.walk(func(formula *Formula) {
@@ -137,8 +137,8 @@ func (f *Formula) walk(visit func(formula *Formula)) {
 	}
 }
 
-// validate returns an error unless every operator of a formula has the right operands and a valid step bound. numProps is the number of
-// propositions. It adds the number of operators to size.
+// validate returns an error unless each operator of a formula has the right number of operands and a valid step bound. numProps is the number of
+// propositions. It adds the number of operators to size, and limits it.
 func (f *Formula) validate(numProps int, size *int) error {
 	if *size++; f == nil || *size > maxFormula {
 		return fmt.Errorf("found no formula, or a formula with more than %d operators", maxFormula)
@@ -165,7 +165,7 @@ func (f *Formula) validate(numProps int, size *int) error {
 	return nil
 }
 
-// validateBound returns an error if an operator has a step bound that it must not have, or an empty or too great one.
+// validateBound returns an error if the operator must not have a step bound but has one, or if the bound is empty or too great.
 func (f *Formula) validateBound() error {
 	isBounded := f.Low != 0 || f.High != nil
 	if isBounded && !slices.Contains([]string{"F", "G", "U", "R"}, f.Op) {
@@ -179,7 +179,7 @@ func (f *Formula) validateBound() error {
 	return nil
 }
 
-// pathText returns the text of a path formula, in which the propositions are replaced by the texts of their sets.
+// pathText returns a path formula as text, with the text of a set in place of each proposition.
 func (file *File) pathText(automaton *Automaton, formula *Formula) string {
 	bound := ""
 	switch {

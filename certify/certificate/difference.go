@@ -76,7 +76,8 @@ func (m *Model) sameRow(other *Model, c int, equal func(left, right []uint32, i 
 	return maps.EqualFunc(distribution, otherDistribution, func(left, right *big.Rat) bool { return left.Cmp(right) == 0 })
 }
 
-// sameTransitions reports whether choice c has the same transitions in both models, with the same indices and in the same order.
+// sameTransitions reports whether choice c has the same transitions in both models, with the same indices and in the same order. equal compares
+// the probabilities of a transition.
 func (m *Model) sameTransitions(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
 	first, end := m.Row(c)
 	if otherFirst, otherEnd := other.Row(c); otherFirst != first || otherEnd != end {
@@ -90,7 +91,7 @@ func (m *Model) sameTransitions(other *Model, c int, equal func(left, right []ui
 	return true
 }
 
-// distribution returns the probability of each target of choice c.
+// distribution returns the probability of each target of choice c. It merges transitions to the same target.
 func (m *Model) distribution(c int) map[uint32]*big.Rat {
 	probabilities := make(map[uint32]*big.Rat)
 	first, end := m.Row(c)

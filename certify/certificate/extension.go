@@ -35,8 +35,8 @@ type Given struct {
 	Certain bool `json:"certain,omitempty"`
 }
 
-// Parts returns the two automata of a maximal conditional probability: of the paths that satisfy the formula and the condition, and of the paths that
-// violate the condition.
+// Parts returns the two automata of a maximal conditional probability. The first accepts the paths that satisfy the formula and the condition,
+// the second accepts the paths that violate the condition.
 func (a *Automaton) Parts() [2]*Automaton {
 	formulas := [2]*Formula{{Op: "&", X: a.Formula, Y: a.Condition}, {Op: "!", X: a.Condition}}
 	var parts [2]*Automaton

@@ -21,8 +21,8 @@ func (values *Values) Scaled(factor *big.Rat) *Values {
 	return scaled
 }
 
-// vectorSize returns an approximate upper bound on the length of the statement of a vector, given by its index. setSizes has the length of the
-// text of each set, and nameSize is the length of the longest name of a reward structure.
+// vectorSize returns an approximate upper bound of the length of a vector's statement. setSizes has the lengths of the texts of the sets, and
+// nameSize is the length of the longest name of a reward structure.
 func (file *File) vectorSize(index int, setSizes []int, nameSize int) int {
 	vector := &file.Vectors[index]
 	size := vector.textSize(setSizes, nameSize) + maxDigits(vector.Discount)
@@ -37,8 +37,8 @@ func (file *File) vectorSize(index int, setSizes []int, nameSize int) int {
 	return size
 }
 
-// validateExtension returns an error unless vector i has exactly the fields that its kind needs, and they are valid. The fields are a
-// discount factor, reward bounds, shares and the bounds of a maximal conditional probability.
+// validateExtension returns an error unless vector i has exactly those of these fields that its kind needs: a discount factor, reward bounds,
+// shares, or bounds of a conditional probability. They must be valid.
 func (file *File) validateExtension(vector *Vector, i int) error {
 	hasDiscount, hasBudgets, hasShares, hasGiven := vector.Discount != nil, vector.Budgets != nil, vector.Shares != nil, vector.Given != nil
 	hasRightFields := hasDiscount == (vector.Kind == Discounted) && hasBudgets == (vector.Kind == RewardBounded || vector.Kind == RewardWithinBounds) &&
@@ -70,7 +70,7 @@ func (file *File) validateDiscount(vector *Vector) error {
 }
 
 // validateBudgets returns an error unless the reward bounds of a vector are valid. The vector must have columns, whose length is the claimed
-// number of states of the product. So the length of the file bounds the work of building the product.
+// number of states of the product: so the length of the file limits the work of building the product.
 func (file *File) validateBudgets(vector *Vector) error {
 	budgets := vector.Budgets
 	switch {
@@ -92,7 +92,8 @@ func (file *File) validateBudgets(vector *Vector) error {
 	return nil
 }
 
-// validate returns an error unless a reward bound has a number and the index of one of the reward structures, or -1.
+// validate returns an error unless a reward bound has at least one valid number, and refers to an existing reward structure or, with -1, to
+// steps.
 func (bound *Budget) validate(numRewards int) error {
 	if bound.Reward < -1 || bound.Reward >= numRewards {
 		return fmt.Errorf("found reward structure %d of %d", bound.Reward, numRewards)
@@ -108,7 +109,8 @@ func (bound *Budget) validate(numRewards int) error {
 	return nil
 }
 
-// validateCondition returns an error unless the condition is valid, and runs stay in Excluded or outside. size is the number of operators of the formula.
+// validateCondition returns an error unless the condition is valid, and no transition leads into the excluded states or out of them. size is the
+// number of operators of the formula.
 func (a *Automaton) validateCondition(size int) error {
 	if a.Condition == nil {
 		if a.Excluded != nil {
@@ -147,7 +149,7 @@ func (file *File) validateShares(vector *Vector, i int) error {
 	return nil
 }
 
-// validateGiven returns an error unless the vector is a maximum of an MDP with two bounds and a condition.
+// validateGiven returns an error unless the vector is a maximum of an MDP, and has a condition and two bounds that are probabilities.
 func (file *File) validateGiven(vector *Vector) error {
 	given := vector.Given
 	if file.Model.Kind != MDP || !vector.Max {
@@ -165,7 +167,7 @@ func (file *File) validateGiven(vector *Vector) error {
 	return nil
 }
 
-// shareText returns the text of a conditional probability: the quotient of its first share and the sum of both shares.
+// shareText returns a conditional probability as text: a/(a+b), where a and b are the shares.
 func (file *File) shareText(vector *Vector) string {
 	var texts []string
 	for _, share := range vector.Shares {

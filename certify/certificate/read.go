@@ -29,9 +29,8 @@ type Limits struct {
 	Bytes  int64 // of all columns, uncompressed: 8 GiB
 }
 
-// Read reads a certificate, which may be compressed by gzip. It does not trust the file: memory grows with the data in the
-// file, and not with the sizes that the file claims. A column that is missing, duplicate or of a wrong length is an error
-// that names the column.
+// Read reads a certificate, which may be compressed by gzip. It does not trust the file: its memory grows with the data in the file, not with
+// the sizes that the file claims. It is an error if a column is missing, occurs twice or has a wrong length; the error names the column.
 func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 	if limits.States == 0 {
 		limits.States = math.MaxInt32
@@ -69,7 +68,7 @@ type reader struct {
 	declared map[string]bool
 }
 
-// readMember reads a member of the archive. It ignores members that are not part of a proof: valuations, labels and actions.
+// readMember reads a member of the archive. It ignores valuations, labels and actions, which are no part of a proof.
 func (r *reader) readMember(name string, member *umb.Member) error {
 	switch {
 	case name == umb.IndexFile:
@@ -85,7 +84,7 @@ func (r *reader) readMember(name string, member *umb.Member) error {
 			return fmt.Errorf("%s does not declare this column, or comes after it", indexFile)
 		}
 	}
-	if readColumn == nil { // valuations, labels and actions are not part of a proof
+	if readColumn == nil {
 		return nil
 	}
 	if r.bytes += member.Size; r.bytes > r.limits.Bytes {
@@ -138,7 +137,7 @@ func (r *reader) readIndex(member *umb.Member) error {
 	return nil
 }
 
-// modelKind returns the kind of a model from its time and its number of players.
+// modelKind returns the kind of a model. It follows from the model's time, discrete or stochastic, and from its number of players.
 func modelKind(system *umb.System) (Kind, error) {
 	switch {
 	case system.Time == "discrete" && system.Players == 0:
@@ -202,8 +201,7 @@ func (r *reader) modelColumn(name string) func(member *umb.Member) error {
 	}
 }
 
-// readNumbers reads a column of n rational numbers, and returns the index of each number in the table of the model. Equal numbers get the same
-// index.
+// readNumbers reads a column of n fractions, and returns the index of each in the model's table of numbers. Equal fractions have the same index.
 func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type) (indices []uint32, err error) {
 	err = member.Words(int(n), int(numberType.Bits()/8), func(word []byte) error {
 		index, isKnown := r.numbers[string(word)]
@@ -227,7 +225,7 @@ func (r *reader) addNumber(number *big.Rat) uint32 {
 	return uint32(len(r.file.Model.Numbers) - 1)
 }
 
-// readCertificates reads the index of the certificate, and declares the columns.
+// readCertificates reads the index of the certificate, a JSON object, and declares the columns that it describes.
 func (r *reader) readCertificates(member *umb.Member) error {
 	text, err := member.ReadAll(maxIndex)
 	if err != nil {
@@ -283,8 +281,8 @@ func (vector *Vector) validateSizes() error {
 	return nil
 }
 
-// declareColumns notes the columns of a set or vector as expected members, with the functions that read them. slots are all columns that it
-// may have, and columns describes those in the file.
+// declareColumns declares the columns of a set or a vector, so that later members of the archive are read into them. slots are all columns that
+// it may have; columns describes the columns in the file.
 func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns map[string]column) error {
 	owner := &columnOwner{reader: r, group: group, index: i, columns: columns, numUnknown: len(columns)}
 	for k, slot := range slots {
@@ -316,7 +314,8 @@ type columnOwner struct {
 	numUnknown int               // the number of columns that have not been looked up
 }
 
-// lookUp returns the description of a column of one of the given types. isPresent is false if there is no such column in the file.
+// lookUp returns the description of a column. isPresent is false if the file has no such column. It is an error if the column has none of the
+// given types.
 func (owner *columnOwner) lookUp(name string, types ...columnType) (description column, isPresent bool, err error) {
 	description, isPresent = owner.columns[name]
 	if !isPresent {
@@ -353,7 +352,7 @@ func (owner *columnOwner) declareRanks(slot columnSlot) error {
 	return err
 }
 
-// declareValues declares a column of values. It may be the same as one of the earlier columns, or relative to it.
+// declareValues declares a column of values. The file may store it as a reference to an equal earlier column, or as differences to one.
 func (owner *columnOwner) declareValues(slot columnSlot, earlier []columnSlot) error {
 	description, isPresent, err := owner.lookUp(slot.name, columnFixed, columnFraction)
 	if !isPresent || err != nil {
@@ -379,7 +378,7 @@ func (owner *columnOwner) declareValues(slot columnSlot, earlier []columnSlot) e
 	return owner.declareBits(slot.name+"-infinite", slot.n, &values.Infinite)
 }
 
-// findValues returns the values of a column that is declared; nil if there is none with the name.
+// findValues returns the values of the column with the given name, or nil if no such column is declared.
 func findValues(slots []columnSlot, name string) *Values {
 	for _, slot := range slots {
 		if slot.name == name && slot.values != nil {
@@ -389,8 +388,7 @@ func findValues(slots []columnSlot, name string) *Values {
 	return nil
 }
 
-// readColumn reads a column with the given number of values into v. The description of the column says whether they are multiples of a power of
-// two or fractions.
+// readColumn reads a column of count values into v. The description says whether they are fractions, or multiples of a power of two.
 func (v *Values) readColumn(member *umb.Member, count int, description column) error {
 	size := description.Bytes
 	isValidFixed := size >= 1 && size <= 8 && description.Scale <= MaxScale
@@ -414,8 +412,8 @@ func (v *Values) readColumn(member *umb.Member, count int, description column) e
 	return fmt.Errorf("found values of %d bytes with scale %d", size, description.Scale)
 }
 
-// addBase adds a base column to v, a column of differences to it. Both must be multiples of the same power of two. It does nothing if base is
-// nil.
+// addBase adds the values of a base column to v, which has the differences to it. Both must be multiples of the same power of two. If base is
+// nil, it does nothing.
 func (v *Values) addBase(base *Values) error {
 	if base == nil {
 		return nil
@@ -432,7 +430,7 @@ func (v *Values) addBase(base *Values) error {
 	return nil
 }
 
-// readRanks reads n ranks. The file has each rank plus one as a varint, and 0 for None.
+// readRanks reads n ranks. The file has rank+1 as a varint for each rank, and 0 for None.
 func readRanks(member *umb.Member, n int) ([]uint32, error) {
 	text, err := member.ReadAll(5 * int64(n))
 	if err != nil {
@@ -452,7 +450,7 @@ func readRanks(member *umb.Member, n int) ([]uint32, error) {
 	return ranks, nil
 }
 
-// finish checks that nothing is missing and completes the model.
+// finish completes the model after the last member was read. It is an error if a member is missing, or if the file is not consistent.
 func (r *reader) finish() (*File, error) {
 	if r.umb == nil {
 		return nil, fmt.Errorf("it is no certificate: it has no %s", umb.IndexFile)
@@ -487,7 +485,8 @@ func (r *reader) finish() (*File, error) {
 	return r.file, r.file.Validate()
 }
 
-// finishStates brings the ranges of choices and transitions into the form of Model, and compares the numbers of states with those of the index.
+// finishStates converts the ranges of choices and transitions to those of Model. It returns an error if the numbers of states, choices and
+// transitions differ from the index of the file.
 func (r *reader) finishStates() error {
 	model, system := r.file.Model, &r.umb.System
 	// The file may leave out the ranges of the transitions if each choice has exactly one.
@@ -518,8 +517,8 @@ func oneEach(n uint64) []uint32 {
 	return offsets
 }
 
-// addBranchRewards returns the reward of each choice plus the expected reward of its transitions. Rewards are given by their indices in the
-// table of numbers. choiceRewards may be nil.
+// addBranchRewards returns, for each choice, its reward plus the expected reward of its transitions. All rewards are indices in the table of
+// numbers. choiceRewards may be nil.
 func (r *reader) addBranchRewards(choiceRewards, branchRewards []uint32) []uint32 {
 	model := r.file.Model
 	sums := make([]uint32, len(model.Start)-1)

@@ -59,8 +59,8 @@ func (several *Several) Query() *Objective {
 	return nil
 }
 
-// validateSizes returns an error unless the numbers of objectives, parts and states are within their limits. These numbers determine how many columns
-// there are and how long they are.
+// validateSizes returns an error unless the numbers of objectives, parts and states are within their limits. They determine the number and the
+// lengths of the columns.
 func (several *Several) validateSizes() error {
 	numObjectives, numParts := len(several.Objectives), len(several.Parts)
 	isCountValid := numObjectives >= 1 && numObjectives <= MaxObjectives && numParts <= MaxParts
@@ -70,7 +70,7 @@ func (several *Several) validateSizes() error {
 	return nil
 }
 
-// columns returns the columns of the parts: the choices of each part, and the values and ranks of each objective.
+// columns returns the columns of all parts: the choices of each part, and its values and ranks for each objective.
 func (several *Several) columns() []columnSlot {
 	var out []columnSlot
 	for j := range several.Parts {
@@ -123,7 +123,7 @@ func (several *Several) validate(model *Model) error {
 	return nil
 }
 
-// validate returns an error unless a part has a share, choices and columns for each objective. number is the number of the part.
+// validate returns an error unless the part has a share, choices, and values for each objective. number is the number of the part.
 func (part *Part) validate(number, numObjectives int) error {
 	hasShare := part.Share != nil && part.Share.Sign() >= 0
 	hasColumns := part.Choice != nil && len(part.Values) == numObjectives && len(part.Ranks) == numObjectives
@@ -138,7 +138,7 @@ func (part *Part) validate(number, numObjectives int) error {
 	return nil
 }
 
-// text returns the query in PRISM's syntax.
+// text returns the vector in PRISM's syntax: multi(...), or (multi(...)?1:0)=? without a query.
 func (several *Several) text(file *File) string {
 	var texts []string
 	for _, objective := range several.Objectives {

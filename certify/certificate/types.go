@@ -152,7 +152,7 @@ type Set struct {
 	Rank      []uint32 `json:"-"` // one for each state, or None
 }
 
-// Given returns the states of a set that is not defined by other sets, and nil for other sets.
+// Given returns the states of a set that does not depend on other sets or vectors. It returns nil for all other sets.
 func (s *Set) Given(model *Model) Bits {
 	switch s.Kind {
 	case Atomic:

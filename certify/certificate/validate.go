@@ -13,7 +13,7 @@ import (
 // maxText is the greatest length of a statement in bytes.
 const maxText = 1 << 20
 
-// Sets returns the sets that the vector depends on.
+// Sets returns the indices of the sets on which the vector depends.
 func (v *Vector) Sets() []int {
 	switch v.Kind {
 	case RewardBounded:
@@ -45,8 +45,8 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
-// textSize returns an approximate upper bound on the length of the vector's statement, without its extensions. setSizes has the length of the
-// text of each set, and nameSize is the length of the longest name of a reward structure.
+// textSize returns an approximate upper bound of the length of the vector's statement, without the parts that vectorSize adds. setSizes has the
+// lengths of the texts of the sets, and nameSize is the length of the longest name of a reward structure.
 func (v *Vector) textSize(setSizes []int, nameSize int) int {
 	size := 64 + nameSize
 	if timed := v.Timed; timed != nil {
@@ -94,8 +94,8 @@ func (v *Vector) Probability() bool {
 	return false
 }
 
-// Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
-// values prove anything.
+// Validate returns an error unless the file is well formed: its references, the lengths of its columns, and its model. It does not check that
+// the values prove anything.
 func (file *File) Validate() error {
 	if err := file.Model.Validate(); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (file *File) Validate() error {
 	return nil
 }
 
-// checkTextSizes returns an error if the text that says what a set or vector is could be too long. A text has those of other sets and
-// vectors as parts, so its length may be exponential.
+// checkTextSizes returns an error if the text of a set or a vector could be too long. A text contains the texts of other sets and vectors, so
+// that its length could be exponential.
 func (file *File) checkTextSizes() error {
 	sizes, maxName := make([]int, len(file.Sets)), 0 // bounds on the lengths of the sets' texts, and the length of the longest reward name
 	for _, reward := range file.Model.Rewards {
@@ -155,7 +155,7 @@ func (file *File) checkTextSizes() error {
 	return nil
 }
 
-// validateClaim checks the form of a claim. The vectors and sets of the file are valid.
+// validateClaim returns an error unless a claim is well formed. The vectors and sets of the file must be valid.
 func (file *File) validateClaim(claim *Claim) error {
 	isAboutVector := claim.Vector >= 0
 	if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || !isAboutVector && !file.isSet(claim.Set) || !file.isSet(claim.Over) {
@@ -254,7 +254,8 @@ func (file *File) validateVector(vector *Vector) error {
 	return cmp.Or(vector.validateSteps(), vector.validateTime(file.Model.Kind), vector.validateAutomaton(file.Model), vector.validateInfinite())
 }
 
-// validateSteps returns an error unless the step bound of a vector is valid. Only some kinds may have no upper bound, -1.
+// validateSteps returns an error unless the step bound of a vector is valid. Vectors of some kinds may have no upper bound, which is written as
+// -1.
 func (vector *Vector) validateSteps() error {
 	mayBeUnbounded := vector.Kind == Steps || vector.Kind == Discounted
 	isToValid := vector.To >= vector.From || vector.To == -1 && mayBeUnbounded
@@ -264,7 +265,7 @@ func (vector *Vector) validateSteps() error {
 	return nil
 }
 
-// validateInfinite returns an error if a column has infinite values although the values of the vector are finite.
+// validateInfinite returns an error if a column has infinite values, but a vector of this kind has only finite values.
 func (vector *Vector) validateInfinite() error {
 	isFinite := vector.Several == nil && (vector.Probability() || vector.Kind == Average || vector.Kind == Discounted)
 	for _, column := range []*Values{vector.Lower, vector.Upper, vector.LowerBias, vector.UpperBias} {
@@ -275,8 +276,8 @@ func (vector *Vector) validateInfinite() error {
 	return nil
 }
 
-// validateAutomaton returns an error unless a vector has a valid automaton exactly if its kind needs one. The columns must be as long as the
-// claimed sizes of the products. So the length of the file bounds the work of building the products.
+// validateAutomaton returns an error unless a vector has a valid automaton if its kind needs one, and none otherwise. The columns must be as
+// long as the claimed sizes of the products: so the length of the file limits the work of building the products.
 func (vector *Vector) validateAutomaton(model *Model) error {
 	automaton, coSafe, isConditional := vector.Automaton, vector.Kind == CoSafe, vector.Kind == MaxConditional
 	needsAutomaton := coSafe || isConditional || vector.Kind == PathFormula
@@ -313,7 +314,7 @@ func (v *Vector) Endless() bool {
 // maxTime is the greatest number of bits of a time or rate.
 const maxTime = 1 << 12
 
-// validateTime returns an error unless a vector has a valid time bound exactly if its kind and the kind of the model need one.
+// validateTime returns an error unless a vector has a valid time bound if its kind and the kind of the model need one, and none otherwise.
 func (vector *Vector) validateTime(kind Kind) error {
 	bound, isBounded := vector.Timed, vector.Kind == Steps || vector.Kind == Cumulative || vector.Kind == Instant
 	if (bound != nil) != (isBounded && kind == CTMC) {
@@ -336,7 +337,7 @@ func (vector *Vector) validateTime(kind Kind) error {
 	return nil
 }
 
-// checkLengths returns an error unless each column that is not nil has the length of its slot.
+// checkLengths returns an error unless each column that is present has the length of its slot.
 func checkLengths(slots []columnSlot) error {
 	for _, slot := range slots {
 		switch {
@@ -363,7 +364,7 @@ func (b Bits) checkLength(n int) error {
 	return nil
 }
 
-// validate returns an error unless there is a value for each of the n states, and no value is negative.
+// validate returns an error unless a column has a value for each state, and no value is negative.
 func (values *Values) validate(numStates int) error {
 	if values.Infinite != nil {
 		if err := values.Infinite.checkLength(numStates); err != nil {
@@ -398,7 +399,7 @@ func (values *Values) validate(numStates int) error {
 	return nil
 }
 
-// Validate checks the form of a model. Package certify checks that probabilities sum to 1.
+// Validate returns an error unless the model is well formed. It does not check that probabilities sum to 1, which package certify does.
 func (m *Model) Validate() error {
 	if m == nil || len(m.Start) < 2 {
 		return errors.New("found no model")
@@ -477,7 +478,7 @@ func (m *Model) validateExitRates() error {
 	return nil
 }
 
-// checkNumbers returns an error unless a column has n indices of nonnegative numbers. A nil column is valid.
+// checkNumbers returns an error unless a column has n indices of nonnegative numbers. nil is a valid column.
 func (model *Model) checkNumbers(column []uint32, n int) error {
 	if column != nil && len(column) != n {
 		return fmt.Errorf("found %d numbers, wanted %d", len(column), n)

@@ -14,8 +14,8 @@ const maxWhole = 1 << 62
 // Den[c] is below 2^62, or 0 if the common denominator is too large.
 type Weights struct{ Num, Den []uint64 }
 
-// Weights returns the probabilities of every choice with a common denominator. The error names a choice whose probabilities
-// do not sum to exactly 1, or comes from the context.
+// Weights returns the probabilities of each choice as whole numbers with a common denominator. It is an error if the probabilities of a choice
+// do not sum to exactly 1. The error can also be ctx.Err().
 func (model *Model) Weights(ctx context.Context) (*Weights, error) {
 	numerators, denominators := splitNumbers(model.Numbers)
 	weights := &Weights{make([]uint64, len(model.Target)), make([]uint64, len(model.Start)-1)}
@@ -33,8 +33,8 @@ func (model *Model) Weights(ctx context.Context) (*Weights, error) {
 	return weights, nil
 }
 
-// setRow sets the numerators of choice c, and returns the common denominator of its probabilities. It returns 0 unless the denominator is below
-// 2^62 and the probabilities sum to 1. numerators and denominators are the results of splitNumbers for the numbers of the model.
+// setRow sets the numerators of the probabilities of choice c, and returns their common denominator. It returns 0 if the denominator is not
+// below 2^62, or if the probabilities do not sum to 1. numerators and denominators are the results of splitNumbers for the numbers of the model.
 func (weights *Weights) setRow(model *Model, c int, numerators, denominators []uint64) (commonDenominator uint64) {
 	first, end := model.Row(c)
 	commonDenominator = 1
@@ -72,7 +72,7 @@ func (model *Model) checkSum(c int) error {
 	return nil
 }
 
-// Mean returns the expected value after a choice, multiplied by Den[choice], as a number of 128 bits. values has the values of the states.
+// Mean returns Den[choice] * (sum of P(t) values[t]), the expected value after a choice times the common denominator, as a number of 128 bits.
 // Den[choice] must not be 0. The high word is below 2^62.
 func (weights *Weights) Mean(model *Model, values []uint64, choice int) (high, low uint64) {
 	var carry uint64
@@ -102,8 +102,8 @@ func NewRewards(index []uint32, rats []*big.Rat) *Rewards {
 // Positive reports whether the reward of a choice is positive. nil rewards are 0.
 func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[choice]].Sign() > 0 }
 
-// StepRewards returns, for each choice, the reward of one step: the reward of the state plus the reward of the choice. In a CTMC
-// the reward of the state is multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
+// StepRewards returns, for each choice, the reward of a step: the reward of the state plus the reward of the choice. In a CTMC the reward of the
+// state is multiplied by the mean sojourn time. If structure is -1, the states of the set have the reward 1.
 func (m *Model) StepRewards(structure int, set Bits) *Rewards {
 	var reward Reward
 	if structure >= 0 {
@@ -147,7 +147,8 @@ const (
 	rewardOne = None - 1
 )
 
-// rewardOf returns the reward of a step.
+// rewardOf returns the reward of a step: state reward / exit rate + choice reward. key has the indices of these numbers; each of them may be
+// missing.
 func (m *Model) rewardOf(key rewardKey) *big.Rat {
 	reward := new(big.Rat)
 	if key.state == rewardOne {

@@ -87,8 +87,8 @@ func (vector *Vector) columns(numStates int) []columnSlot {
 	return slots
 }
 
-// columnLength returns the number of entries of the columns of bounds: the number of states of the vector's product or, without a product, of
-// the model.
+// columnLength returns the number of entries of a column of bounds: the number of states of the vector's product or, if it has none, of the
+// model.
 func (vector *Vector) columnLength(numStates int) int {
 	switch {
 	case vector.Budgets != nil:
@@ -117,8 +117,8 @@ func Compress(out io.Writer) io.WriteCloser {
 	return z
 }
 
-// Write writes a certificate without compression. The function writeModel writes the members of the model, with the states in the
-// order of the columns. Write itself uses only the number of states of file.Model.
+// Write writes a certificate without compression. writeModel writes the members of the model, whose states must be in the order of the columns.
+// Write uses only the number of states of file.Model.
 func Write(ctx context.Context, out io.Writer, writeModel func(ctx context.Context, out *umb.Writer) error, file *File) error {
 	writer := umb.NewWriter(ctx, out)
 	if err := writeModel(ctx, writer); err != nil {
@@ -153,7 +153,7 @@ func memberName(group string, i int, name string) string {
 	return "certificates/" + group + "/" + strconv.Itoa(i) + "/" + name + ".bin"
 }
 
-// describeColumns returns the descriptions of the columns of set or vector i for the index, and the functions that write the columns. group is
+// describeColumns returns, for set or vector i, the descriptions of its columns in the index, and the functions that write the columns. group is
 // the folder in the archive.
 func describeColumns(writer *umb.Writer, group string, i int, slots []columnSlot) (descriptions map[string]column, writers []func()) {
 	descriptions = make(map[string]column)
@@ -189,8 +189,8 @@ func describeColumns(writer *umb.Writer, group string, i int, slots []columnSlot
 	return descriptions, writers
 }
 
-// shortest returns the values or, if they take fewer bytes in the file, their differences to the previous column of values. It also returns the
-// description of the stored column. previous is nil for the first column.
+// shortest returns the values to store: the values themselves or, if they need fewer bytes, their differences to the previous column of values.
+// It also returns their description. previous is nil for the first column.
 func (values *Values) shortest(previous *columnSlot) (stored *Values, description column) {
 	stored, description = values, values.encoding()
 	if previous == nil {
@@ -205,7 +205,7 @@ func (values *Values) shortest(previous *columnSlot) (stored *Values, descriptio
 	return difference, description
 }
 
-// encoding returns the type and the size of the values in a file: the least size in which every value fits.
+// encoding returns the type of the values and the least number of bytes with which every value can be stored.
 func (values *Values) encoding() column {
 	if values.Fixed != nil {
 		union := uint64(0)
@@ -225,8 +225,7 @@ func (values *Values) encoding() column {
 	return column
 }
 
-// differenceTo returns the differences of the values to a base column. It returns nil if a difference is negative, or if the columns are not
-// multiples of the same power of two.
+// differenceTo returns values - base. It returns nil if a difference is negative, or if the columns are not multiples of the same power of two.
 func (values *Values) differenceTo(base *Values) *Values {
 	areFixed := values.Fixed != nil && base.Fixed != nil
 	if !areFixed || values.Scale != base.Scale || len(values.Fixed) != len(base.Fixed) {
@@ -277,8 +276,8 @@ func writeRanks(writer *umb.Writer, name string, ranks []uint32) {
 	})
 }
 
-// Statement returns the statement of a claim in PRISM's syntax, in which sets and vectors are replaced by their texts. A
-// proof is about this statement, whatever the Property of the claim says.
+// Statement returns the statement of a claim in PRISM's syntax, with the texts of its sets and vectors. A certificate proves this statement,
+// whatever the field Property of the claim says.
 func (file *File) Statement(claim *Claim) string {
 	text := ""
 	switch {
@@ -386,7 +385,7 @@ func (m *Model) structureText(i int) string {
 	return fmt.Sprintf("{%q}", m.Rewards[i].Name)
 }
 
-// interval returns the ends of the step or time bound. to is "" if there is no upper bound.
+// interval returns the ends of the step bound or the time bound as texts. to is "" if there is no upper bound.
 func (vector *Vector) interval() (from, to string) {
 	switch timed := vector.Timed; {
 	case timed != nil && timed.To == nil:

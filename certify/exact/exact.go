@@ -38,8 +38,8 @@ func (m *Model) Some(choice int, condition func(target int) bool) bool {
 	return slices.ContainsFunc(m.Target[first:end], func(target uint32) bool { return condition(int(target)) })
 }
 
-// Compare compares left(s) with the right-hand side of a choice: its reward plus the expected value of x in the next state. It returns 1, 0
-// or -1 if left(s) is greater than, equal to or less than the right-hand side. left(s) must be finite. Nil rewards are 0.
+// Compare compares left(s) with r(c) + sum of P(c,t) x(t): the reward of a choice c plus the expected value of x in the next state. It returns
+// 1, 0 or -1 if left(s) is greater, equal or less. The result is exact. left(s) must be finite. If rewards is nil, r is 0.
 func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) int {
 	if x.Infinite != nil && m.Some(choice, x.Infinite.Has) {
 		return -1
@@ -53,7 +53,7 @@ func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *cer
 	return left.Rat(s).Cmp(m.rightHandSide(x, choice, rewards))
 }
 
-// rightHandSide returns the reward of a choice plus the expected value of x in the next state, which must be finite.
+// rightHandSide returns r(c) + sum of P(c,t) x(t) for a choice c. The values x(t) must be finite. If rewards is nil, r is 0.
 func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if rewards != nil {
@@ -66,8 +66,8 @@ func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certif
 	return sum
 }
 
-// compareFixed compares like Compare, for values that are multiples of a power of two, with 128-bit integers. ok is false if
-// 128 bits are too few.
+// compareFixed does the comparison of Compare with 128-bit integers, for values that are multiples of a power of two. ok is false if the values
+// are of another kind, or if 128 bits do not suffice.
 func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
 	den := m.Den[choice]
 	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
@@ -94,7 +94,8 @@ func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards
 	return cmp.Or(cmp.Compare(leftHigh, high), cmp.Compare(leftLow, low)), true
 }
 
-// compareDoubles compares like Compare, for float64 values, with 128-bit integers. ok is false if 128 bits are too few.
+// compareDoubles does the comparison of Compare with 128-bit integers, for float64 values. ok is false if the values are of another kind, or if
+// 128 bits do not suffice.
 func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
 	common := m.Den[choice]
 	if x.Doubles == nil || left.Doubles == nil || common == 0 {
@@ -159,9 +160,9 @@ func (sum *uint128) add(x, y uint64, shift int) bool {
 	return carry == 0
 }
 
-// Each calls check for every state, on all processors. It returns the first state for which check returns a message, and the message, or ""
-// if there is none. It stops early if the context ends. Each processor takes batches of whole 64-state words, so check may add its state to a
-// certificate.Bits without locking.
+// Each calls check for every state, in parallel on all processors. It returns the first state for which check returns a message, and this
+// message; without a message it returns "". If the context ends, it stops early. A processor works on batches of 2^14 states, so check may add
+// its state to a certificate.Bits, which has 64 states in a word, without a lock.
 func Each(ctx context.Context, n int, check func(s int) string) (firstWrong int, problem string) {
 	const batch = 1 << 14
 	var next atomic.Int64
@@ -193,7 +194,7 @@ func Each(ctx context.Context, n int, check func(s int) string) (firstWrong int,
 	return firstWrong, problem
 }
 
-// Sum returns the bias h plus the gain g of each state; in a CTMC it returns h + g/E, where E is the exit rate.
+// Sum returns h + g for each state, where h is the bias and g is the gain. In a CTMC it returns h + g/E, where E is the exit rate.
 func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 	if m.Exit == nil {
 		if sum := sumFixed(h, g); sum != nil {
@@ -211,8 +212,8 @@ func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 	return result
 }
 
-// sumFixed returns the sums of two columns that are multiples of the same power of two. It returns nil for other columns, or if a sum does
-// not fit 64 bits.
+// sumFixed returns the sums of two columns, if both have multiples of the same power of two. It returns nil for other columns, and if a sum
+// exceeds 64 bits.
 func sumFixed(left, right *certificate.Values) *certificate.Values {
 	if left.Fixed == nil || right.Fixed == nil || left.Scale != right.Scale {
 		return nil

@@ -29,9 +29,8 @@ func (w *lasso) next(i int) int {
 	return i
 }
 
-// Agrees tests whether an automaton accepts exactly the words that satisfy its formula. It tries all lassos over the letters
-// of the automaton, up to a length that bounds the work. An automaton of a co-safe formula accepts a word when it reaches an
-// accepting state.
+// Agrees checks that an automaton accepts a word exactly if the word satisfies the automaton's formula. It tests all lassos over the letters of
+// the automaton, up to a length that limits the work. The automaton of a co-safe formula accepts a word when it reaches an accepting state.
 func Agrees(ctx context.Context, automaton *certificate.Automaton, coSafe bool) error {
 	words, work, weight := 1, 0, automaton.Formula.Size()
 	reader := &wordReader{Automaton: automaton, visited: make([]uint32, maxLasso*len(automaton.Next)), mark: make([]uint32, maxLasso*len(automaton.Next))}
@@ -78,7 +77,7 @@ const (
 	marks
 )
 
-// accepts reports whether the automaton accepts a lasso: some jump leads to an accepting run or, for a co-safe formula, the run reaches an
+// accepts reports whether the automaton accepts a lasso: after some jump the run is accepting or, for a co-safe formula, the run reaches an
 // accepting state.
 func (reader *wordReader) accepts(word *lasso, coSafe bool) bool {
 	numStates := len(reader.Next)
@@ -102,8 +101,8 @@ func (reader *wordReader) accepts(word *lasso, coSafe bool) bool {
 	return false
 }
 
-// acceptsFrom reports whether the deterministic run from a configuration visits accepting states infinitely often. step returns the next
-// configuration.
+// acceptsFrom reports whether the run from a configuration visits accepting states infinitely often. The run is deterministic: step returns the
+// next configuration.
 func (reader *wordReader) acceptsFrom(start int, step func(configuration int) int) bool {
 	current := start
 	var path []int
@@ -112,7 +111,7 @@ func (reader *wordReader) acceptsFrom(start int, step func(configuration int) in
 		path = append(path, current)
 	}
 	verdict := reader.mark[current] % marks
-	for k := len(path) - 1; verdict == open; k-- { // go backwards through the cycle at the end of path, which begins at current
+	for k := len(path) - 1; verdict == open; k-- { // search the cycle at the end of path backwards; it begins at current
 		if reader.Accepting[path[k]%len(reader.Next)] {
 			verdict = accepted
 		} else if path[k] == current {
@@ -179,8 +178,8 @@ func (w *lasso) evaluate(automaton *certificate.Automaton, formula *certificate.
 	return out
 }
 
-// evaluateUntil returns the positions at which left U right holds within the step bound of formula. left and right have the positions at
-// which the operands hold.
+// evaluateUntil returns, for each position, whether `left U right` holds there within the step bound of formula. left and right say at which
+// positions the operands hold.
 func (w *lasso) evaluateUntil(left, right []bool, formula *certificate.Formula) []bool {
 	holds := make([]bool, len(right)) // the positions where the formula holds within the steps counted so far
 	stepBack := func(allowNow bool) (changed bool) {

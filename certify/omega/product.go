@@ -20,8 +20,8 @@ type Product struct {
 	letter    []uint32 // the index of the letter of each state of the model
 }
 
-// Model returns the model whose states have the values of a vector. For the operators E and A it is an MDP in which a scheduler picks
-// each transition: every transition of the given model is a choice, in the order of the choices and of their targets.
+// Model returns the model to which a vector refers. For the operators E and A it is an MDP in which a scheduler selects single transitions: each
+// transition of the given model becomes a choice, in the order of the choices and then of their targets.
 func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Model {
 	if !vector.Paths {
 		return model
@@ -44,8 +44,8 @@ func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Mo
 	return paths
 }
 
-// Pairs returns the product of a model with an automaton that reads the path. sets has the states of each proposition. It is an error if
-// the product has more states than automaton.Pairs.
+// Pairs returns the product of a model with an automaton that reads the path. sets[i] has the states in which proposition i is true. It is an
+// error if the product has more states than automaton.Pairs.
 func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, sets []certificate.Bits, coSafe bool) (*Product, error) {
 	letterIndex := map[uint64]uint32{}
 	for i, letter := range automaton.Letters {
@@ -77,8 +77,8 @@ const productName = "the automaton"
 // state is a state of a product: a state of the model, and a state of the automaton.
 type state struct{ model, automaton uint32 }
 
-// Runs returns the product of the pairs with the automaton after a jump. The first runs are the jumps of the pairs. It is an error if the
-// product has more states than automaton.Runs.
+// Runs returns the product of the pairs with the part of the automaton after a jump. Its first states are the targets of the pairs' jumps, in
+// order. It is an error if it has more states than automaton.Runs.
 func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	letter := make([]uint32, len(p.Of))
 	var starts []state
@@ -95,8 +95,8 @@ func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	return multiply(ctx, p.Model, p.automaton, letter, starts, isAbsorbing, p.automaton.Runs)
 }
 
-// multiply returns the product of a model with an automaton, from the start states on. letters has the letter of each state of the model.
-// A product state is absorbing if isAbsorbing returns true for its automaton state. It is an error if the product has more states than size.
+// multiply returns the product of a model with an automaton, from the given start states. letters[s] is the letter of state s of the model. A
+// product state gets a self-loop if isAbsorbing returns true for its automaton state. It is an error if the product has more states than size.
 func multiply(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, letters []uint32, starts []state, isAbsorbing func(q uint32) bool, size int) (*Product, error) {
 	built, err := product.Build(ctx, model, &product.Memory[state]{
 		Name:       productName,
@@ -141,9 +141,9 @@ func (p *Product) Accepting() certificate.Bits {
 	return out
 }
 
-// CheckRuns checks the ranks and layers of the runs. The sets that it returns have pairs as members: all has every pair; winning[k] has
-// those that can jump to part k of the automaton at a run with a rank; and sure[k] has those whose upper bound is at least payoffs[k], the
-// payoff of an accepting run of part k.
+// CheckRuns checks the ranks and the layers of the runs, and returns sets of pairs. all has every pair. winning[k] has the pairs that can jump
+// to a run with a rank in part k of the automaton. sure[k] has the pairs whose upper bound is at least payoffs[k], the payoff of an accepting
+// run of part k.
 func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (all certificate.Bits, winning, sure [2]certificate.Bits, err error) {
 	n := len(pairs.Of)
 	all = certificate.NewBits(n)
@@ -189,8 +189,8 @@ type runColumns struct {
 	accepting   certificate.Bits
 }
 
-// check returns an error unless the rank and the layer of a run are allowed. sure has the pairs whose upper bound needs no proof that runs
-// of the same part of the automaton are lost.
+// check returns an error unless the rank and the layer of a run are correct. The upper bounds of the pairs in sure need no layers that prove
+// runs to be lost.
 func (columns *runColumns) check(run int, sure certificate.Bits) error {
 	if columns.rank[run] != certificate.None && !columns.hasWinningChoice(run) {
 		return fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", run)
@@ -201,8 +201,8 @@ func (columns *runColumns) check(run int, sure certificate.Bits) error {
 	return nil
 }
 
-// hasWinningChoice reports whether all successors of some choice of a run have a rank, and the run is accepting or one of the successors
-// has a smaller rank.
+// hasWinningChoice reports whether a run has a choice whose successors all have a rank, where the run is accepting or a successor has a smaller
+// rank.
 func (columns *runColumns) hasWinningChoice(run int) bool {
 	rank := columns.rank
 	hasNoRank := func(target uint32) bool { return rank[target] == certificate.None }
@@ -220,8 +220,8 @@ func (columns *runColumns) hasWinningChoice(run int) bool {
 	return false
 }
 
-// isLost reports whether the layers prove that a run is not accepting with probability 1: each choice has a successor in a lower layer or at
-// a pair of sure, or the run is not accepting and all successors are in its layer.
+// isLost reports whether the layers prove that a run is not accepted with probability 1. Each choice must have a successor in a lower layer or
+// at a pair of sure; otherwise the run is not accepting and all successors are in its layer.
 func (columns *runColumns) isLost(run int, sure certificate.Bits) bool {
 	layer := columns.layer
 	leavesLayer := func(target uint32) bool { return sure.Has(int(columns.runs.Of[target])) || layer[target] < layer[run] }

@@ -37,8 +37,8 @@ type builder[S comparable] struct {
 	index  map[S]uint32
 }
 
-// Build returns the product of a model with a memory: the start states first, then the other states that are reachable from them. It is an
-// error if the product has more states than size, or more transitions than a certificate can number.
+// Build returns the product of a model with a memory. Its first states are the start states; the others are reachable from them. It is an error
+// if the product has more states than size, or more transitions than a certificate can number.
 func Build[S comparable](ctx context.Context, model *certificate.Model, memory *Memory[S], starts []S, size int) (*Product[S], error) {
 	out := &certificate.Model{Kind: model.Kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
 	if model.First != nil {
@@ -60,7 +60,7 @@ func Build[S comparable](ctx context.Context, model *certificate.Model, memory *
 	return b.Product, nil
 }
 
-// indexOf returns the index of a state, and adds a new state to the product.
+// indexOf returns the index of a product state. It adds the state if it is new.
 func (b *builder[S]) indexOf(s S) uint32 {
 	i, isKnown := b.index[s]
 	if !isKnown {
@@ -70,7 +70,7 @@ func (b *builder[S]) indexOf(s S) uint32 {
 	return i
 }
 
-// expand adds the choices of state i to the product. A decided state gets a self-loop.
+// expand adds the choices of state i to the product. If the memory says that the state is decided, it gets a self-loop instead.
 func (b *builder[S]) expand(i int) {
 	s := b.States[i]
 	if b.memory.IsDecided != nil && b.memory.IsDecided(s) {
@@ -114,8 +114,8 @@ func SortedTargets(targets []uint32) []uint32 {
 	return slices.Sorted(slices.Values(targets))
 }
 
-// LiftRewards returns the rewards of the choices of a product, from the rewards of the choices of the model. choices has the model's choice of each
-// choice of the product, or None for a choice without a reward.
+// LiftRewards returns the rewards of the choices of a product. rewards has the rewards of the model's choices; choices[c] is the choice of the
+// model for choice c of the product, or None for a choice without a reward.
 func LiftRewards(rewards *certificate.Rewards, choices []uint32) *certificate.Rewards {
 	result := *rewards
 	zero := uint32(len(rewards.Rats)) // the index of the reward 0

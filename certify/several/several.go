@@ -36,9 +36,9 @@ const (
 // StepRewards returns the rewards of the steps of the model for a reward structure, such as certificate.Model.StepRewards.
 type StepRewards func(structure int, _ certificate.Bits) *certificate.Rewards
 
-// Values returns the lower and the upper bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
-// nontrivial bounds. sets are the sets of the vector. Values calls prove for each bound of a total reward that it needs;
-// prove returns an error if the bound is not proven.
+// Values returns the lower and the upper bounds that a multi-objective vector proves for the states of a model. Only the bounds of the
+// initial state are not trivial. sets are the sets on which the vector depends. The proof depends on lemmas about total rewards. Values calls
+// prove for each lemma, and prove returns an error if the lemma is not proven.
 func Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector, sets []certificate.Bits, stepRewards StepRewards, prove func(Lemma) error) (bounds [2]*certificate.Values, err error) {
 	product, err := New(ctx, model, vector.Several, sets, stepRewards)
 	if err != nil {
@@ -63,7 +63,7 @@ type memory struct {
 	maxSteps    int                // the greatest step bound of a reward
 }
 
-// next returns the product state after a transition from a product state to a state of the model.
+// next returns the product state after a transition from the product state source to state target of the model.
 func (m *memory) next(source productState, target uint32) productState {
 	result := productState{state: target, steps: min(source.steps+1, m.maxSteps)}
 	for i, objective := range m.objectives {
@@ -75,7 +75,8 @@ func (m *memory) next(source productState, target uint32) productState {
 	return result
 }
 
-// nextStatus returns the status of the until formula of objective i after a transition to a state of the model.
+// nextStatus returns the status of the until formula of objective i after a transition to state target of the model. status is its status before
+// the transition.
 func (m *memory) nextStatus(i int, status, target uint32) uint32 {
 	switch {
 	case status != undecided:
@@ -88,8 +89,8 @@ func (m *memory) nextStatus(i int, status, target uint32) uint32 {
 	return closed
 }
 
-// New returns the product of a model with the memory of the objectives. sets are the sets of the objectives that are probabilities. It is an
-// error if the product has more states than several.States.
+// New returns the product of a model with the memory of the objectives. sets has two sets, left and right, for each objective that is a
+// probability. It is an error if the product has more states than several.States.
 func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, stepRewards StepRewards) (*Product, error) {
 	n := len(several.Objectives)
 	m := &memory{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n)}
@@ -128,7 +129,7 @@ func New(ctx context.Context, model *certificate.Model, several *certificate.Sev
 	return result, nil
 }
 
-// buildRewards sets the rewards of each objective. choices has the choice of the model for each choice of the product.
+// buildRewards computes the rewards of each objective on the product. choices[c] is the choice of the model for choice c of the product.
 func (p *Product) buildRewards(states []productState, choices []uint32, stepRewards StepRewards) {
 	for i, objective := range p.Objectives {
 		if objective.Reward < 0 {
@@ -139,7 +140,8 @@ func (p *Product) buildRewards(states []productState, choices []uint32, stepRewa
 	}
 }
 
-// probabilityRewards returns the rewards of an objective that is a probability: 1 in the states that have just satisfied its until formula.
+// probabilityRewards returns the rewards of an objective that is a probability: 1 in each state where the path has just satisfied its until
+// formula, else 0.
 func (p *Product) probabilityRewards(objective int, states []productState) *certificate.Rewards {
 	index := make([]uint32, len(p.Start)-1) // of the reward of each choice: 0 or 1
 	for s, state := range states {
@@ -154,7 +156,8 @@ func (p *Product) probabilityRewards(objective int, states []productState) *cert
 	return certificate.NewRewards(index, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
 }
 
-// rewardsOfSteps returns the rewards of an objective that is a reward: the rewards of the choices of the model while the steps count.
+// rewardsOfSteps returns the rewards of an objective that is a reward: those of the model's choices, as long as the objective counts steps, then
+// 0.
 func (p *Product) rewardsOfSteps(objective certificate.Objective, states []productState, choices []uint32, rewards *certificate.Rewards) *certificate.Rewards {
 	rats := append([]*big.Rat{new(big.Rat)}, rewards.Rats...)
 	index := make([]uint32, len(choices)) // in rats, of the reward of each choice
@@ -171,7 +174,7 @@ func (p *Product) rewardsOfSteps(objective certificate.Objective, states []produ
 	return certificate.NewRewards(index, rats)
 }
 
-// Sum returns, for each choice, the sum over all objectives of the reward of the choice times the weight of the objective.
+// Sum returns, for each choice c, the sum of weight(i) * reward_i(c) over all objectives i.
 func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
 	sums := make([]*big.Rat, len(p.Start)-1)
 	for c := range sums {
@@ -185,7 +188,7 @@ func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
 	return sums
 }
 
-// MinimisedRewards returns r_L, the sum of the rewards of the minimised objectives.
+// MinimisedRewards returns the sum of the rewards of all minimised objectives: r_L in the package comment.
 func (p *Product) MinimisedRewards() *certificate.Rewards {
 	rats := p.Sum(func(i int) *big.Rat {
 		if p.Objectives[i].Maximised {
@@ -207,8 +210,8 @@ type Lemma struct {
 	Rewards *certificate.Rewards
 }
 
-// lemmas returns the bounds that the proof of the vector depends on: the lower bound x of the minimised rewards, and for each part and each
-// objective the bound on the value of the objective under the scheduler of the part.
+// lemmas returns the bounds on which the proof of a vector depends: the lower bound x of the minimised rewards and, for each part, a bound of
+// each objective under the scheduler of the part.
 func (p *Product) lemmas(vector *certificate.Vector) (lemmas []Lemma, err error) {
 	if vector.Lower != nil {
 		lower := &certificate.Vector{Kind: certificate.TotalReward, Lower: vector.Lower, Rank: vector.Rank, Layer: vector.Layer}
@@ -233,8 +236,8 @@ func (p *Product) lemmas(vector *certificate.Vector) (lemmas []Lemma, err error)
 	return lemmas, nil
 }
 
-// Chain returns the Markov chain that a scheduler of the product induces, and the choice of the product in each state. indices has the index
-// of the scheduler's choice within each state.
+// Chain returns the Markov chain that a scheduler induces on the product, and the choice of the product in each state. indices[s] is the index
+// of the scheduler's choice among the choices of state s.
 func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []int, err error) {
 	chain = &certificate.Model{Kind: certificate.DTMC, Start: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
 	for s := range p.NumStates() {
@@ -252,7 +255,7 @@ func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []i
 	return chain, choices, nil
 }
 
-// InducedRewards returns the rewards of objective i in an induced chain with the given choices of the product.
+// InducedRewards returns the rewards of objective i in an induced chain. choices[s] is the choice of the product in state s of the chain.
 func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
 	induced := *p.Rewards[i]
 	induced.Of = make([]uint32, len(choices))
@@ -262,8 +265,8 @@ func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
 	return &induced
 }
 
-// Values returns the lower and the upper bounds of the states of the model that follow from the lemmas. All states except the initial state
-// have the bounds 0 and infinity.
+// Values returns the lower and the upper bounds of the model's states that follow from the lemmas. All states except the initial state have the
+// bounds 0 and infinity.
 func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *certificate.Vector) (bounds [2]*certificate.Values, err error) {
 	initialLower, initialUpper, err := p.initialBounds(ctx, vector)
 	if err != nil {
@@ -285,7 +288,7 @@ func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *
 	return [2]*certificate.Values{lower, upper}, nil
 }
 
-// initialBounds returns the bounds in the initial state; a nil upper bound is infinity.
+// initialBounds returns the bounds in the initial state. An upper bound of nil stands for infinity.
 func (p *Product) initialBounds(ctx context.Context, vector *certificate.Vector) (lower, upper *big.Rat, err error) {
 	query := p.Query()
 	achieved, hasParts, err := p.mixture()
@@ -349,8 +352,8 @@ func (p *Product) weightedLimit(ctx context.Context, vector *certificate.Vector)
 	return limit, weight, nil
 }
 
-// mixture returns the value of the query under the mixture of the parts, or 0 without a query. hasParts says whether there are parts. It is an
-// error if the parts do not satisfy the bounds of the other objectives.
+// mixture returns the value of the query under the mixture of the parts' schedulers, or 0 without a query. hasParts is false if there are no
+// parts. It is an error if the mixture does not satisfy the bounds of the other objectives.
 func (p *Product) mixture() (value *big.Rat, hasParts bool, err error) {
 	value = new(big.Rat)
 	if len(p.Parts) == 0 {
@@ -380,7 +383,7 @@ func (p *Product) mixture() (value *big.Rat, hasParts bool, err error) {
 	return value, true, nil
 }
 
-// meanOfParts returns the value of an objective in the initial state under the mixture: the mean of the values of the parts.
+// meanOfParts returns the value of an objective in the initial state under the mixture: the sum of share * value over all parts.
 func (p *Product) meanOfParts(objective int) (*big.Rat, error) {
 	mean := new(big.Rat)
 	for j := range p.Parts {
@@ -393,7 +396,7 @@ func (p *Product) meanOfParts(objective int) (*big.Rat, error) {
 	return mean, nil
 }
 
-// weightedUpperBound checks the conditions on y and x, and returns y - c in the initial state.
+// weightedUpperBound checks the inequalities for y and x of the package comment, and returns y - c in the initial state.
 func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Vector) (*big.Rat, error) {
 	y, x := vector.Upper, vector.Lower
 	if y == nil || y.Infinite != nil || x != nil && x.Infinite.Has(0) {
@@ -416,19 +419,19 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 	return new(big.Rat).Sub(y.Rat(0), p.Shift), nil
 }
 
-// checkWeightedState checks the conditions on y and x in a product state. earned[c] is the weighted reward of choice c. There are no conditions
-// on a state where x is infinite, nor on a choice that leads to one.
+// checkWeightedState returns an error unless y and x satisfy their inequalities in a product state. earned[c] is the weighted reward of choice
+// c. States where x is infinite, and choices that lead to such a state, need not satisfy them.
 func (p *Product) checkWeightedState(s int, x, y *certificate.Values, earned []*big.Rat) error {
 	isInfinite := func(target uint32) bool { return x != nil && x.Infinite.Has(int(target)) }
 	if isInfinite(uint32(s)) {
 		return nil
 	}
 	value, term := y.Rat(s), new(big.Rat)
-	lowest := new(big.Rat).Set(value)
+	leastSum := new(big.Rat).Set(value)
 	if x != nil {
-		lowest.Add(lowest, term.Mul(p.Factor, x.Rat(s)))
+		leastSum.Add(leastSum, term.Mul(p.Factor, x.Rat(s)))
 	}
-	if lowest.Cmp(p.Shift) < 0 {
+	if leastSum.Cmp(p.Shift) < 0 {
 		return errors.New("y + k x is below the shift c")
 	}
 	first, end := p.Choices(s)

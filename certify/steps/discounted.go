@@ -10,8 +10,8 @@ import (
 // discountedPlaces is the number of binary places of the values of a discounted reward, unless there are few states.
 const discountedPlaces = 200
 
-// DiscountedValues returns lower and upper bounds on the reward of the first To steps, discounted by Vector.Discount. Each step backwards
-// multiplies the mean of the values by the discount factor, and adds the reward.
+// DiscountedValues returns the lower and the upper bounds of the discounted reward of the first To steps. Each backward step computes r(c) + d *
+// sum of P(c,t) v(t), where d is Vector.Discount.
 func (p *Problem) DiscountedValues(ctx context.Context) (bounds [2]*certificate.Values, err error) {
 	places := uint(discountedPlaces)
 	if p.NumStates() <= maxFractionWork/(p.Vector.To+1) {

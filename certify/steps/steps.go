@@ -42,7 +42,7 @@ type Problem struct {
 	uniformisation
 }
 
-// Values returns the lower and the upper bounds on the values of all states.
+// Values returns the lower and the upper bounds of the values of all states, for a step bound or a time bound.
 func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, err error) {
 	if p.Vector.Timed != nil {
 		return p.timedValues(ctx)
@@ -66,7 +66,7 @@ func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, er
 	return bounds, nil
 }
 
-// valueBits returns the number of bits of the integer part of the greatest value in a number of steps.
+// valueBits returns how many bits the integer part of a value can have after a number of steps.
 func (p *Problem) valueBits(numSteps int) int {
 	greatest, spareBits := one, 0
 	switch p.Vector.Kind {
@@ -79,7 +79,7 @@ func (p *Problem) valueBits(numSteps int) int {
 	return roundToPlaces(greatest, 0, upper).BitLen() + spareBits
 }
 
-// mean returns the expected value after a choice, without rounding. values has the values of the states.
+// mean returns the sum of P(c,t) values[t] over the successors t of a choice c, without rounding.
 func (p *Problem) mean(choice int, values []*big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	first, end := p.Row(choice)
@@ -200,8 +200,8 @@ func (p *Problem) forEachState(ctx context.Context, visit func(s int)) error {
 	return nil
 }
 
-// finalValues returns the values of the states after the last step or at the end of the time: state rewards, proven bounds of an until formula, or
-// 1 in Right and 0 elsewhere.
+// finalValues returns the values of the states after the last step, or at the end of the time: the state rewards for I=k, proven bounds of an
+// until formula, or else 1 in Right and 0 elsewhere.
 func finalValues[T any](problem *Problem, arith *arithmetic[T], side int) []T {
 	var stateRewards []uint32
 	if problem.Vector.Kind == certificate.Instant {
@@ -223,8 +223,8 @@ func finalValues[T any](problem *Problem, arith *arithmetic[T], side int) []T {
 	return values
 }
 
-// stepBackwards returns the values of a step bound, as bounds from one side. It goes backwards from the last step. In the first To-From
-// iterations, the path must stay in Left until it reaches Right. In the From iterations after that, it must only stay in Left.
+// stepBackwards returns the values for a step bound, as lower or upper bounds. It computes backwards from the last step. In the first To-From
+// iterations a path that has reached Right satisfies the formula; in the From iterations after them a path only has to be in Left.
 func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmetic[T], side int) ([]T, error) {
 	vector, left, right := problem.Vector, problem.Left[side], problem.Right[side]
 	values, zero, one := finalValues(problem, arith, side), arith.round(new(big.Rat)), arith.round(one)
@@ -258,7 +258,7 @@ func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmet
 	return values, nil
 }
 
-// optimum returns the optimal value of a step over the choices of state s. values has the values after the step.
+// optimum returns the minimal or maximal value of a step over the choices of state s. values has the values of the states after the step.
 func optimum[T any](problem *Problem, arith *arithmetic[T], s int, values []T) T {
 	first, end := problem.Choices(s)
 	best := arith.step(first, values)

@@ -28,8 +28,8 @@ type uniformisation struct {
 // moveProbability returns E/q of a state: the probability that a uniformised step is a jump. nil if the rate q is too small.
 func (p *Problem) moveProbability(s int) *big.Rat { return p.moveProbabilities[p.Exit[s]] }
 
-// moveFractions returns the numerators and the denominators of the move probabilities, by the index of the exit rate in the numbers of the model.
-// It returns nil if a denominator has more than 62 bits.
+// moveFractions returns the numerators and the denominators of the probabilities exit rate / uniformisation rate. The index is that of the exit
+// rate in the numbers of the model. It returns nil if a denominator has more than 62 bits.
 func (p *Problem) moveFractions() (numerators, denominators []uint64) {
 	numerators, denominators = make([]uint64, len(p.moveProbabilities)), make([]uint64, len(p.moveProbabilities))
 	for i, probability := range p.moveProbabilities {
@@ -44,7 +44,7 @@ func (p *Problem) moveFractions() (numerators, denominators []uint64) {
 	return numerators, denominators
 }
 
-// timedValues is Values for a time bound.
+// timedValues returns the lower and the upper bounds of the values with a time bound, by uniformisation.
 func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, err error) {
 	timed := p.Vector.Timed
 	p.moveProbabilities = make([]*big.Rat, len(p.Numbers))
@@ -320,8 +320,8 @@ func (p *Problem) poissonWeights(ctx context.Context, time *big.Rat, isIntegral 
 	return weights, cutOff, ctx.Err()
 }
 
-// poissonTerms returns numbers that are proportional to the Poisson weights of first, first+1 and so on, rounded down. total is an upper bound on
-// the sum of the numbers for all Poisson weights.
+// poissonTerms returns numbers that are proportional to the Poisson weights e^-m m^k / k! for k = first, first+1 and so on, rounded down. m is
+// mean. total is an upper bound of the sum of these numbers over all k.
 func poissonTerms(mean *big.Rat, places uint) (first int, terms []*big.Int, total *big.Int) {
 	mode := new(big.Int).Quo(mean.Num(), mean.Denom())
 	first = int(mode.Int64())

@@ -100,7 +100,8 @@ func moveLetter(name string) byte {
 	return 0
 }
 
-// checkEntry checks one entry, a line such as "0012 left 42", and stores its value.
+// checkEntry checks a line with a board, a move and a value, such as "0012 left 42", and stores the value of the board. The value must not
+// exceed the value of the move.
 func (k *boundChecker) checkEntry(text string) error {
 	fields := strings.Split(text, " ")
 	if len(fields) != 3 || len(fields[0]) != k.cells || moveLetter(fields[1]) == 0 {
@@ -120,7 +121,7 @@ func (k *boundChecker) checkEntry(text string) error {
 	if _, isStored := k.layers[k.sum].get(representative); isStored {
 		return errors.New("the board, or a symmetric one, was there already")
 	}
-	maxValue := uint64(Scale) // the move wins
+	maxValue := uint64(Scale) // the value of a move that wins
 	if !after.has(k.maxExp) {
 		maxValue = k.mean(after, k.sum, k.value)
 	}
@@ -133,7 +134,8 @@ func (k *boundChecker) checkEntry(text string) error {
 	return nil
 }
 
-// parseBoard returns the board with the given digits, one for each cell. A digit must be less than the exponent of the winning tile.
+// parseBoard returns the board whose cells have the given digits, which are exponents of tiles. Each exponent must be less than that of the
+// winning tile.
 func (k *boundChecker) parseBoard(digits string) (board, error) {
 	b := board(0)
 	for i := range k.cells {
@@ -146,7 +148,7 @@ func (k *boundChecker) parseBoard(digits string) (board, error) {
 	return b, nil
 }
 
-// beginLayer begins the layer of the boards with a sum of tiles, unless it is the current layer. Sums must descend.
+// beginLayer begins a new layer if sum, the sum of a board's tiles, is less than the sum of the current layer. A greater sum is an error.
 func (k *boundChecker) beginLayer(sum int) error {
 	if sum > k.sum {
 		return fmt.Errorf("the sum of the tiles is %d after %d, want them descending", sum, k.sum)
@@ -158,7 +160,7 @@ func (k *boundChecker) beginLayer(sum int) error {
 	return nil
 }
 
-// checkStart checks the bound, which is the mean over the first two tiles.
+// checkStart checks the bound at the end of the certificate. It must not exceed the expected value over the first two tiles.
 func (k *boundChecker) checkStart(number string) (err error) {
 	afterFirst := func(images *[8]board, sum, cell int, exp board) uint64 {
 		if exp >= k.maxExp {
@@ -181,8 +183,9 @@ func parseValue(number string, maxValue uint64) (uint64, error) {
 	return value, nil
 }
 
-// mean returns the expected value after a new tile on a board, rounded down. sum is the sum of the tiles of the board. The function value gets the
-// images of the board, the sum with the new tile, and the cell and the exponent of the new tile.
+// mean returns the expected value after a new tile on the board after, rounded down: a 2 with probability 9/10, a 4 with probability 1/10, on
+// each empty cell alike. sum is the sum of the board's tiles. The function value gets the images of the board, the sum with the new tile, and
+// the cell and the exponent of the new tile.
 func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
 	images := k.imagesOf(after)
 	total, empty := uint64(0), uint64(0)
@@ -193,7 +196,7 @@ func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, s
 		empty++
 		total += 9*value(&images, sum+2, cell, 1) + value(&images, sum+4, cell, 2)
 	}
-	return total / (10 * empty)
+	return total / (10 * empty) // each of the empty cells has the total weight 9+1
 }
 
 // value returns the value of a board with a new tile in a cell: 1 if the new tile is the winning tile, and otherwise the value of the entry, or 0

@@ -97,7 +97,7 @@ func (checker *guaranteeChecker) readHeader() error {
 	return err
 }
 
-// beginSum begins the boards whose tiles have a sum, given as a text. Sums must descend.
+// beginSum begins the boards whose tiles have the sum in text. The sums of a certificate must decrease.
 func (checker *guaranteeChecker) beginSum(text string) error {
 	sum, err := strconv.Atoi(text)
 	if err != nil || sum < 4 || sum >= checker.sum {
@@ -108,7 +108,7 @@ func (checker *guaranteeChecker) beginSum(text string) error {
 	return nil
 }
 
-// readBoard returns the board with the given digits. Digits that are missing at the beginning are the same as in the previous board.
+// readBoard returns the board with the given digits. If digits are missing at the beginning, they are the same as in the previous board.
 func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
 	missing := checker.cells - len(text)
 	if missing < 0 || missing > 0 && checker.digits == nil {
@@ -139,7 +139,8 @@ func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
 	return b, nil
 }
 
-// checkEntry checks a line with a board, followed by a move if the side is the player, and adds the board to its set.
+// checkEntry checks a line with a board, and adds the board to the set of its sum. If the player has the guarantee, the board is followed by a
+// move.
 func (checker *guaranteeChecker) checkEntry(text []byte) error {
 	set := checker.sets[checker.sum]
 	if set == nil {
@@ -168,7 +169,7 @@ func (checker *guaranteeChecker) checkEntry(text []byte) error {
 	return nil
 }
 
-// checkMove returns an error unless a move of the player wins, or leads to a board of the set for every new tile.
+// checkMove returns an error unless a move of the player wins at once, or leads to a board of the certificate for every new tile.
 func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 	if checker.rules.lines[move] == nil {
 		return errors.New("want a move, L, R, U or D, behind the board")
@@ -183,7 +184,8 @@ func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 	return errors.New("the certificate has not all boards to which the move can lead")
 }
 
-// checkAnswers returns an error unless no move of the player wins, and after each move some new tile leads to a board of the set.
+// checkAnswers returns an error unless, for every legal move of the player, the move does not win and some new tile leads to a board of the
+// certificate.
 func (checker *guaranteeChecker) checkAnswers(b board) error {
 	for _, move := range []byte("LRUD") {
 		after := checker.slide(b, move)
@@ -200,8 +202,8 @@ func (checker *guaranteeChecker) checkAnswers(b board) error {
 	return nil
 }
 
-// spawns reports whether every new tile (all) or some new tile (not all) leads to a board of the set. For the player, a new tile that is the
-// winning tile counts as well. sum is the sum of the tiles of the board after the move.
+// spawns reports whether new tiles lead to boards of the certificate: every new tile if all is true, else at least one. If the player has the
+// guarantee, a new tile that is the winning tile also counts. sum is the sum of the tiles of the board after.
 func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
 	images := checker.imagesOf(after)
 	for i := range checker.cells {
@@ -221,7 +223,8 @@ func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
 	return all
 }
 
-// checkStart returns an error unless all first two tiles, or some for the spawner, lead to boards of the set.
+// checkStart returns an error unless the first two tiles lead to boards of the certificate: for every pair of tiles if the player has the
+// guarantee, for some pair if the spawner has it.
 func (checker *guaranteeChecker) checkStart() error {
 	for i := range checker.cells {
 		for exp := board(1); exp <= 2; exp++ {

@@ -25,7 +25,7 @@ func newLines(ctx context.Context, r io.Reader) *lines {
 	return &lines{ctx: ctx, in: bufio.NewScanner(r), hash: sha256.New()}
 }
 
-// next returns the next line and adds it to the checksum. The caller must not keep it: it changes with the next call.
+// next returns the next line and adds it to the checksum. The slice is valid only until the next call.
 func (l *lines) next() ([]byte, error) {
 	l.line++
 	if l.line%1024 == 1 && l.ctx.Err() != nil {
@@ -43,7 +43,8 @@ func (l *lines) next() ([]byte, error) {
 	return text, nil
 }
 
-// header reads a header of n lines. It joins the lines by blanks, and stores the values that match the format in fields, as fmt.Sscanf does.
+// header reads a header of n lines. It joins the lines with blanks and parses them with fmt.Sscanf: the values that format names are stored in
+// fields.
 func (l *lines) header(n int, format string, fields ...any) error {
 	var header []string
 	for range n {
@@ -59,7 +60,7 @@ func (l *lines) header(n int, format string, fields ...any) error {
 	return nil
 }
 
-// end reads the last line. It returns an error unless the line has the right checksum, and nothing follows it.
+// end reads the last line. It is an error if the line does not have the right checksum, or if another line follows.
 func (l *lines) end() error {
 	want := fmt.Sprintf("sha256 %x", l.hash.Sum(nil))
 	text, err := l.next()

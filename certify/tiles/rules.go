@@ -17,7 +17,7 @@ type rules struct {
 	images [][]int
 }
 
-// newRules returns the rules of a shape. Without symmetries, the only image of a board is the board.
+// newRules returns the rules of 2048 on a board of rows times cols cells. If symmetries is false, the only image of a board is the board itself.
 func newRules(rows, cols int, symmetries bool) (*rules, error) {
 	if min(rows, cols) < 1 || max(rows, cols) > 16 || rows*cols < 2 || rows*cols > 16 {
 		return nil, fmt.Errorf("board %dx%d, want 2 to 16 cells", rows, cols)
@@ -40,7 +40,8 @@ func newRules(rows, cols int, symmetries bool) (*rules, error) {
 	return r, nil
 }
 
-// addLine adds a line of n cells for a move to the cell 0 of the line, and its reverse for the opposite move.
+// addLine adds a line of n cells. Tiles slide towards its first cell for move, and towards its last cell for the opposite move. cell(i) is the
+// number of its cell i.
 func (r *rules) addLine(move, opposite byte, n int, cell func(i int) int) {
 	line := make([]int, n)
 	for i := range line {
@@ -51,7 +52,8 @@ func (r *rules) addLine(move, opposite byte, n int, cell func(i int) int) {
 	r.lines[opposite] = append(r.lines[opposite], line)
 }
 
-// imageOfCells returns the cell to which a symmetry moves each cell. The symmetry flips the rows, then the columns, then transposes the board.
+// imageOfCells returns, for each cell, the cell to which a symmetry moves it. The symmetry can reverse the rows and the columns, and then
+// transpose the board.
 func (r *rules) imageOfCells(flipRows, flipColumns, transpose bool) []int {
 	image := make([]int, r.cells)
 	for i := range image {
@@ -83,7 +85,7 @@ func (b board) sum() (sum int) {
 	return sum
 }
 
-// has reports whether a tile with at least the exponent is on the board.
+// has reports whether the board has a tile whose exponent is at least exp.
 func (b board) has(exp board) bool {
 	for ; b != 0; b >>= 4 {
 		if b&15 >= exp {
@@ -93,8 +95,8 @@ func (b board) has(exp board) bool {
 	return false
 }
 
-// slide returns the board after a move, L, R, U or D. It moves the tiles of each line to the wall, and merges pairs of equal tiles from the wall
-// on. A merged tile does not merge again.
+// slide returns the board after a move: L, R, U or D. It moves the tiles of each line towards the wall, and merges pairs of equal tiles,
+// beginning at the wall. A merged tile does not merge again.
 func (r *rules) slide(b board, move byte) (after board) {
 	for _, line := range r.lines[move] {
 		numMoved, mergeable := 0, board(0) // the number of tiles at the wall, and the last of them; 0 if it must not merge

@@ -18,7 +18,7 @@ func newTable(isSet bool) *table {
 	return t
 }
 
-// slot returns the index of a board, or of the free slot where it belongs.
+// slot returns the index of the slot that contains a board. If the table does not have the board, it returns the free slot for it.
 func (t *table) slot(b board) (index int, found bool) {
 	hash := (uint64(b) ^ uint64(b)>>31) * 0xD6E8_FEB8_6659_FD93
 	scaledHash, _ := bits.Mul64(hash, uint64(len(t.boards))) // hash * len / 2^64
@@ -89,7 +89,8 @@ type layers map[int]*table
 // aboveAllSums is greater than the sum of the tiles of every board.
 const aboveAllSums = 1 << 20
 
-// begin begins the layer of a sum, as a set or a table. It drops the layers that a new tile, 2 or 4, cannot lead to from this sum.
+// begin begins a layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers that no
+// longer matter, because a new tile adds at most 4 to the sum.
 func (l layers) begin(sum int, isSet bool) {
 	l[sum] = newTable(isSet)
 	for other := range l {
