@@ -112,8 +112,8 @@ func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
 	if report == nil {
 		return nil
 	}
-	return func(p induced.PartProgress) {
-		report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
+	return func(pass induced.PartProgress) {
+		report(progress.Progress{Property: fmt.Sprintf("pass %d", pass.Pass), Done: int64(pass.States), Target: int64(pass.Limit), Unit: progress.States})
 	}
 }
 

@@ -95,7 +95,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 
 // noteStateLimit prints a note if the state space of some property exceeded a limit. The note names the flags with which it may be answered.
 func (c *checkCmd) noteStateLimit(env *environment, job *runner.Job, verdicts []result.Verdict) {
-	isTooLarge := func(v result.Verdict) bool { return v.Err != nil && v.Err.Class == result.Memory }
+	isTooLarge := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class == result.Memory }
 	if env.quiet || c.Engine != native.Name || job.Method != runner.States || !slices.ContainsFunc(verdicts, isTooLarge) {
 		return
 	}

@@ -100,9 +100,9 @@ func exploreChain(ctx context.Context, player strategy.Strategy, opt induced.Opt
 }
 
 // explainTooLarge adds the strategy to the error that its probabilities cannot be computed. It returns other errors unchanged.
-func explainTooLarge(s strategy.Strategy, err error) error {
+func explainTooLarge(player strategy.Strategy, err error) error {
 	if errors.Is(err, strategy.ErrTooLarge) {
-		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", s, err)}
+		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", player, err)}
 	}
 	return err
 }
@@ -177,9 +177,9 @@ func bufferWriter(buffer *bytes.Buffer) func(io.Writer) error {
 }
 
 // command returns the command line that writes the model, without the program's name.
-func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) string {
+func (c *exportStrategyCmd) command(cfg modelgen.Config, player strategy.Strategy) string {
 	return strings.Join([]string{
-		"export-strategy", quote.Word(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
+		"export-strategy", quote.Word(player.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
 		fmt.Sprintf("--max=%d", cfg.Max), "--p2=" + c.P2, "--spawn=" + cfg.Spawn.String(),
 	}, " ")
 }

@@ -45,18 +45,18 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 
 // imageTable returns a table of the images. If there are none, it has a note that says how to get an image.
 func imageTable(images []containers.Image) *table.Table {
-	t := &table.Table{Columns: []table.Column{
+	result := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
 	for _, image := range images {
-		t.Append(image.Ref, image.Tool, image.Version, shortID(image.ID),
+		result.Append(image.Ref, image.Tool, image.Version, shortID(image.ID),
 			table.Cell{Text: units.HumanSize(float64(image.Size)), Value: image.Size},
 			table.Cell{Text: image.Created.UTC().Format("2006-01-02 15:04"), Value: image.Created.UTC().Format(time.RFC3339)})
 	}
 	if len(images) == 0 {
-		t.Notes = append(t.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")
+		result.Notes = append(result.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")
 	}
-	return t
+	return result
 }
 
 // shortID returns the first digits of an identity of Docker, as docker shows it.

@@ -65,8 +65,8 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 		}
 		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
 	}
-	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(l sema.LabelDef) string { return l.Name }))
-	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(r sema.RewardStruct) string { return r.Name }))
+	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(label sema.LabelDef) string { return label.Name }))
+	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(rewards sema.RewardStruct) string { return rewards.Name }))
 }
 
 // addVariables adds the number of variables, and for each variable its type and the number of its bits.
@@ -134,14 +134,14 @@ func numStatesOf(model *sparse.Model, player int) (n int) {
 }
 
 // typeText returns the type of a variable as the language writes it.
-func typeText(v sema.Variable) string {
+func typeText(variable sema.Variable) string {
 	switch {
-	case v.Type == sema.Bool:
+	case variable.Type == sema.Bool:
 		return "bool"
-	case !v.Bounded:
+	case !variable.Bounded:
 		return "int"
 	}
-	return fmt.Sprintf("[%d..%d]", v.Low, v.High)
+	return fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
 }
 
 // addStructure adds the facts about the size of the state space and about its components.

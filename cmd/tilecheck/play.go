@@ -79,12 +79,12 @@ type spawnFlag struct {
 const defaultGoal = 2048
 
 // parseStrategy parses a strategy for a match, which may be an external player. An error is a usage error.
-func (f moveTimeFlag) parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
-	s, err := m.ParseWith(spec, externalPlayers{limit: f.MoveTime})
+func (f moveTimeFlag) parseStrategy(match play.Match, spec string) (strategy.Strategy, error) {
+	parsed, err := match.ParseWith(spec, externalPlayers{limit: f.MoveTime})
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	return s, nil
+	return parsed, nil
 }
 
 type playCmd struct {
@@ -330,9 +330,9 @@ func gamesProgress(name string, report func(progress.Progress)) func(progress.Pr
 	if report == nil {
 		return nil
 	}
-	return func(p progress.Progress) {
-		p.Property = name
-		report(p)
+	return func(current progress.Progress) {
+		current.Property = name
+		report(current)
 	}
 }
 

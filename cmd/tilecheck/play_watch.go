@@ -62,12 +62,12 @@ func (f *film) show(ctx context.Context, frame play.Frame) error {
 }
 
 // frameText returns a board with the move that led to it.
-func frameText(shape game.Shape, f play.Frame) string {
+func frameText(shape game.Shape, frame play.Frame) string {
 	head := "start"
-	if f.Moves > 0 {
-		head = fmt.Sprintf("move %d %v, score %d", f.Moves, f.Dir, f.Score)
+	if frame.Moves > 0 {
+		head = fmt.Sprintf("move %d %v, score %d", frame.Moves, frame.Dir, frame.Score)
 	}
-	return head + "\n" + shape.DrawWide(f.Board)
+	return head + "\n" + shape.DrawWide(frame.Board)
 }
 
 // gameText returns the result of a game.

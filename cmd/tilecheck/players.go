@@ -20,7 +20,7 @@ func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool,
 	}
 	isNamed := make([]bool, len(program.Players))
 	for _, name := range names {
-		i := slices.IndexFunc(program.Players, func(p sema.Player) bool { return p.Name == name })
+		i := slices.IndexFunc(program.Players, func(player sema.Player) bool { return player.Name == name })
 		if i < 0 {
 			return nil, usageError("--player is %s, which is no player of %s", name, program.File)
 		}

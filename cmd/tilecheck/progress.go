@@ -94,14 +94,14 @@ func (b *bar) clear() {
 }
 
 // describeProgress returns the text in front of the bar.
-func describeProgress(p progress.Progress) string {
+func describeProgress(current progress.Progress) string {
 	switch {
-	case p.Property == "":
+	case current.Property == "":
 		return "building the state space"
-	case p.Detail != "":
-		return p.Property + ": " + p.Detail
-	case p.Done == 0 || p.Unit != progress.Samples || math.IsNaN(p.Estimate):
-		return p.Property
+	case current.Detail != "":
+		return current.Property + ": " + current.Detail
+	case current.Done == 0 || current.Unit != progress.Samples || math.IsNaN(current.Estimate):
+		return current.Property
 	}
-	return fmt.Sprintf("%s = %.4f +/- %.4f", p.Property, p.Estimate, p.HalfWidth)
+	return fmt.Sprintf("%s = %.4f +/- %.4f", current.Property, current.Estimate, current.HalfWidth)
 }

@@ -112,12 +112,12 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{dir: dir, record: runRecord{
+	newRecorder := &recorder{dir: dir, record: runRecord{
 		Format: recordFormat, Args: args, Tilecheck: build, Started: time.Now().UTC(), Machine: bench.ThisMachine(),
 		Inputs: []shard.Input{}, Outputs: []shard.Input{},
 	}}
-	e.stdout, e.stderr = io.MultiWriter(e.stdout, &r.stdout), io.MultiWriter(e.stderr, &r.stderr)
-	return r, nil
+	e.stdout, e.stderr = io.MultiWriter(e.stdout, &newRecorder.stdout), io.MultiWriter(e.stderr, &newRecorder.stderr)
+	return newRecorder, nil
 }
 
 // makeEmptyFolder makes the folder of a record. It returns an error if the folder has files.

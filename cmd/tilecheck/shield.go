@@ -149,7 +149,7 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 	}
 	progress, done := env.progress()
 	defer done()
-	space, err := load.Space(ctx, plan.WithOutputs(func(o *runner.Outputs) { o.Progress = progress }))
+	space, err := load.Space(ctx, plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = progress }))
 	if err != nil {
 		return nil, nil, stateLimitError(err)
 	}
@@ -276,12 +276,12 @@ func fractionCell(r *big.Rat) table.Cell {
 }
 
 // probabilityCell returns a table cell with as many digits of a probability as its bounds prove.
-func probabilityCell(n interval.Number) table.Cell {
-	if n.Exact != nil {
-		return fractionCell(n.Exact)
+func probabilityCell(probability interval.Number) table.Cell {
+	if probability.Exact != nil {
+		return fractionCell(probability.Exact)
 	}
-	f := n.Nearest()
-	return table.Cell{Text: digits.ScaleOf(f, n.Width()/2).Format(f, 0), Value: f}
+	nearest := probability.Nearest()
+	return table.Cell{Text: digits.ScaleOf(nearest, probability.Width()/2).Format(nearest, 0), Value: nearest}
 }
 
 // stateTable returns a table of the first states in which a choice is not allowed.

@@ -49,11 +49,11 @@ func (e *environment) writePath(file string, write func(io.Writer) error) error 
 }
 
 // streamLines returns a channel with the lines of a stream. The channel is closed at the end of the stream, or when ctx is done.
-func streamLines(ctx context.Context, r io.Reader) <-chan string {
+func streamLines(ctx context.Context, stream io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
-		for scanner := bufio.NewScanner(r); scanner.Scan(); {
+		for scanner := bufio.NewScanner(stream); scanner.Scan(); {
 			select {
 			case lines <- scanner.Text():
 			case <-ctx.Done():

@@ -66,8 +66,8 @@ func (e *environment) readText(path string) ([]byte, error) {
 }
 
 // readLimited reads a text. It returns an error if the text is larger than the limit for all texts together. name is for this error.
-func (s *sources) readLimited(r io.Reader, name string) ([]byte, error) {
-	src, err := limited.Read(r, s.bytesLeft())
+func (s *sources) readLimited(reader io.Reader, name string) ([]byte, error) {
+	src, err := limited.Read(reader, s.bytesLeft())
 	if err != nil {
 		return nil, s.sizeError(name, err)
 	}

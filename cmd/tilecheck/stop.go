@@ -50,7 +50,7 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, clean := ending.Keep(ctx)
 	ctx, end := ending.Ender(ctx)
 	e.ending = &forcedEnd{cleanUp: clean}
-	e.onExit = func(f func()) func() { return ending.OnExit(ctx, f) }
+	e.onExit = func(cleanUp func()) func() { return ending.OnExit(ctx, cleanUp) }
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		names[syscall.SIGHUP] = "SIGHUP"
@@ -237,15 +237,15 @@ func (l *forcedEnd) claim() bool {
 }
 
 // printReason removes the progress bars, and prints the reason of the end unless the command has printed it.
-func (l *forcedEnd) printReason(e *environment, reason error) {
+func (l *forcedEnd) printReason(env *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, clear := range l.clearBars {
 		clear()
 	}
 	if !l.reasonPrinted {
-		fmt.Fprintln(e.stderr, "tilecheck:", reason)
-		e.endJSON(exitCodeAfterEnd(reason), reason)
+		fmt.Fprintln(env.stderr, "tilecheck:", reason)
+		env.endJSON(exitCodeAfterEnd(reason), reason)
 	}
 }
 

@@ -111,10 +111,10 @@ func behaviourColumns() []table.Column {
 }
 
 // behaviour returns the cells of a strategy in behaviourColumns.
-func behaviour(s strategy.Strategy) []any {
+func behaviour(player strategy.Strategy) []any {
 	deterministic := table.Cell{Text: "no", Value: false}
-	if s.Deterministic() {
+	if player.Deterministic() {
 		deterministic = table.Cell{Text: "yes", Value: true}
 	}
-	return []any{deterministic, s.Memory()}
+	return []any{deterministic, player.Memory()}
 }

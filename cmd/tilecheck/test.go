@@ -259,12 +259,12 @@ func (c *testCmd) selectionWords() []string {
 	return words
 }
 
-// valueOrZero returns the number that x points to; 0 if x is nil.
-func valueOrZero(x *uint64) uint64 {
-	if x == nil {
+// valueOrZero returns the number to which a pointer points; 0 if the pointer is nil.
+func valueOrZero(pointer *uint64) uint64 {
+	if pointer == nil {
 		return 0
 	}
-	return *x
+	return *pointer
 }
 
 // readLines reads the test report in a file with JSON lines. flag is the flag that names the file, for error messages. It returns nil if the flag
@@ -273,12 +273,12 @@ func readLines(flag, file string) (*report.TestReport, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(file)
+	opened, err := os.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	defer f.Close()
-	return report.ReadJSONLines(bufio.NewReader(f), file)
+	defer opened.Close()
+	return report.ReadJSONLines(bufio.NewReader(opened), file)
 }
 
 // write prints the report and writes its files.

@@ -17,9 +17,9 @@ import (
 // translateForeign translates a command line of PRISM, Storm or an older version of tilecheck. If no translation is a valid command line, the
 // result has no words.
 func translateForeign(ctx context.Context, args []string) foreign.Reading {
-	var c cli
+	var commands cli
 	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
-	app, err := newApp(ctx, &c, silent, func(int) {})
+	app, err := newApp(ctx, &commands, silent, func(int) {})
 	if err != nil {
 		return foreign.Reading{}
 	}

@@ -83,13 +83,13 @@ type clock struct {
 // Translate translates a timed automaton and a property to an MDP, in which clocks are integers. The program must include the labels of the
 // properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
-	t := survey(program, property)
-	t.regions = method == Regions
-	t.checkMethod()
-	if t.err != nil {
-		return nil, t.err
+	translation := survey(program, property)
+	translation.regions = method == Regions
+	translation.checkMethod()
+	if translation.err != nil {
+		return nil, translation.err
 	}
-	return t.model(property)
+	return translation.model(property)
 }
 
 // model builds the MDP, after survey has found the clocks and the numbers that they are compared with.
@@ -115,12 +115,12 @@ func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 // survey finds the clocks, clock constraints and time bounds of an automaton and a property. It returns them as a translation that is not built
 // yet.
 func survey(program *sema.Program, property *sema.Property) *translation {
-	t := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
-	t.inModel = true
-	t.surveyModel()
-	t.inModel = false
-	t.surveyProperty(property.X)
-	return t
+	result := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
+	result.inModel = true
+	result.surveyModel()
+	result.inModel = false
+	result.surveyProperty(property.X)
+	return result
 }
 
 // checkMethod records an error if the method does not support the automaton or the property.

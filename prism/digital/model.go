@@ -13,28 +13,28 @@ import (
 // for it. The error err is an *Error.
 func TranslateModel(program *sema.Program, method Method) (model *Model, omitted []*Error, err error) {
 	property := &sema.Property{X: trueAt(syntax.Pos{})}
-	t := survey(program, property)
-	t.regions = method == Regions
-	t.checkMethod()
-	if t.err != nil {
-		return nil, nil, t.err
+	translation := survey(program, property)
+	translation.regions = method == Regions
+	translation.checkMethod()
+	if translation.err != nil {
+		return nil, nil, translation.err
 	}
 	supported := *program
 	supported.Labels = nil
 	for i := range program.Labels {
 		label := &program.Labels[i]
-		if err := t.labelError(property, label); err != nil {
+		if err := translation.labelError(property, label); err != nil {
 			omitted = append(omitted, err)
 			continue
 		}
-		t.surveyCondition(label.X, true)
+		translation.surveyCondition(label.X, true)
 		supported.Labels = append(supported.Labels, *label)
 	}
 	if len(omitted) > 0 && slices.ContainsFunc(supported.Labels, readsLabel) {
 		return nil, nil, omitted[0] // the labels have other numbers in the MDP
 	}
-	t.source = &supported
-	model, err = t.model(property)
+	translation.source = &supported
+	model, err = translation.model(property)
 	return model, omitted, err
 }
 

@@ -37,32 +37,32 @@ const NotSet = -1
 // ForZones prepares the analysis of a timed automaton by zones, which are sets of clock valuations. The program must include the labels of the
 // properties file. The error is an *Error.
 func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
-	t := survey(program, property)
+	translation := survey(program, property)
 	formula := logic.Of(property.X)
 	if formula.Kind != logic.Probability {
-		t.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
+		translation.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
 	}
-	if t.err != nil {
-		return nil, t.err
+	if translation.err != nil {
+		return nil, translation.err
 	}
 	isMinimum, isOptimum := formula.Threshold.Least(false)
 	if !isOptimum {
-		t.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
+		translation.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}
-	t.equalizeLimits()
-	t.inModel = true
-	t.checkClockLimits()
-	if t.err != nil {
-		return nil, t.err
+	translation.equalizeLimits()
+	translation.inModel = true
+	translation.checkClockLimits()
+	if translation.err != nil {
+		return nil, translation.err
 	}
 	zones := &Zones{
-		Source: program, Locations: t.locations(), Clocks: t.clockSlots(), Deadline: t.deadline,
+		Source: program, Locations: translation.locations(), Clocks: translation.clockSlots(), Deadline: translation.deadline,
 		Threshold: formula.Threshold, Path: formula.Path, Least: isMinimum,
 	}
 	for _, slot := range zones.Clocks {
-		zones.Limits = append(zones.Limits, t.clocks[slot].maxCompared)
+		zones.Limits = append(zones.Limits, translation.clocks[slot].maxCompared)
 	}
-	for _, pair := range t.pairs {
+	for _, pair := range translation.pairs {
 		zones.Pairs = append(zones.Pairs, [2]int{pair.first, pair.second})
 	}
 	return zones, nil

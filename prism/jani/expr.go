@@ -86,9 +86,9 @@ func (t *translator) translateExpr(value *jsonValue, context *exprContext) synta
 	return nil
 }
 
-// addSize adds n to the size of the model, and refuses a model that is too large.
-func (t *translator) addSize(pos syntax.Pos, n int) {
-	t.size += n
+// addSize increases the size of the translated model, and reports an error at pos if the model becomes too large.
+func (t *translator) addSize(pos syntax.Pos, size int) {
+	t.size += size
 	if t.size > maxSize {
 		t.tooLarge = true
 		t.abort(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
@@ -287,7 +287,7 @@ func (t *translator) translateSignFunction(value *jsonValue, op string, context 
 	operand := t.translateSizedExpr(value.get("exp"), context)
 	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
 	t.addSize(value.Start, 2*operand.size+sizeOfSign)
-	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
+	number := func(constant int32) syntax.Expr { return &syntax.IntLit{Value: constant, Span: value.Span} }
 	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	compareWithZero := func(op syntax.Op) syntax.Expr {
 		return &syntax.Binary{Op: op, X: operand.expr, Y: number(0), OpPos: value.Start, Span: value.Span}

@@ -421,9 +421,9 @@ func (p *parser) parseUnicodeEscape() rune {
 // parseHex parses the four hexadecimal digits of a Unicode escape.
 func (p *parser) parseHex() rune {
 	if len(p.src)-p.offset >= 4 {
-		if n, err := strconv.ParseUint(string(p.src[p.offset:p.offset+4]), 16, 16); err == nil {
+		if value, err := strconv.ParseUint(string(p.src[p.offset:p.offset+4]), 16, 16); err == nil {
 			p.offset += 4
-			return rune(n)
+			return rune(value)
 		}
 	}
 	p.abort("found %s, want four hexadecimal digits", p.describeNext())

@@ -458,7 +458,7 @@ func (t *translator) initialRestrictions() []syntax.Expr {
 // already ensures this, or if all locations are initial.
 func (instance *instance) atInitialLocation() syntax.Expr {
 	automaton := instance.automaton
-	if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) { // one location, or all of them
+	if numInitial := len(automaton.initial); numInitial <= 1 || numInitial >= len(automaton.locations) { // one location, or all of them
 		return nil
 	}
 	var alternatives []syntax.Expr

@@ -84,45 +84,45 @@ func Read(name string, src []byte) (*File, error) {
 // fileEntries returns the keys that the top level of a suite file can have. Each entry has a function that reads the value of the key into file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
-		{"title", func(n ast.Node) { file.Title = r.readText(n) }},
-		{"images", func(n ast.Node) { r.readImages(n, file) }},
-		{"flakes", func(n ast.Node) {
-			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
+		{"title", func(node ast.Node) { file.Title = r.readText(node) }},
+		{"images", func(node ast.Node) { r.readImages(node, file) }},
+		{"flakes", func(node ast.Node) {
+			flakes := scalarValue(&r.yamlReader, node, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
 		}},
-		{"seed", func(n ast.Node) {
+		{"seed", func(node ast.Node) {
 			parseSeed := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
-			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", parseSeed)
+			seed := scalarValue(&r.yamlReader, node, "a number that is not negative", parseSeed)
 			file.Seed = &seed
 		}},
-		{"strict", func(n ast.Node) { file.Strict = r.readBoolean(n) }},
-		{"jobs", func(n ast.Node) { file.Jobs = r.readCount(n) }},
-		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
-		{"suites", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readSection(n, file) }) }},
+		{"strict", func(node ast.Node) { file.Strict = r.readBoolean(node) }},
+		{"jobs", func(node ast.Node) { file.Jobs = r.readCount(node) }},
+		{"cluster", func(node ast.Node) { r.readCluster(node, &file.Cluster) }},
+		{"suites", func(node ast.Node) { r.readList(node, func(node ast.Node) { r.readSection(node, file) }) }},
 	}
 }
 
 // readImages reads the names of the container images of the tools.
-func (r *suiteReader) readImages(n ast.Node, file *File) {
-	r.readMapping(n, "images", []entry{
-		{"prism", func(n ast.Node) { file.PrismImage = r.readText(n) }},
-		{"prism-games", func(n ast.Node) { file.GamesImage = r.readText(n) }},
-		{"storm", func(n ast.Node) { file.StormImage = r.readText(n) }},
+func (r *suiteReader) readImages(node ast.Node, file *File) {
+	r.readMapping(node, "images", []entry{
+		{"prism", func(node ast.Node) { file.PrismImage = r.readText(node) }},
+		{"prism-games", func(node ast.Node) { file.GamesImage = r.readText(node) }},
+		{"storm", func(node ast.Node) { file.StormImage = r.readText(node) }},
 	})
 }
 
 // readSection reads one suite, an element of the list "suites", and adds it to the file.
-func (r *suiteReader) readSection(n ast.Node, file *File) {
+func (r *suiteReader) readSection(node ast.Node, file *File) {
 	var suite section
-	r.readMapping(n, "a suite", append(r.sectionEntries(&suite),
-		entry{"name", func(n ast.Node) {
-			suite.name = r.readText(n)
+	r.readMapping(node, "a suite", append(r.sectionEntries(&suite),
+		entry{"name", func(node ast.Node) {
+			suite.name = r.readText(node)
 			if slices.ContainsFunc(file.sections, func(earlier section) bool { return earlier.name == suite.name }) {
-				r.fail(n, "found a second suite %q, want names that differ", suite.name)
+				r.fail(node, "found a second suite %q, want names that differ", suite.name)
 			}
 		}},
-		entry{"paths", func(n ast.Node) {
-			r.readList(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.readText(n), posOf(n)}) })
+		entry{"paths", func(node ast.Node) {
+			r.readList(node, func(node ast.Node) { suite.paths = append(suite.paths, located{r.readText(node), posOf(node)}) })
 		}},
 	))
 	file.sections = append(file.sections, suite)
@@ -141,27 +141,27 @@ func probability(text string) (float64, error) {
 type suiteReader struct{ yamlReader }
 
 // readCluster reads the settings of a computing cluster.
-func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
-	r.readMapping(n, "cluster", []entry{
+func (r *suiteReader) readCluster(node ast.Node, cluster *settings.Settings) {
+	r.readMapping(node, "cluster", []entry{
 		{"partition", r.textReader(&cluster.Partition, settings.CheckName)},
 		{"account", r.textReader(&cluster.Account, settings.CheckName)},
 		{"time", r.textReader(&cluster.Time, settings.CheckTime)},
-		{"memory", func(n ast.Node) { cluster.Memory = r.readSize(n) }},
+		{"memory", func(node ast.Node) { cluster.Memory = r.readSize(node) }},
 		{"cpus", r.countReader(&cluster.CPUs, settings.MaxCPUs)},
 		{"shards", r.countReader(&cluster.Shards, settings.MaxShards)},
 		{"tasks", r.countReader(&cluster.Tasks, settings.MaxShards)},
 		{"sbatch", r.listReader(&cluster.Sbatch, settings.CheckSbatch)},
-		{"kubernetes", func(n ast.Node) { r.readKubernetes(n, cluster) }},
+		{"kubernetes", func(node ast.Node) { r.readKubernetes(node, cluster) }},
 	})
 	if len(r.errs) == 0 {
-		r.report(n, cluster.Check())
+		r.report(node, cluster.Check())
 	}
 }
 
 // readKubernetes reads the settings of a Kubernetes cluster.
-func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
+func (r *suiteReader) readKubernetes(node ast.Node, cluster *settings.Settings) {
 	kubernetes := &cluster.Kubernetes
-	r.readMapping(n, "kubernetes", []entry{
+	r.readMapping(node, "kubernetes", []entry{
 		{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
 		{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
 		{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
@@ -179,20 +179,20 @@ func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
 // textReader returns a function that reads a text and stores it in target. The function records the error that check returns for a text that is
 // not empty.
 func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
-	return func(n ast.Node) {
-		*target = r.readText(n)
+	return func(node ast.Node) {
+		*target = r.readText(node)
 		if *target != "" {
-			r.report(n, check(*target))
+			r.report(node, check(*target))
 		}
 	}
 }
 
 // countReader returns a function that reads a number from 1 to maximum and stores it in target.
 func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
-	return func(n ast.Node) {
-		*target = r.readCount(n)
+	return func(node ast.Node) {
+		*target = r.readCount(node)
 		if *target > maximum {
-			r.fail(n, "found %d, want at most %d", *target, maximum)
+			r.fail(node, "found %d, want at most %d", *target, maximum)
 		}
 	}
 }
@@ -200,10 +200,10 @@ func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 // listReader returns a function that reads a list of texts and appends them to target. The function records the error that check returns for each
 // text.
 func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
-	return func(n ast.Node) {
-		r.readList(n, func(n ast.Node) {
-			text := r.readText(n)
-			r.report(n, check(text))
+	return func(node ast.Node) {
+		r.readList(node, func(node ast.Node) {
+			text := r.readText(node)
+			r.report(node, check(text))
 			*target = append(*target, text)
 		})
 	}
@@ -226,14 +226,14 @@ func checkEngine(label string) error {
 // key into section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
-		{"match", func(n ast.Node) {
-			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, n, "closest, name or all", parsePairing), true
+		{"match", func(node ast.Node) {
+			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, node, "closest, name or all", parsePairing), true
 		}},
 		{"engines", r.listReader(&section.engines, checkEngine)},
-		{"const", func(n ast.Node) { section.consts = r.readConsts(n) }},
-		{"timeout", func(n ast.Node) { section.timeout = r.readDuration(n) }},
-		{"memory", func(n ast.Node) { section.memory = r.readSize(n) }},
-		{"expect", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
+		{"const", func(node ast.Node) { section.consts = r.readConsts(node) }},
+		{"timeout", func(node ast.Node) { section.timeout = r.readDuration(node) }},
+		{"memory", func(node ast.Node) { section.memory = r.readSize(node) }},
+		{"expect", func(node ast.Node) { r.readList(node, func(node ast.Node) { r.readExpectation(node, section) }) }},
 	}
 }
 
@@ -290,11 +290,11 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 }
 
 // readExpectation reads one expectation, an element of the list "expect", and adds it to a section.
-func (r *suiteReader) readExpectation(n ast.Node, target *section) {
-	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
-	parts := r.readExpectationParts(n, &expected)
+func (r *suiteReader) readExpectation(node ast.Node, target *section) {
+	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(node)}}
+	parts := r.readExpectationParts(node, &expected)
 	if expected.Property == "" || parts.result == nil && parts.terms == nil {
-		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
+		r.fail(node, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
 	if parts.result != nil {
@@ -317,22 +317,22 @@ type expectationParts struct {
 }
 
 // readExpectationParts reads the keys of an expectation. It stores the property and its file in expected, and returns the other values.
-func (r *suiteReader) readExpectationParts(n ast.Node, expected *expectation) (parts expectationParts) {
-	r.readMapping(n, "an expectation", []entry{
-		{"property", func(n ast.Node) { expected.Property = r.readText(n) }},
-		{"file", func(n ast.Node) { expected.file = located{r.readText(n), posOf(n)} }},
-		{"const", func(n ast.Node) { parts.conditions = r.readConditions(n) }},
-		{"result", func(n ast.Node) { parts.result = n }},
-		{"terms", func(n ast.Node) { parts.terms = n }},
+func (r *suiteReader) readExpectationParts(node ast.Node, expected *expectation) (parts expectationParts) {
+	r.readMapping(node, "an expectation", []entry{
+		{"property", func(node ast.Node) { expected.Property = r.readText(node) }},
+		{"file", func(node ast.Node) { expected.file = located{r.readText(node), posOf(node)} }},
+		{"const", func(node ast.Node) { parts.conditions = r.readConditions(node) }},
+		{"result", func(node ast.Node) { parts.result = node }},
+		{"terms", func(node ast.Node) { parts.terms = node }},
 	})
 	return parts
 }
 
 // readConditions reads the values of constants for which an expectation holds, and returns them as in "N=3,p=0.5". It returns "" after an error,
 // because the malformed text would cause further errors.
-func (r *suiteReader) readConditions(n ast.Node) string {
+func (r *suiteReader) readConditions(node ast.Node) string {
 	errorsBefore := len(r.errs)
-	definitions := r.readConsts(n)
+	definitions := r.readConsts(node)
 	if len(r.errs) > errorsBefore {
 		return ""
 	}

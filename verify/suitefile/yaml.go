@@ -29,14 +29,14 @@ func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 }
 
 // posOf returns the position of the first character of a node.
-func posOf(n ast.Node) syntax.Pos {
-	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
+func posOf(node ast.Node) syntax.Pos {
+	if mapping, ok := node.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
 		return posOf(mapping.Values[0].Key)
 	}
-	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
+	if node == nil || node.GetToken() == nil || node.GetToken().Position == nil {
 		return syntax.Pos{Line: 1, Col: 1}
 	}
-	position := n.GetToken().Position
+	position := node.GetToken().Position
 	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
@@ -128,17 +128,17 @@ type entry struct {
 
 // readMapping reads a mapping. For each key, it calls the read function of the entry with this key. It records an error for unknown and repeated
 // keys. description names the mapping in error messages.
-func (r *yamlReader) readMapping(n ast.Node, description string, entries []entry) {
+func (r *yamlReader) readMapping(node ast.Node, description string, entries []entry) {
 	var pairs []*ast.MappingValueNode
-	switch n := n.(type) {
+	switch node := node.(type) {
 	case nil, *ast.NullNode:
 		return
 	case *ast.MappingNode:
-		pairs = n.Values
+		pairs = node.Values
 	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
+		pairs = []*ast.MappingValueNode{node}
 	default:
-		r.fail(n, "found %s, want a mapping of %s", describeNode(n), description)
+		r.fail(node, "found %s, want a mapping of %s", describeNode(node), description)
 		return
 	}
 	seen := make(map[string]bool)
@@ -167,47 +167,47 @@ func keysOf(entries []entry) []string {
 }
 
 // readList calls read for each element of a sequence. A single value counts as a sequence of one element.
-func (r *yamlReader) readList(n ast.Node, read func(ast.Node)) {
-	switch n := n.(type) {
+func (r *yamlReader) readList(node ast.Node, read func(ast.Node)) {
+	switch node := node.(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
-		for _, element := range n.Values {
+		for _, element := range node.Values {
 			read(element)
 		}
 	default:
-		read(n)
+		read(node)
 	}
 }
 
 // readText returns the text of a scalar node without quotes. A list or a mapping is an error.
-func (r *yamlReader) readText(n ast.Node) string {
-	value, isScalar := scalar(n)
+func (r *yamlReader) readText(node ast.Node) string {
+	value, isScalar := scalar(node)
 	if !isScalar {
-		r.fail(n, "found %s, want one value", describeNode(n))
+		r.fail(node, "found %s, want one value", describeNode(node))
 	}
 	return value
 }
 
 // scalarValue parses the text of a scalar node. If the node or its text is wrong, it records an error and returns zero. wanted describes a right
 // value, for the error message.
-func scalarValue[T any](reader *yamlReader, n ast.Node, wanted string, parse func(string) (T, error)) T {
+func scalarValue[T any](reader *yamlReader, node ast.Node, wanted string, parse func(string) (T, error)) T {
 	var zero T
-	text, isScalar := scalar(n)
+	text, isScalar := scalar(node)
 	if !isScalar {
-		reader.fail(n, "found %s, want %s", describeNode(n), wanted)
+		reader.fail(node, "found %s, want %s", describeNode(node), wanted)
 		return zero
 	}
 	value, err := parse(text)
 	if err != nil {
-		reader.fail(n, "found %s, want %s", describeNode(n), wanted)
+		reader.fail(node, "found %s, want %s", describeNode(node), wanted)
 		return zero
 	}
 	return value
 }
 
 // readDuration reads a positive duration.
-func (r *yamlReader) readDuration(n ast.Node) time.Duration {
-	return scalarValue(r, n, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
+func (r *yamlReader) readDuration(node ast.Node) time.Duration {
+	return scalarValue(r, node, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
 		duration, err := time.ParseDuration(text)
 		if err == nil && duration <= 0 {
 			err = errors.New("not positive")
@@ -217,8 +217,8 @@ func (r *yamlReader) readDuration(n ast.Node) time.Duration {
 }
 
 // readSize reads an amount of memory in bytes.
-func (r *yamlReader) readSize(n ast.Node) int64 {
-	return scalarValue(r, n, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
+func (r *yamlReader) readSize(node ast.Node) int64 {
+	return scalarValue(r, node, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
 		size, err := units.RAMInBytes(text)
 		if err == nil && size <= 0 {
 			err = errors.New("not positive")
@@ -228,8 +228,8 @@ func (r *yamlReader) readSize(n ast.Node) int64 {
 }
 
 // readBoolean reads true or false.
-func (r *yamlReader) readBoolean(n ast.Node) bool {
-	return scalarValue(r, n, "true or false", func(text string) (bool, error) {
+func (r *yamlReader) readBoolean(node ast.Node) bool {
+	return scalarValue(r, node, "true or false", func(text string) (bool, error) {
 		if text != "true" && text != "false" {
 			return false, errors.New("no truth value")
 		}
@@ -238,8 +238,8 @@ func (r *yamlReader) readBoolean(n ast.Node) bool {
 }
 
 // readCount reads a positive integer.
-func (r *yamlReader) readCount(n ast.Node) int {
-	return scalarValue(r, n, "a number from 1", func(text string) (int, error) {
+func (r *yamlReader) readCount(node ast.Node) int {
+	return scalarValue(r, node, "a number from 1", func(text string) (int, error) {
 		number, err := strconv.Atoi(text)
 		if err == nil && number < 1 {
 			err = errors.New("not positive")
@@ -249,24 +249,24 @@ func (r *yamlReader) readCount(n ast.Node) int {
 }
 
 // scalar returns the text of a scalar node, such as a string or a number, without quotes. ok is false for other nodes.
-func scalar(n ast.Node) (text string, ok bool) {
-	switch n := n.(type) {
+func scalar(node ast.Node) (text string, ok bool) {
+	switch node := node.(type) {
 	case *ast.StringNode:
-		return n.Value, true
+		return node.Value, true
 	case *ast.LiteralNode:
-		return n.Value.Value, true
+		return node.Value.Value, true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value, true
+		return node.GetToken().Value, true
 	}
 	return "", false
 }
 
 // describeNode describes the value of a node in the words of an error message.
-func describeNode(n ast.Node) string {
-	if text, ok := scalar(n); ok {
+func describeNode(node ast.Node) string {
+	if text, ok := scalar(node); ok {
 		return strconv.Quote(text)
 	}
-	switch n.(type) {
+	switch node.(type) {
 	case nil, *ast.NullNode:
 		return "nothing"
 	case *ast.MappingNode, *ast.MappingValueNode:

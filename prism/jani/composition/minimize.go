@@ -53,9 +53,9 @@ func (m *minimizer) refine() bool {
 	numbers := map[string]int{}
 	next := make([]int, len(m.block))
 	var key []byte
-	for s := range m.block {
-		key = binary.AppendUvarint(key[:0], uint64(m.block[s]))
-		for _, item := range m.signatures[s] {
+	for state := range m.block {
+		key = binary.AppendUvarint(key[:0], uint64(m.block[state]))
+		for _, item := range m.signatures[state] {
 			key = binary.AppendVarint(key, int64(item.Action))
 			key = binary.AppendUvarint(key, uint64(item.Target))
 		}
@@ -64,7 +64,7 @@ func (m *minimizer) refine() bool {
 			number = len(numbers)
 			numbers[string(key)] = number
 		}
-		next[s] = number
+		next[state] = number
 	}
 	if len(numbers) == m.numBlocks { // no block was split; m.block stays, because the signatures refer to its numbers
 		return false
@@ -78,27 +78,27 @@ func (m *minimizer) refine() bool {
 func (m *minimizer) computeSignatures() {
 	m.rates = nil
 	numbers := map[string]int{}
-	for _, s := range m.order {
-		state := &m.automaton.States[s]
+	for _, stateIndex := range m.order {
+		state := &m.automaton.States[stateIndex]
 		if !m.effort.spend(1 + len(state.Steps) + len(state.Rates)) {
 			return
 		}
 		var signature []item
 		for _, step := range state.Steps {
 			switch target := m.block[step.Target]; {
-			case step.Action != Internal || target != m.block[s]:
+			case step.Action != Internal || target != m.block[stateIndex]:
 				signature = append(signature, item{step.Action, target})
-			case step.Target == s:
+			case step.Target == stateIndex:
 				signature = append(signature, item{divergenceItem, 0})
 			default:
 				signature = append(signature, m.signatures[step.Target]...)
 			}
 		}
 		if state.isStable() {
-			signature = append(signature, item{ratesItem, m.numberOfRates(s, numbers)})
+			signature = append(signature, item{ratesItem, m.numberOfRates(stateIndex, numbers)})
 		}
 		slices.SortFunc(signature, compareItems)
-		m.signatures[s] = slices.Compact(signature)
+		m.signatures[stateIndex] = slices.Compact(signature)
 	}
 }
 
@@ -107,10 +107,10 @@ func compareItems(left, right item) int { return compareSteps(Step(left), Step(r
 
 // numberOfRates adds up the rates from a stable state to each other block. It returns a number for these sums; states with equal sums get the
 // same number.
-func (m *minimizer) numberOfRates(s int, numbers map[string]int) int {
+func (m *minimizer) numberOfRates(state int, numbers map[string]int) int {
 	var rates []Rate
-	for _, rate := range m.automaton.States[s].Rates {
-		if target := m.block[rate.Target]; target != m.block[s] {
+	for _, rate := range m.automaton.States[state].Rates {
+		if target := m.block[rate.Target]; target != m.block[state] {
 			rates = append(rates, Rate{target, rate.Units})
 		}
 	}
@@ -147,13 +147,13 @@ func sumRates(rates []Rate) []Rate {
 func (m *minimizer) quotient() *Automaton {
 	result := &Automaton{Initial: m.block[m.automaton.Initial], States: make([]State, m.numBlocks)}
 	isDone := make([]bool, m.numBlocks)
-	for s, block := range m.block {
+	for stateIndex, block := range m.block {
 		if isDone[block] {
 			continue
 		}
 		isDone[block] = true
 		state := &result.States[block]
-		for _, item := range m.signatures[s] {
+		for _, item := range m.signatures[stateIndex] {
 			switch item.Action {
 			case ratesItem:
 				state.Rates = m.rates[item.Target]
@@ -173,12 +173,12 @@ func (m *minimizer) quotient() *Automaton {
 func collapseCycles(automaton *Automaton) *Automaton {
 	components, count := internalComponents(automaton)
 	result := &Automaton{Initial: components[automaton.Initial], States: make([]State, count)}
-	for s := range automaton.States {
-		state := &result.States[components[s]]
-		for _, step := range automaton.States[s].Steps {
+	for stateIndex := range automaton.States {
+		state := &result.States[components[stateIndex]]
+		for _, step := range automaton.States[stateIndex].Steps {
 			state.Steps = append(state.Steps, Step{step.Action, components[step.Target]})
 		}
-		for _, rate := range automaton.States[s].Rates {
+		for _, rate := range automaton.States[stateIndex].Rates {
 			state.Rates = append(state.Rates, Rate{components[rate.Target], rate.Units})
 		}
 	}
@@ -192,12 +192,12 @@ func collapseCycles(automaton *Automaton) *Automaton {
 func (a *Automaton) reachable() *Automaton {
 	number := make([]int, len(a.States)) // the new number of each state, plus one; 0 if it was not visited
 	var queue []int
-	visit := func(s int) int {
-		if number[s] == 0 {
-			queue = append(queue, s)
-			number[s] = len(queue)
+	visit := func(stateIndex int) int {
+		if number[stateIndex] == 0 {
+			queue = append(queue, stateIndex)
+			number[stateIndex] = len(queue)
 		}
-		return number[s] - 1
+		return number[stateIndex] - 1
 	}
 	result := &Automaton{Initial: visit(a.Initial)}
 	for i := 0; i < len(queue); i++ {
@@ -219,8 +219,8 @@ func (a *Automaton) reachable() *Automaton {
 func internalOrder(automaton *Automaton) []int {
 	components, count := internalComponents(automaton)
 	order := make([]int, count)
-	for s, component := range components {
-		order[component] = s
+	for state, component := range components {
+		order[component] = state
 	}
 	return order
 }
@@ -236,11 +236,11 @@ func internalComponents(automaton *Automaton) (component []int, count int) {
 	isOnStack := make([]bool, n)
 	visited := 0
 	var stack, path []int
-	enter := func(s int) {
+	enter := func(state int) {
 		visited++
-		index[s], low[s] = visited, visited
-		isOnStack[s] = true
-		stack, path = append(stack, s), append(path, s)
+		index[state], low[state] = visited, visited
+		isOnStack[state] = true
+		stack, path = append(stack, state), append(path, state)
 	}
 	for root := range n {
 		if index[root] != 0 {
@@ -248,31 +248,31 @@ func internalComponents(automaton *Automaton) (component []int, count int) {
 		}
 		enter(root)
 		for len(path) > 0 {
-			s := path[len(path)-1]
-			if steps := automaton.States[s].Steps; next[s] < len(steps) {
-				step := steps[next[s]]
-				next[s]++
+			state := path[len(path)-1]
+			if steps := automaton.States[state].Steps; next[state] < len(steps) {
+				step := steps[next[state]]
+				next[state]++
 				switch target := step.Target; {
 				case step.Action != Internal:
 				case index[target] == 0:
 					enter(target)
 				case isOnStack[target]:
-					low[s] = min(low[s], index[target])
+					low[state] = min(low[state], index[target])
 				}
 				continue
 			}
 			path = path[:len(path)-1]
 			if len(path) > 0 {
 				parent := path[len(path)-1]
-				low[parent] = min(low[parent], low[s])
+				low[parent] = min(low[parent], low[state])
 			}
-			if low[s] == index[s] {
+			if low[state] == index[state] {
 				for {
 					member := stack[len(stack)-1]
 					stack = stack[:len(stack)-1]
 					isOnStack[member] = false
 					component[member] = count
-					if member == s {
+					if member == state {
 						break
 					}
 				}
