@@ -152,7 +152,7 @@ func parseCoreRange(text string) (first, last int, err error) {
 	return first, last, err
 }
 
-// selection returns the selected cases.
+// selection returns the cases that the command line selects. Their files become inputs of the command.
 func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
 	return c.request().Find(func(files []string) error {
 		env.files.addInputs("the set's", files...)
@@ -333,7 +333,7 @@ type benchWorkerCmd struct {
 	File string `arg:"" help:"The question." file:"in"`
 }
 
-// Run answers the question.
+// Run checks the job in the file with the embedded engine, and prints the verdicts.
 func (c benchWorkerCmd) Run(ctx context.Context, env *environment) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {

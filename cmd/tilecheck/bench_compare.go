@@ -137,7 +137,7 @@ func (c *benchCompareCmd) cell(number float64, outcome record.Outcome) table.Cel
 // ratioCell returns a cell with a ratio. It is empty if the ratio is NaN.
 func ratioCell(ratio float64) table.Cell { return numberCell("%.3f", ratio) }
 
-// numberCell returns a cell with a formatted number. It is empty if the number is NaN.
+// numberCell returns a table cell with a formatted number. If the number is NaN, the cell is empty.
 func numberCell(format string, number float64) table.Cell {
 	if math.IsNaN(number) {
 		return table.Cell{}

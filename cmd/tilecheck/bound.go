@@ -138,7 +138,7 @@ func (c *boundCmd) options() (player strategy.Strategy, opt induced.PartOptions,
 	return player, opt, nil
 }
 
-// boundTimeError replaces the error of a time limit by advice for the user. It returns other errors unchanged.
+// boundTimeError replaces the error of a time limit by an error with advice for the user. It returns any other error unchanged.
 func boundTimeError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &codedError{exitOutOfLimit, errors.New("the time limit was reached before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}

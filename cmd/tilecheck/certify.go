@@ -115,7 +115,7 @@ func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofs *t
 	return allProven, nil
 }
 
-// isModel reports whether a text is a model.
+// isModel reports whether a text is a model in Storm's dialect, which includes PRISM's language, or in JANI.
 func isModel(text []byte) bool {
 	_, err := syntax.ParseModelOf(syntax.Storm, "", text)
 	return err == nil || jani.Is(text)
@@ -146,7 +146,7 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	return results, notes, err
 }
 
-// isTimed reports whether the model of a job is a timed automaton. It is false for a job without a model.
+// isTimed reports whether the model of a job is a timed automaton. It returns false if the job has no valid model.
 func isTimed(ctx context.Context, job runner.Job) bool {
 	plan, err := runner.PlanModel(ctx, job)
 	return err == nil && plan.Model != nil && plan.Model.ModelType() == syntax.PTA
@@ -192,7 +192,7 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	return c.confirmModel(ctx, certificates, results, job)
 }
 
-// isModelFile reports whether a file, which is not standard input, is a model.
+// isModelFile reports whether a file contains a model. It returns false for standard input, which can be read only once.
 func (e *environment) isModelFile(name string) bool {
 	if name == "-" {
 		return false
@@ -287,7 +287,7 @@ func valueCells(checked *certify.Result) []any {
 // boundCell returns the cell of a bound.
 func boundCell(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
 
-// fractionOrNil returns the text of a fraction; nil without a fraction.
+// fractionOrNil returns a fraction as text, or nil if there is none.
 func fractionOrNil(bound *big.Rat) any {
 	if bound == nil {
 		return nil

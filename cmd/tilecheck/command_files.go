@@ -99,7 +99,7 @@ func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	}
 }
 
-// withOutputs returns a copy with more outputs. source is the flag that names them.
+// withOutputs returns a copy with additional output files. source is the flag that names these files.
 func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles {
 	extended := *p
 	extended.outputs = slices.Clone(p.outputs)
@@ -217,7 +217,7 @@ func (e *environment) writeSet(names []string, addFiles func(add writeFile) erro
 	return set.Commit(names...)
 }
 
-// plot writes a chart to a file, and prints the name of the file.
+// plot writes a chart to a file. If this succeeds, it prints the name of the file.
 func (e *environment) plot(name string, chart *plot.Chart) error {
 	err := e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
 	if err == nil {
@@ -250,7 +250,7 @@ func (e *environment) warn(warnings []string) {
 	}
 }
 
-// cutTarget splits FILE:OPTIONS. In C:\x the colon is part of the file name.
+// cutTarget splits a target FILE:OPTIONS at the colon. The colon after the drive letter in a name such as C:\x belongs to the file.
 func cutTarget(target string) (file, options string) {
 	volume := filepath.VolumeName(target)
 	file, options, _ = strings.Cut(target[len(volume):], ":")

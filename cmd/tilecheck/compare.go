@@ -20,7 +20,7 @@ type strategyFlag struct {
 	Strategies []string `hidden:"" help:"Strategies, separated by semicolons." sep:";" placeholder:"S"`
 }
 
-// specsOrThesis returns the strategies of the command line; without any, those of the thesis.
+// specsOrThesis returns the strategies that the user names on the command line, or the strategies of the thesis if there are none.
 func (f strategyFlag) specsOrThesis(words []string) []string {
 	if asked := slices.Concat(words, f.Strategies); len(asked) > 0 {
 		return splitStrategies(asked)

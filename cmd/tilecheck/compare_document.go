@@ -165,7 +165,7 @@ func (c *compareDocumentCmd) options(env *environment) (document play.Document, 
 	return document, opt, nil
 }
 
-// solve returns the probability that optimal play wins a match.
+// solve returns the probability that optimal play wins a game with the board and the goal of the match.
 func (c *compareDocumentCmd) solve(ctx context.Context, match play.Match) (float64, error) {
 	options := solve.Options{Shape: match.Shape, Max: game.Value(match.Goal), Workers: c.Workers, Memory: int64(c.Memory)}
 	stats, err := solve.InitialValue(ctx, options, "")

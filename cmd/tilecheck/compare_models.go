@@ -152,7 +152,7 @@ func (c *compareModelsCmd) experimentOptions(job runner.Job) (opt experiment.Opt
 	return opt, nil
 }
 
-// isPlayer reports whether a strategy can only play games, and is no policy of a model.
+// isPlayer reports whether a strategy can play games but cannot be the policy of a model.
 func isPlayer(spec string) bool {
 	name, _, _ := strings.Cut(spec, ":")
 	_, err := modelgen.ParsePolicy(spec)

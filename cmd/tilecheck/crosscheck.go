@@ -210,7 +210,7 @@ func (c *crosscheckCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// hasSampling reports whether an engine of --engine samples paths.
+// hasSampling reports whether some engine of --engine samples paths.
 func (c *crosscheckCmd) hasSampling() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
 		_, config, err := runner.ParseEngineLabel(spec)

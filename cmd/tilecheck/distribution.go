@@ -34,7 +34,7 @@ type distributionCmd struct {
 // timeRange is one time, or several at equal distances.
 type timeRange struct{ times []*big.Rat }
 
-// UnmarshalText reads 5, 0:10 or 0:0.1:1.
+// UnmarshalText parses one time or a range of times, such as 5, 0:10 or 0:0.1:1.
 func (r *timeRange) UnmarshalText(text []byte) error {
 	times, err := check.ParseTimes(string(text))
 	r.times = times
@@ -193,7 +193,7 @@ func (t *stateTable) appendRow(distribution *check.Distribution, state, number i
 	t.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
-// print prints the table or, with --output, the names of the written files.
+// print prints the table. With --output, the table was written to files, and print only prints their names.
 func (t *stateTable) print(env *environment) error {
 	if t.cmd.Output != "" {
 		t.printFiles(env)

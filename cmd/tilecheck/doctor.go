@@ -64,14 +64,15 @@ type checkup struct {
 	namedFailed []string // what the user named and is not ready
 }
 
-// addReady records that a tool is ready.
+// addReady records that a tool is ready to be used.
 func (c *checkup) addReady(tool string) {
 	if !slices.Contains(c.readyTools, tool) {
 		c.readyTools = append(c.readyTools, tool)
 	}
 }
 
-// addFailed adds a row for an item that is not ready.
+// addFailed adds a row for an item that is not ready, with the error as the reason. isNamedByUser says that a flag or the environment names the
+// item.
 func (c *checkup) addFailed(item, state string, err error, isNamedByUser bool) {
 	c.table.Append(item, state, err.Error())
 	if isNamedByUser {
@@ -79,7 +80,7 @@ func (c *checkup) addFailed(item, state string, err error, isNamedByUser bool) {
 	}
 }
 
-// nextCommand returns the note that suggests a command.
+// nextCommand returns a note that suggests which command the user may run next.
 func (c *checkup) nextCommand() string {
 	const models = " MODEL PROPS"
 	if len(c.readyTools) > 0 {

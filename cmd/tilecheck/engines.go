@@ -27,7 +27,7 @@ type toolPlaces struct {
 // toolNames returns the names of the engines that run external tools.
 func toolNames() []string { return []string{"prism", "prism-games", "storm"} }
 
-// placeOf returns the program and the image of the tool behind an engine.
+// placeOf returns where the tool of an engine is: its program and its image, as far as the user has named them.
 func (p *toolPlaces) placeOf(engine string) toolbox.Place {
 	return map[string]toolbox.Place{
 		"prism":       {Path: p.PrismPath, Image: p.PrismImage},
@@ -76,7 +76,7 @@ func (e *environment) refuseToolFlags(engines []string) error {
 	return e.refuseFlags(!slices.ContainsFunc(engines, isTool), noTools, "tool-arg")
 }
 
-// docker connects to Docker.
+// docker connects to Docker. Before, it prepares the environment variables that Docker reads.
 func (e *environment) docker(ctx context.Context) (*containers.Docker, error) {
 	if err := containers.Prepare(ctx, e.lookupEnv, e.setenv); err != nil {
 		return nil, err

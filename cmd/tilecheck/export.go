@@ -171,7 +171,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 	return outputs, nil
 }
 
-// wantStateFormat says what is wrong with the name of an output that stands for no files of states.
+// wantStateFormat returns the end of an error message about an output that has no extension of a file of states.
 func wantStateFormat(name string) string {
 	found := "has no extension that names a format"
 	if extension := filepath.Ext(name); extension != "" {
@@ -180,7 +180,7 @@ func wantStateFormat(name string) string {
 	return found + ", want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
 }
 
-// stateFiles returns the files of states that a name stands for; false if it is no such name.
+// stateFiles returns the files of states that the name of an output stands for. It returns false if the name stands for none.
 func stateFiles(name string) (output, bool) {
 	zip := named.Zip(name)
 	base, exts, ok := named.Split(strings.TrimSuffix(name, zip))

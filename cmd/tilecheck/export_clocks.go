@@ -78,7 +78,7 @@ func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner
 	return space, translated.Program, nil
 }
 
-// clockMDPNote says which MDP of a timed automaton is written.
+// clockMDPNote returns a note that says which MDP of a timed automaton was written, and what its time steps mean.
 func clockMDPNote(translated *digital.Model, file string) string {
 	action, step := translated.TimeStep()
 	if step == 0 {

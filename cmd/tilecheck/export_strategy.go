@@ -99,7 +99,7 @@ func exploreChain(ctx context.Context, player strategy.Strategy, opt induced.Opt
 	return chain, explainTooLarge(player, err)
 }
 
-// explainTooLarge adds the strategy to the error that its probabilities cannot be computed. It returns other errors unchanged.
+// explainTooLarge adds the name of the strategy to the error that its probabilities cannot be computed. It returns any other error unchanged.
 func explainTooLarge(player strategy.Strategy, err error) error {
 	if errors.Is(err, strategy.ErrTooLarge) {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", player, err)}
@@ -168,7 +168,7 @@ func (c *exportStrategyCmd) writeModel(env *environment, config modelgen.Config,
 	return env.writeFile(name, bufferWriter(&text))
 }
 
-// bufferWriter returns a function that writes a buffer.
+// bufferWriter returns a function that writes the contents of a buffer to its argument.
 func bufferWriter(buffer *bytes.Buffer) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := buffer.WriteTo(w)
@@ -176,7 +176,7 @@ func bufferWriter(buffer *bytes.Buffer) func(io.Writer) error {
 	}
 }
 
-// command returns the command line that writes the model, without the program's name.
+// command returns the command line, without the program's name, that writes the same model again.
 func (c *exportStrategyCmd) command(cfg modelgen.Config, player strategy.Strategy) string {
 	return strings.Join([]string{
 		"export-strategy", quote.Word(player.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),

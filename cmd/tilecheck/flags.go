@@ -69,7 +69,7 @@ func checkNumber(flag *kong.Value, value reflect.Value, number float64) error {
 	return nil
 }
 
-// flagName returns a flag or argument as error messages name it: --prop or <model>.
+// flagName returns the name of a flag or an argument in error messages, such as --prop or <model>.
 func flagName(flag *kong.Value) string {
 	if flag.Flag != nil {
 		return "--" + flag.Name

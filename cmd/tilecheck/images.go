@@ -59,7 +59,7 @@ func imageTable(images []containers.Image) *table.Table {
 	return result
 }
 
-// shortID returns the first digits of an identity of Docker, as docker shows it.
+// shortID returns the first digits of the identity of an image, as docker prints them.
 func shortID(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(12, len(id))]

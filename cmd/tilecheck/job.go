@@ -33,7 +33,7 @@ type dialectFlag struct {
 	Dialect string `rare:"" help:"Language of the texts: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 }
 
-// dialect returns the dialect with a name.
+// dialect returns the dialect with a name: Storm's for "storm", and otherwise PRISM's.
 func dialect(name string) syntax.Dialect {
 	if name == "storm" {
 		return syntax.Storm
@@ -83,7 +83,7 @@ func (c *jobFlags) checkFileNames() error {
 	return nil
 }
 
-// readModelText reads the model, unless it is files of states.
+// readModelText stores the text of the model in the job. It does nothing if the model is given as files of states.
 func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) {
 	if !named.Is(c.ModelFile) {
 		job.Model, err = env.readSource(c.ModelFile)
@@ -101,7 +101,7 @@ func explainMisplaced(err error, job *runner.Job) error {
 	return err
 }
 
-// isProperty reports whether an argument is a property and not the name of a file.
+// isProperty reports whether an argument is the text of a property and not the name of a file.
 func isProperty(arg string) bool {
 	if !strings.ContainsAny(arg, "[?\"") {
 		return false

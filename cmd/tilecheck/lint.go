@@ -236,7 +236,7 @@ func checkProperties(model *sema.Model, sources []lint.Source) error {
 	return errors.Join(errs...)
 }
 
-// lacksConstants reports whether the program cannot be made because constants have no values. It returns false if --const is given.
+// lacksConstants reports whether err means that constants of the model have no values. It returns false if --const is given.
 func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 	_, isErrorList := err.(syntax.ErrorList)
 	_, isWrongDefinition := errors.AsType[*sema.DefinitionError](err)

@@ -25,7 +25,7 @@ type lspCmd struct {
 	dialectFlag `embed:""`
 }
 
-// Run serves one client.
+// Run serves one editor, which communicates on standard input and standard output.
 func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	opts := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
 	opts.Check = checkInEditor(serve.New(serve.Options{Version: env.version()}))

@@ -21,7 +21,7 @@ type mergeCmd struct {
 	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
 }
 
-// Run prints the result of the shards, as one process would have printed it.
+// Run prints the results of the shards as if one process had computed them.
 func (c *mergeCmd) Run(ctx context.Context, env *environment) error {
 	moreArgs := env.mergedFlags
 	if c.Format != "" {

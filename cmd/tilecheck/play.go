@@ -288,7 +288,7 @@ func errOnlyText(flag string, f table.Format) error {
 	return usageError("%s draws boards, want it without --format %v", flag, f)
 }
 
-// checkpoint returns the file that keeps finished games, and the version of the program that plays them. Without a path, both are empty.
+// checkpoint returns the file for finished games and the version of this program. Both are empty if path is empty.
 func (e *environment) checkpoint(path string) (place, version string, err error) {
 	if path == "" {
 		return "", "", nil

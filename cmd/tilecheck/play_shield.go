@@ -47,7 +47,7 @@ func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shie
 	return shield, nil
 }
 
-// shieldEffect computes the probability of winning of the player with and without its shield.
+// shieldEffect computes the probability that the player wins, with and without its shield.
 func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
 	rules, err := game.New(opt.Match.Shape)
 	if err != nil {

@@ -33,7 +33,7 @@ type film struct {
 	lines     int // of the last board
 }
 
-// newFilm returns a film on standard output. It overwrites boards if that is a terminal.
+// newFilm returns a film that draws boards on standard output. On a terminal, each board overwrites the one before.
 func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
 	_, tty := env.terminal(env.stdout)
 	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
@@ -61,7 +61,7 @@ func (f *film) show(ctx context.Context, frame play.Frame) error {
 	}
 }
 
-// frameText returns a board with the move that led to it.
+// frameText returns a board as text, with the move that led to it above.
 func frameText(shape game.Shape, frame play.Frame) string {
 	head := "start"
 	if frame.Moves > 0 {

@@ -119,7 +119,7 @@ func (c *policyCmd) draw(ctx context.Context, env *environment, solved *solve.Ta
 	return errors.Join(dotErr, env.writeFile(c.SVG, textWriter(string(svg))))
 }
 
-// textWriter returns a function that writes a text.
+// textWriter returns a function that writes a text to its argument.
 func textWriter(text string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -180,7 +180,7 @@ type optimalGame struct {
 	moves, score int
 }
 
-// addTile adds a new tile to the board, unless the board has the goal tile.
+// addTile places a new tile on the board. It does nothing if the board already has the goal tile.
 func (g *optimalGame) addTile() (err error) {
 	if !g.board.AtLeast(g.solved.Problem().MaxExp) {
 		g.board, err = g.solved.Place(g.board, g.rng)

@@ -77,7 +77,7 @@ func newProgressBar(w io.Writer, target int64, unit progress.Unit) *progressbar.
 	)
 }
 
-// close removes the bar; later reports draw nothing.
+// close removes the bar, and makes all later reports draw nothing.
 func (b *bar) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

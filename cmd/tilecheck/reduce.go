@@ -227,7 +227,8 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 	return cmp.Or(err, exitStatus(code))
 }
 
-// partitionError returns the error of a check with a partition. If the message begins with a position in the file, it returns the message alone.
+// partitionError returns the error of a check with a partition. If its message begins with a position in the partition file, the error is only
+// this message.
 func (c *reduceCmd) partitionError(failure *result.Failure) error {
 	if strings.HasPrefix(failure.Message, c.Partition+":") {
 		return errors.New(failure.Message)

@@ -282,7 +282,8 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 	return out.write(ctx, target)
 }
 
-// readScheduler returns the choices that the file of --scheduler permits. chosen is nil if the file permits several choices in a state.
+// readScheduler returns the choices that the file of --scheduler permits. chosen is the scheduler if only one choice is permitted in each state,
+// and nil otherwise.
 func (c *resolveCmd) readScheduler(ctx context.Context, env *environment, space *explicit.Space) (permitted *sparse.Set, chosen scheduler.Scheduler, err error) {
 	text, err := env.readSource(c.Scheduler)
 	if err != nil {
@@ -301,7 +302,7 @@ func (c *resolveCmd) buildSpace(ctx context.Context, src []byte) (*explicit.Spac
 	return space, stateLimitError(err)
 }
 
-// job returns the job for a model text with the limits of the flags.
+// job returns a job for the text of a model, with the limits that the flags set.
 func (c *resolveCmd) job(src []byte) runner.Job {
 	return runner.Job{
 		File: c.ModelFile, Model: src, Consts: c.Const,

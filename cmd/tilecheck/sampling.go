@@ -71,7 +71,7 @@ func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
 	return defaultConfidence
 }
 
-// method returns the method of --method, or the default without the flag. It returns a usage error if a given flag has no effect with this method.
+// method returns the method that --method names, or else the default. It returns a usage error if another flag has no effect with this method.
 func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(flag.Method), defaultMethod)
 	return method, cmp.Or(

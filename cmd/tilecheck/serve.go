@@ -138,7 +138,8 @@ func listenDefault(ctx context.Context, env *environment) (net.Listener, error) 
 	}
 }
 
-// addressOf returns the host and port of the page for a browser on this machine. everywhere is true if the program listens on all addresses.
+// addressOf returns the host and the port with which a browser on this machine finds the page. everywhere is true if the program listens on all
+// addresses.
 func addressOf(address net.Addr) (host, port string, everywhere bool) {
 	host, port, _ = net.SplitHostPort(address.String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -180,7 +181,7 @@ func closeTables(tables []*solve.Table) (err error) {
 	return err
 }
 
-// token returns a random secret.
+// token returns a random secret as text.
 func token() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // which never fails

@@ -173,7 +173,8 @@ func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, comput
 	})
 }
 
-// brokenPromise returns the error about a file that is not written, because its values are not the promised ones.
+// brokenPromise adds to the error about a broken promise that the file was not written, and that this is a bug. It returns any other error
+// unchanged.
 func brokenPromise(file string, err error) error {
 	if _, broken := errors.AsType[*shield.BrokenPromise](err); broken {
 		return fmt.Errorf("%s was not written: %w; this is a bug: please report it", file, err)
@@ -269,10 +270,10 @@ func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *tab
 	return facts
 }
 
-// fractionCell returns a table cell with a fraction in decimal digits; its machine-readable value is a float64.
-func fractionCell(r *big.Rat) table.Cell {
-	f, _ := r.Float64()
-	return table.Cell{Text: digits.Text(f), Value: f}
+// fractionCell returns a table cell with a fraction as a decimal number. Its value for programs is the nearest float64.
+func fractionCell(fraction *big.Rat) table.Cell {
+	nearest, _ := fraction.Float64()
+	return table.Cell{Text: digits.Text(nearest), Value: nearest}
 }
 
 // probabilityCell returns a table cell with as many digits of a probability as its bounds prove.

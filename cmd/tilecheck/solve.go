@@ -196,7 +196,7 @@ func (c *solveCmd) explainError(err error) error {
 	return limitError(err)
 }
 
-// limitError gives an error about time or memory the exit code of a limit.
+// limitError adds the exit code of a limit to an error about time or memory. It returns any other error unchanged.
 func limitError(err error) error {
 	_, memory := errors.AsType[*solve.MemoryError](err)
 	if memory || errors.Is(err, context.DeadlineExceeded) {

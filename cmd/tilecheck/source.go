@@ -75,7 +75,8 @@ func (s *sources) readLimited(reader io.Reader, name string) ([]byte, error) {
 	return src, nil
 }
 
-// bytesLeft returns the largest size of the next text in bytes. The memory limit is for all texts together, because the command keeps them.
+// bytesLeft returns how many bytes the next text may have. The command holds all texts in memory, so the memory limit applies to their total
+// size.
 func (s *sources) bytesLeft() int64 {
 	if s.memoryLimit == 0 {
 		return maxSource
@@ -83,7 +84,7 @@ func (s *sources) bytesLeft() int64 {
 	return min(maxSource, max(0, s.memoryLimit-s.bytesRead))
 }
 
-// sizeError returns the error about a text that is too large. If the memory limit, and not maxSource, was the reason, it is the error of that limit.
+// sizeError returns the error about a text that is too large. If the reason is the memory limit, and not maxSource, it is the error of this limit.
 func (s *sources) sizeError(name string, err error) error {
 	if _, large := errors.AsType[limited.TooLarge](err); large && s.bytesLeft() < maxSource {
 		err = &ending.Memory{Limit: s.memoryLimit}

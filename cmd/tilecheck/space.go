@@ -39,7 +39,7 @@ type typeFlags struct {
 	CTMC bool `name:"ctmc" rare:"" help:"The files of states are of a CTMC." xor:"type"`
 }
 
-// refuseForModel returns a usage error if one of the flags is given together with a model.
+// refuseForModel returns a usage error if --dtmc, --mdp or --ctmc is given together with the text of a model.
 func (c *typeFlags) refuseForModel() error {
 	if c.DTMC || c.MDP || c.CTMC {
 		return usageError("--dtmc, --mdp and --ctmc are for files of states; the text of a model declares its type")
@@ -60,14 +60,13 @@ func (c *typeFlags) modelType() syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// space builds the state space of a model, or reads it from files of states. It gives the error of
-// too many states its exit code.
+// space builds the state space of a model or reads it from files of states. If there are too many states, the error has the exit code of a limit.
 func (c *spaceFlags) space(ctx context.Context, env *environment) (*explicit.Space, error) {
 	space, err := c.load(ctx, env)
 	return space, stateLimitError(err)
 }
 
-// stateLimitError gives the error of too many states its exit code.
+// stateLimitError adds the exit code of a limit to the error about too many states. It returns any other error unchanged.
 func stateLimitError(err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return &codedError{exitOutOfLimit, err}
@@ -163,7 +162,7 @@ func (e *environment) openStateFiles(ctx context.Context, name string, opts file
 	return named.Reader(e.readSource).Open(ctx, name, opts)
 }
 
-// noSuchFile reports whether no file has this name.
+// noSuchFile reports whether there is no file with this name.
 func noSuchFile(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)

@@ -158,7 +158,7 @@ func meaningOf(kctx *kong.Context) []string {
 	return meaning
 }
 
-// flagValue returns the value of a flag or argument that is not zero. It dereferences a pointer.
+// flagValue returns the value of a flag or argument, or the value to which it points. The value must not be nil.
 func flagValue(target reflect.Value) any {
 	if target.Kind() == reflect.Pointer {
 		target = target.Elem()

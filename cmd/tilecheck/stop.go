@@ -126,7 +126,7 @@ func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
 	return l.secondInterrupt
 }
 
-// timeLeft returns how much longer the process waits for the command.
+// timeLeft returns how much longer the process waits for the end of the command.
 func (l *forcedEnd) timeLeft() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,7 +227,7 @@ func (l *forcedEnd) outputHasStarted() bool {
 	return l.outputStarted
 }
 
-// claim returns true to its first caller, who may then end the process.
+// claim returns true only to its first caller, which may then end the process.
 func (l *forcedEnd) claim() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,8 +257,7 @@ func exitCodeAfterEnd(reason error) int {
 	return exitCannotRun
 }
 
-// claimExit returns the exit code of a command that has ended. It does not return if exitNow is
-// ending the process.
+// claimExit returns the exit code of a command that has ended. If exitNow is already ending the process, claimExit never returns.
 func (l *lifetime) claimExit(code int) int {
 	if !l.ending.claim() {
 		select {}

@@ -110,7 +110,7 @@ func behaviourColumns() []table.Column {
 	return []table.Column{{Name: "deterministic"}, {Name: "memory", Align: table.Right}}
 }
 
-// behaviour returns the cells of a strategy in behaviourColumns.
+// behaviour returns the table cells of a strategy for behaviourColumns: whether it is deterministic, and its memory.
 func behaviour(player strategy.Strategy) []any {
 	deterministic := table.Cell{Text: "no", Value: false}
 	if player.Deterministic() {

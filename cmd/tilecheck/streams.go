@@ -16,7 +16,7 @@ func (e *environment) beginJSON(command string) {
 	e.stdout.(*stream.Stream).Begin()
 }
 
-// endJSON ends the JSON object, if one was begun. code is the exit code of err.
+// endJSON ends the JSON object of the command, if one was begun. err is the error of the command, and code its exit code.
 func (e *environment) endJSON(code int, err error) {
 	var problem *table.Problem
 	if err != nil {

@@ -63,7 +63,7 @@ type submitLocalCmd struct {
 	jobDirFlags `embed:""`
 }
 
-// Run runs the shards as processes of this machine.
+// Run runs the shards of a command as processes on this machine.
 func (c *submitLocalCmd) Run(ctx context.Context, env *environment) error {
 	if c.Processes > settings.MaxCPUs {
 		return usageError("<processes> is %d, want 1 to %d", c.Processes, settings.MaxCPUs)
@@ -492,10 +492,10 @@ func sizeBelow(dir string) int64 {
 	return size
 }
 
-// withExitCode gives an error of a driver its exit code.
+// withExitCode adds the exit code of a failed shard to the error of a driver, if it is the code of a usage error or a limit.
 func withExitCode(err error) error {
-	if f, ok := errors.AsType[*cluster.Failure](err); ok && (f.Code == exitUsage || f.Code == exitOutOfLimit) {
-		return &codedError{f.Code, err}
+	if failure, ok := errors.AsType[*cluster.Failure](err); ok && (failure.Code == exitUsage || failure.Code == exitOutOfLimit) {
+		return &codedError{failure.Code, err}
 	}
 	return err
 }

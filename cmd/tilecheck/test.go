@@ -85,13 +85,13 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	return exitStatus(code)
 }
 
-// endTestShard ends a run of one shard of a suite. Only failures determine its exit code.
-func endTestShard(env *environment, rep *report.TestReport) error {
+// endTestShard ends a run of one shard of the tests. Its exit code depends only on the failures of this shard.
+func endTestShard(env *environment, testReport *report.TestReport) error {
 	env.shard.Judged()
-	if rep.Elsewhere > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
+	if testReport.Elsewhere > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "note: %s\n", testReport.Notes[0])
 	}
-	return exitStatus(regress.FailureCode(rep))
+	return exitStatus(regress.FailureCode(testReport))
 }
 
 // selection returns the tests that the command line selects. It returns a usage error if a flag has no effect.

@@ -68,9 +68,9 @@ func switchesAsWords(args []string) []string {
 
 // commandNames returns the names of all commands.
 func commandNames(app *kong.Kong) []string {
-	var out []string
+	var names []string
 	for _, cmd := range app.Model.Children {
-		out = append(out, cmd.Name)
+		names = append(names, cmd.Name)
 	}
-	return out
+	return names
 }

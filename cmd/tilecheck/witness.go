@@ -82,7 +82,8 @@ func (c *checkCmd) witness(env *environment, job *runner.Job) error {
 	return nil
 }
 
-// keepSubsystem stores the text of the critical subsystem for exportSubsystem. It returns an error if there is one already.
+// keepSubsystem stores the text of the critical subsystem, which exportSubsystem writes later. It returns an error if there is already another
+// one.
 func (c *checkCmd) keepSubsystem(modelText []byte) error {
 	if c.subsystem != nil {
 		return errors.New("--export-subsystem writes the subsystem of one violated bound, found several: want --select with one property")
@@ -114,7 +115,8 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts
 	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, witness) })
 }
 
-// notWritten returns the error about a file that was not written. After a limit or an interrupt it only prints a warning.
+// notWritten returns the error that a file was not written, with the reason. After a limit or an interrupt, it returns nil and only prints a
+// warning.
 func (e *environment) notWritten(ctx context.Context, file, reason string) error {
 	if ctx.Err() != nil {
 		fmt.Fprintf(e.stderr, "warning: %s was not written\n", file)

@@ -32,7 +32,7 @@ func (b *benchmark) recordShard(ctx context.Context) error {
 	})
 }
 
-// replayShards passes the runs of all shards to Record.
+// replayShards reads the recorded runs of all shards and passes them to Record.
 func (b *benchmark) replayShards() error {
 	return b.Split.Replay(b.stream(), func(piece *shard.Piece) (more bool, err error) {
 		err = b.replayShard(piece)

@@ -54,7 +54,7 @@ func continueResults(file *os.File, name string) ([]record.Run, error) {
 	return runs, err
 }
 
-// Append writes a run at the end of the file.
+// Append writes a run to the end of the file of results.
 func (r *Results) Append(run *record.Run) error {
 	if err := run.Write(r.file); err != nil {
 		return fmt.Errorf("%s: %w", r.file.Name(), err)

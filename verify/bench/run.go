@@ -254,7 +254,7 @@ func wrongOutcome(verdict *result.Verdict) record.Outcome {
 	return record.Wrong
 }
 
-// limitOutcome returns the outcome of a run that exceeded a limit of this class.
+// limitOutcome returns the outcome of a run that exceeded a limit: Timeout for the class of time limits, and OutOfMemory otherwise.
 func limitOutcome(class result.Class) record.Outcome {
 	if class == result.Timeout {
 		return record.Timeout
@@ -262,7 +262,7 @@ func limitOutcome(class result.Class) record.Outcome {
 	return record.OutOfMemory
 }
 
-// claimsBounds reports whether a tool claims that the true value lies in an interval, for a value of this accuracy.
+// claimsBounds reports whether a tool that returns a value of this accuracy claims that the true value lies in an interval.
 func claimsBounds(accuracy result.Accuracy) bool {
 	switch accuracy {
 	case result.Exact, result.Bounded, result.Proven, result.Claimed:

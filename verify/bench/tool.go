@@ -77,7 +77,8 @@ func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Li
 	return tool
 }
 
-// useSwitches makes PRISM read the original files with the switches of the cases, and not translated files.
+// useSwitches changes the tool so that PRISM reads the original files with the switches of the case. Otherwise it would read a translation of the
+// model.
 func (t *Tool) useSwitches() {
 	if t.Engine == "prism" || t.Engine == "prism-games" {
 		t.engine.PRISM = &regress.PRISM{Commander: t.meter, Args: t.Switches}

@@ -51,7 +51,7 @@ const header = "tilecheck cache 4\n"
 // maxEntry is the greatest size of an entry that is read, in bytes.
 const maxEntry = 1 << 28
 
-// path returns the file of an entry. The first two digits of the key are its directory.
+// path returns the name of the file that contains an entry. The first two digits of the key are the name of its directory.
 func (c *Cache) path(key Hash) string {
 	digits := key.String()
 	return filepath.Join(c.dir, digits[:2], digits[2:])
@@ -114,7 +114,7 @@ func writeAtomically(file string, key Hash, data []byte) (err error) {
 	return os.Rename(temporary.Name(), file)
 }
 
-// checksum returns the checksum of an entry and its key. An entry under a wrong file name has a wrong checksum.
+// checksum returns the checksum of an entry together with its key. So an entry that was stored under another key is detected.
 func checksum(key Hash, data []byte) Hash {
 	hash := sha256.New()
 	hash.Write([]byte(header))

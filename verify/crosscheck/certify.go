@@ -233,7 +233,8 @@ func (p *Proof) recordErrors(bounds *certificate.Vector, values []float64, space
 	}
 }
 
-// computesFractions reports whether the engine computes in rational arithmetic. Without a setting of the engine, the setting of the job counts.
+// computesFractions reports whether the engine computes in rational arithmetic. The accuracy of the engine takes precedence over the accuracy of
+// the job.
 func (e *engineRun) computesFractions() bool {
 	if e.Accuracy != result.Unknown {
 		return e.Accuracy == result.Exact

@@ -86,7 +86,7 @@ func (c *comparison) agreeOptions() agree.Options {
 	return agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision}
 }
 
-// setDefault sets a variable to a value if it is zero.
+// setDefault assigns a value to a variable that has the zero value of its type.
 func setDefault[T comparable](variable *T, value T) {
 	var zero T
 	if *variable == zero {
@@ -312,8 +312,8 @@ func (c *comparison) sampledAnswers() int {
 	return count
 }
 
-// confidenceLevel returns the confidence of one answer's interval in a draw, counted from 1. The allowed probability of error is split evenly among
-// the sampled answers. Draw i gets the fraction 1/(i(i+1)) of the share of an answer; these fractions add up to 1.
+// confidenceLevel returns the confidence of the interval of one answer in a draw. The first draw has number 1. All sampled answers get an equal
+// share of the allowed probability of error. Draw i uses the fraction 1/(i(i+1)) of the share of an answer, and these fractions add up to 1.
 func (c *comparison) confidenceLevel(draw int) float64 {
 	answerShare := (1 - c.opt.Confidence) / float64(max(1, c.sampledAnswers()))
 	return 1 - answerShare/float64(draw*(draw+1))

@@ -268,7 +268,7 @@ func (d *spaceComparison) stateText(number int32) string {
 	return d.first.Space.Compiled().StateText(d.valuationOf(number))
 }
 
-// valuationOf returns the valuation of a state, numbered as in view.inFirst.
+// valuationOf returns the valuation of a state: state number of the first space, or state -1-number of the second space if number is negative.
 func (d *spaceComparison) valuationOf(number int32) []int32 {
 	if number < 0 {
 		return d.valuation(d.second, int(-1-number))
@@ -415,7 +415,8 @@ func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	return converted
 }
 
-// add adds the weight and the reward of a transition with the same target and action. Only an interval model has upper ends of weights.
+// add merges a transition that has the same target and action into t: it adds the weight and the reward. Upper ends of weights exist only in
+// interval models.
 func (t *transition) add(other transition, hasIntervals bool) {
 	if hasIntervals {
 		t.high = t.high.plus(other.high)

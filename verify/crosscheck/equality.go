@@ -155,7 +155,7 @@ func (e *modelComparison) planWithNumbers(exact bool) *runner.Plan {
 	})
 }
 
-// checkInstance runs the strict check of an instance of a model, and adds it to the result.
+// checkInstance does the strict check of an instance of a model, and appends the check to the result.
 func (e *modelComparison) checkInstance(ctx context.Context, model *plannedModel, instance *instance) {
 	instance.runStrictCheck(ctx, model.plan, e.opt)
 	e.result.Models = append(e.result.Models, instance.check)
@@ -236,7 +236,8 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildS
 	return nil
 }
 
-// firstRefused sets Difference if only the second tool accepts the model. It returns an error if both refuse it.
+// firstRefused records as the Difference that the first tool refuses the model and the second accepts it. It returns an error if both refuse the
+// model.
 func (c *Comparison) firstRefused(tested *instance, second *explicit.ToolSpace, secondErr error) error {
 	if secondErr != nil {
 		return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
@@ -258,7 +259,7 @@ func (c *Comparison) secondRefused(ctx context.Context, tested *instance, err er
 	return nil
 }
 
-// buildsExactly reports whether the state space can be built with fractions.
+// buildsExactly reports whether the state space of the instance can be built with fractions as weights.
 func (in *instance) buildsExactly(ctx context.Context) bool {
 	_, err := in.Exact(ctx)
 	return err == nil

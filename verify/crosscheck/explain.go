@@ -68,7 +68,7 @@ func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice 
 	return difference
 }
 
-// text returns the weight of a transition, or its interval of weights.
+// text returns the weight of a transition as text, or the interval of its weights.
 func (t transition) text() string {
 	if t.high == (quantity{}) {
 		return t.weight.String()

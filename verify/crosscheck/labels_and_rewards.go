@@ -123,7 +123,7 @@ func unpairedReward(rewards []sema.RewardStruct, isPaired []bool, name string) i
 	return -1
 }
 
-// addRewardPair adds a pair of reward structures, given by their indices in the two spaces.
+// addRewardPair adds a pair of reward structures that are to be compared. first and second are their indices in the two spaces.
 func (p *labelsAndRewards) addRewardPair(first, second int) error {
 	firstValues, firstErr := p.first.rewardValues(first)
 	secondValues, secondErr := p.second.rewardValues(second)
@@ -249,8 +249,8 @@ func (d *spaceComparison) stateRewardOrigins(structure, i int) []Origin {
 	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool { return !item.Transition })
 }
 
-// transitionRewardOrigins returns the items of a reward structure that give a transition with the given action from state i of the first space a
-// reward; the structure itself if no item does.
+// transitionRewardOrigins returns the reward items that give a reward to transitions with the given action from state i of the first space. If
+// there are none, it returns the reward structure itself.
 func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Origin {
 	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool {
 		return item.Transition && (!d.namedActions || item.Action == action)

@@ -61,7 +61,7 @@ func (in *instance) runStrictCheck(ctx context.Context, plan *runner.Plan, opt *
 	in.check = in.Check
 }
 
-// space returns the state space; with fractions if exact is true.
+// space returns the state space of the instance. Its weights are fractions if exact is true, and float64 numbers otherwise.
 func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, error) {
 	if exact {
 		return in.Exact(ctx)

@@ -36,7 +36,8 @@ func (q quantity) times(other quantity) quantity {
 	return quantity{fraction: new(big.Rat).Mul(q.rat(), other.rat())}
 }
 
-// equal reports whether two quantities are equal: fractions exactly, float64 numbers up to probabilityTolerance.
+// equal reports whether two quantities are equal. Fractions must be exactly equal, and float64 numbers equal up to the relative error
+// probabilityTolerance.
 func (q quantity) equal(other quantity) bool {
 	if q.fraction == nil && other.fraction == nil {
 		return q.float == other.float || math.Abs(q.float-other.float) <= probabilityTolerance*max(math.Abs(q.float), math.Abs(other.float))
@@ -52,7 +53,7 @@ func (q quantity) dividedBy(other quantity) quantity {
 	return quantity{fraction: new(big.Rat).Quo(q.rat(), other.rat())}
 }
 
-// String returns the number in the shortest form.
+// String returns the quantity in its shortest form, such as 1/3 or 0.25.
 func (q quantity) String() string {
 	if q.fraction != nil {
 		return q.fraction.RatString()

@@ -61,7 +61,8 @@ func (m *plannedModel) rows() []*row {
 	return rows
 }
 
-// newRow returns the row with an index, for a property under a valuation. instance and task are indices too.
+// newRow returns a row for a property under a valuation of its constants. index is the index of the row, instance that of the model's instance,
+// and task that of the property.
 func (m *plannedModel) newRow(index, instance, task int, valuation sema.Valuation) *row {
 	added := &row{index: index, task: task, instance: instance, property: valuation}
 	added.Property, added.Name = m.plan.Tasks[task].Text, m.plan.Tasks[task].Name
@@ -147,7 +148,8 @@ func (r *row) compare(comparison *comparison) (undecided bool) {
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the class and the message of the error for which an engine did not answer; empty if it answered.
+// noAnswerReason returns the class and the message of the error because of which an engine has no answer. It returns "" if the engine has
+// answered.
 func (r *row) noAnswerReason(engine int) string {
 	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)

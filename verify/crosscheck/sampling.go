@@ -50,7 +50,7 @@ func (c *comparison) compareRows(draw int) bool {
 	return undecided
 }
 
-// firstSamples returns the number of samples of the first draw: that of the job, or DefaultSamples.
+// firstSamples returns the number of samples in the first draw: the number that the job asks for, or DefaultSamples.
 func (c *comparison) firstSamples() int64 {
 	samples := c.models[0].plan.Job.Simulation.Samples
 	setDefault(&samples, DefaultSamples)
@@ -69,7 +69,7 @@ func (c *comparison) skipBroken(row *row) bool {
 	return false
 }
 
-// noteExhausted extends the reason of each undecided row: no more samples are drawn.
+// noteExhausted adds to the reason of each undecided row that no more samples are drawn, if more samples could have decided the row.
 func (c *comparison) noteExhausted() {
 	for _, row := range c.rowsToCheck {
 		if row.Status == Undecided && slices.Contains(row.needsSamples, true) {

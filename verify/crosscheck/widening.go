@@ -83,7 +83,7 @@ func finiteValues(proven *certificate.Vector, values []float64) (fractions []*bi
 	return fractions, true
 }
 
-// raiseTo sets maximum to a fraction if the fraction is larger.
+// raiseTo sets maximum to the larger of maximum and fraction.
 func raiseTo(maximum, fraction *big.Rat) {
 	if fraction.Cmp(maximum) > 0 {
 		maximum.Set(fraction)

@@ -234,7 +234,8 @@ func annotationColumn(line []byte) int {
 	return slashes + begin
 }
 
-// findAnnotation returns the offset of a RESULT annotation or, without one, of a TILECHECK annotation; -1 if there is none.
+// findAnnotation returns the offset of the first RESULT annotation in a comment. Without one, it returns the offset of the first TILECHECK
+// annotation, or -1.
 func findAnnotation(comment []byte) int {
 	if found, ok := findResult(comment, 0); ok {
 		return found.begin

@@ -89,7 +89,7 @@ func (c Chosen) Judge(verdict result.Verdict, rules Rules) Judgment {
 	return c.Result.Judge(verdict, rules)
 }
 
-// judgment returns Pass without an error, otherwise Fail with the error as the reason.
+// judgment returns Pass if err is nil, and otherwise Fail with the text of err as the reason.
 func judgment(err error) Judgment {
 	if err != nil {
 		return Judgment{Fail, err.Error()}
@@ -182,7 +182,7 @@ func (e *Expectation) withTruthValue() *Expectation {
 	return &converted
 }
 
-// hasFiniteNumbers reports whether an interval contains a finite number; an interval with a bound NaN does not.
+// hasFiniteNumbers reports whether an interval contains a finite number. It returns false if a bound is NaN.
 func hasFiniteNumbers(bounds interval.Interval) bool {
 	if math.IsNaN(bounds.Lo) || math.IsNaN(bounds.Hi) {
 		return false
@@ -191,8 +191,8 @@ func hasFiniteNumbers(bounds interval.Interval) bool {
 	return !isInfinitePoint
 }
 
-// relativeTolerance returns the relative tolerance of the terms. For a precise reference and a method without guaranteed bounds, it is at least
-// Unsound.
+// relativeTolerance returns the relative tolerance of the terms. It is at least Unsound if the reference value is precise and the method
+// guarantees no bounds.
 func (t *Terms) relativeTolerance(accuracy result.Accuracy) float64 {
 	relative := orZero(t.Tolerance)
 	if t.Reference == Precise && !guaranteesBounds(accuracy) {

@@ -49,7 +49,8 @@ func resultAt(text []byte, offset int) (annotation match, ok bool) {
 	return annotation, annotation.value < annotation.end
 }
 
-// parenthesised returns the begin and end of the text in parentheses at an offset. It returns false if there are no parentheses.
+// parenthesised returns the begin and the end of the text between "(" at an offset and the next ")". ok is false if there are no such
+// parentheses.
 func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 	if offset >= len(text) || text[offset] != '(' {
 		return 0, 0, false
@@ -79,7 +80,7 @@ func findTerms(text []byte) int {
 	}
 }
 
-// findLookalike returns the offset of text in a line that looks like an annotation; -1 if there is none.
+// findLookalike returns the offset in a line at which a text begins that looks like an annotation; -1 if there is none.
 func findLookalike(line []byte) int {
 	if start := skipBlanks(line, 0); startsLikeAnnotation(line[start:]) {
 		return start
@@ -132,7 +133,7 @@ func isCurve(text string) bool {
 	return true
 }
 
-// splitInterval returns the texts of the ends of an interval: 0.2 and 0.4 of [0.2,0.4].
+// splitInterval returns the texts of the two ends of an interval, such as 0.2 and 0.4 for [0.2,0.4]. ok is false if the text is no interval.
 func splitInterval(text string) (low, high string, ok bool) {
 	inner, begins := strings.CutPrefix(text, "[")
 	inner, ends := strings.CutSuffix(inner, "]")
@@ -163,7 +164,7 @@ func isDecimal(text string) (exponent int, ok bool) {
 	return len(power), (!ok || isDigits(power, decimalDigits)) && isMantissa(withoutSign(mantissa), decimalDigits)
 }
 
-// isHexadecimal reports whether a text is a hexadecimal number of Java, which has an exponent.
+// isHexadecimal reports whether a text is a hexadecimal number of Java, such as 0x1.8p3. Such a number always has an exponent.
 func isHexadecimal(text string) bool {
 	mantissa, power, ok := cutExponent(withoutSign(text), "pP")
 	if !ok || len(mantissa) < 2 || !strings.EqualFold(mantissa[:2], "0x") {
@@ -189,7 +190,7 @@ func withoutSign(text string) string {
 	return text
 }
 
-// isMantissa reports whether a text consists of digits with at most one point before, between or behind them.
+// isMantissa reports whether a text consists of digits and at most one point.
 func isMantissa(text, digits string) bool {
 	integer, fraction, _ := strings.Cut(text, ".")
 	return isDigits(integer+fraction, digits)

@@ -210,7 +210,7 @@ func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int 
 	return start + length + 1
 }
 
-// wordEnd returns the offset of the first blank from an offset on, or to if there is none.
+// wordEnd returns the offset of the first blank in the text between the offsets from and to. Without a blank, it returns to.
 func (b *block) wordEnd(from, to int) int {
 	end := from
 	for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
@@ -288,7 +288,7 @@ func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
 // maxNumber is an upper limit that excludes infinities.
 const maxNumber = 1e300
 
-// orZero returns the number that a pointer points to; 0 for nil.
+// orZero returns the number to which a pointer points; 0 if the pointer is nil.
 func orZero(number *float64) float64 {
 	if number == nil {
 		return 0
@@ -399,8 +399,8 @@ func (t *Terms) checkCombination() {
 	}
 }
 
-// Wants reports whether the engine with a label such as native:exact should check the property. Terms without a list of engines want all engines. t
-// may be nil.
+// Wants reports whether the property is to be checked by the engine with a label such as native:exact. If the terms list no engines, or t is nil,
+// every engine is wanted.
 func (t *Terms) Wants(label string) bool {
 	if t == nil || t.Engines == nil {
 		return true

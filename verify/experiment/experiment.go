@@ -181,7 +181,7 @@ func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns [
 	return toolRuns, nativeRuns
 }
 
-// consecutive returns count consecutive numbers.
+// consecutive returns the numbers first, first+1, ..., first+count-1.
 func consecutive(first, count int) []int {
 	numbers := make([]int, count)
 	for i := range numbers {
@@ -281,7 +281,7 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	return runner.NewPlan(ctx, job)
 }
 
-// propertyOf returns the property of the thesis for a cell, as a property of the model whose games end at the tile modelMax.
+// propertyOf returns the property of the thesis for a cell. It is a property of the model in which a game ends at the tile modelMax.
 func (e *Experiment) propertyOf(cell *cell, modelMax int) string {
 	if cell.max == modelMax {
 		return ThesisProperty

@@ -139,7 +139,7 @@ func (w *annotationWriter) propertiesFile(test *loadedTest) *propertiesFile {
 	return w.files[name]
 }
 
-// addSkip records that a property gets no annotation. It records each reason once.
+// addSkip records that a property gets no annotation, with the reason. It does not record the same reason twice.
 func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, property, reason string) {
 	key := fmt.Sprint(pos, reason)
 	if !file.skipped[key] {
@@ -184,7 +184,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 	}
 }
 
-// skipTest records a test that cannot be loaded, with its error.
+// skipTest records that a test was skipped, because it could not be loaded. The reason is the error.
 func (w *annotationWriter) skipTest(test *loadedTest) {
 	failure := fileFailure(test.err)
 	w.blessing.Skipped = append(w.blessing.Skipped, Skip{
@@ -231,7 +231,7 @@ func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report
 	return w.opt.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
 }
 
-// addFailing records the results that fail.
+// addFailing records those results of a test that are failures.
 func (w *annotationWriter) addFailing(results []report.TestResult) {
 	for i := range results {
 		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
@@ -449,7 +449,7 @@ func sampledProposal(verdict *result.Verdict) proposal {
 	}
 }
 
-// boundsText returns bounds as the text [low,high]. Equal bounds give one number.
+// boundsText returns bounds as text: [low,high], or one number if both bounds are equal.
 func boundsText(bounds *interval.Interval) string {
 	if bounds.Lo == bounds.Hi {
 		return shortestFloat(bounds.Lo)

@@ -169,7 +169,7 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 	return conditionalLines(proposals, names, allConstants)
 }
 
-// allConstants returns all constants of an instance with their values, including the ones that the files define.
+// allConstants returns the values of all constants of an instance, including the constants that are defined in the files.
 func (instance *propertyInstance) allConstants() []result.Constant {
 	var constants []result.Constant
 	for _, constant := range instance.rules.Constants {
@@ -272,8 +272,8 @@ func linesOf(proposed proposal, conditions string) []string {
 	return lines
 }
 
-// lineStart returns where lines above a property are inserted, and the indentation of the property. ok is false if the property does not begin
-// its line.
+// lineStart returns the offset at which lines above a property can be inserted, and the indentation of the property. ok is false if other text
+// precedes the property on its line.
 func (e *editor) lineStart(property *syntax.Property) (indent string, offset int, ok bool) {
 	start := int(property.Pos().Offset)
 	offset = bytes.LastIndexAny(e.text[:start], "\r\n") + 1

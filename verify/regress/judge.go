@@ -90,7 +90,7 @@ func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (out
 // anyValue is the reason why a result with the expectation ? is not tested.
 const anyValue = "anything is expected (?)"
 
-// stoppedFromOutside reports whether an engine was stopped for a reason that has nothing to do with the property.
+// stoppedFromOutside reports whether a failure of this class is an interrupt from outside, which says nothing about the property.
 func stoppedFromOutside(class result.Class) bool {
 	switch class {
 	case result.Interrupted, result.Killed, result.Truncated:

@@ -72,7 +72,7 @@ func (instance *propertyInstance) constants() []result.Constant {
 	return runner.Constants(instance.modelValuation, instance.propertyValuation)
 }
 
-// loadTest reads the files of a test and selects the annotations. The test keeps an error in its field err.
+// loadTest reads the files of a test and selects the annotations that apply. An error is stored in the field err of the test.
 func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	test := &loadedTest{Test: definition, opt: opt}
 	test.err = test.load(ctx)
@@ -138,7 +138,7 @@ func (test *loadedTest) read(file string) ([]byte, error) {
 	return text, err
 }
 
-// maxTextSize returns the largest size in bytes of a file that is read, compressed or not.
+// maxTextSize returns the largest allowed size of a file in bytes. It applies to the file as it is stored and after its decompression.
 func (test *loadedTest) maxTextSize() int64 {
 	if test.memory() > 0 {
 		return min(maxText, test.memory())
@@ -459,12 +459,13 @@ func (test *loadedTest) argsWithConstants() []string {
 	return append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
 }
 
-// setPlaceOfRun sets the file of a result about the whole run: the properties file or the model, or the place where the suite names the test.
-func (test *loadedTest) setPlaceOfRun(created *report.TestResult) {
-	created.File = cmp.Or(created.Props, created.Model)
-	if created.File == "" && len(test.Places) > 0 {
+// setPlaceOfRun sets the file of a result about the whole run: the properties file or the model. If there are no such files, it is the position
+// at which the suite names the test.
+func (test *loadedTest) setPlaceOfRun(testResult *report.TestResult) {
+	testResult.File = cmp.Or(testResult.Props, testResult.Model)
+	if testResult.File == "" && len(test.Places) > 0 {
 		place := test.Places[0]
-		created.File, created.Line, created.Col = test.opt.name(place.File), int(place.Pos.Line), int(place.Pos.Col)
+		testResult.File, testResult.Line, testResult.Col = test.opt.name(place.File), int(place.Pos.Line), int(place.Pos.Col)
 	}
 }
 

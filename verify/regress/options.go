@@ -175,10 +175,10 @@ func FailureCode(testReport *report.TestReport) int {
 }
 
 // countOutcomes returns the number of results with each outcome.
-func countOutcomes(rep *report.TestReport) map[report.TestOutcome]int {
+func countOutcomes(testReport *report.TestReport) map[report.TestOutcome]int {
 	counts := make(map[report.TestOutcome]int)
-	for i := range rep.Results {
-		counts[rep.Results[i].Outcome]++
+	for i := range testReport.Results {
+		counts[testReport.Results[i].Outcome]++
 	}
 	return counts
 }

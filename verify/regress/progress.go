@@ -26,7 +26,7 @@ func (p *progress) begin(run *testRun) {
 	p.started[run] = time.Now()
 }
 
-// end records that a run has finished, and reports it.
+// end records that a run has finished, and reports the new number of finished runs.
 func (p *progress) end(run *testRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -115,7 +115,7 @@ func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	run.noteError(err)
 }
 
-// noteError adds a note to the report if err is not nil.
+// noteError adds an error to the notes of the run. It does nothing if err is nil.
 func (run *testRun) noteError(err error) {
 	if err != nil {
 		run.notes = append(run.notes, err.Error())

@@ -122,7 +122,7 @@ func (run *testRun) judgeAll(answers []answer) {
 	}
 }
 
-// answers returns one answer for each property instance.
+// answers checks the property instances of the run and returns one answer for each.
 func (run *testRun) answers(ctx context.Context) ([]answer, error) {
 	if run.engine.PRISM != nil {
 		return run.checkWithPRISM(ctx)

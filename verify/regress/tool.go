@@ -234,7 +234,7 @@ func (run *testRun) runTool(ctx context.Context, command runner.Command) (*trans
 	return &transcript{stdout.Bytes(), stderr.Bytes(), exit.Code, exit.Cause, exit.Files}, nil
 }
 
-// log parses the output of PRISM.
+// log returns the parsed output of a run of PRISM.
 func (t *transcript) log() *parse.Log {
 	parser := parse.NewPRISM(parse.Options{})
 	_, _ = parser.Write(t.Stdout) // never fails
@@ -279,7 +279,8 @@ func propertyFailure(property *parse.Property) *result.Failure {
 	return &failure
 }
 
-// runFailure returns the reason why a run has no verdict about a property.
+// runFailure returns the reason why the output of a run has no verdict about a property: the failure of the run, or that the output has ended too
+// early.
 func runFailure(log *parse.Log) *result.Failure {
 	if failure := log.Failure(); failure != nil {
 		return failure
@@ -290,7 +291,7 @@ func runFailure(log *parse.Log) *result.Failure {
 // maxLog is the largest size of an output in a result.
 const maxLog = 64 << 10
 
-// logText returns the output of a run. It leaves out the middle if the output is longer than maxLog.
+// logText returns the output of a run, at most about maxLog bytes. The middle of a longer output is omitted.
 func logText(output *transcript) string {
 	text := string(output.Stdout) + string(output.Stderr)
 	if len(text) > maxLog {
@@ -326,14 +327,14 @@ func (run *testRun) compareToolExports(command *toolCommand, output *transcript,
 	}
 }
 
-// nothingToCheck returns the result of a run without properties and without expected files.
+// nothingToCheck returns the result of a run that has neither properties nor expected files.
 func (run *testRun) nothingToCheck() report.TestResult {
 	unchecked := run.newResult(run.engine, nil)
 	unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
 	return unchecked
 }
 
-// addRunResult adds a result about the whole run. A passed result does not keep the log.
+// addRunResult adds a result about the whole run. It stores the log in the result unless the run has passed.
 func (run *testRun) addRunResult(result report.TestResult, cached bool, log string) {
 	result.Cached = cached
 	if result.Outcome != report.TestPassed {

@@ -191,7 +191,7 @@ func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Op
 	return settings, withLabels, nil
 }
 
-// buildOnce builds the state space on its first call. Later calls return the same error.
+// buildOnce builds the state space when it is called for the first time. If this fails, every call returns the same error.
 func (e *exporter) buildOnce() error {
 	if e.space == nil && e.buildErr == nil {
 		e.space, e.buildErr = e.buildSpace(e.ctx)

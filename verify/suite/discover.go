@@ -156,7 +156,7 @@ func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") 
 func isAuto(name string) bool  { return hasExt(name, ".auto") }
 func isList(name string) bool  { return hasExt(name, ".txt") }
 
-// hasExt reports whether a file name has one of the extensions and a stem before it.
+// hasExt reports whether a file name has one of the extensions, and more than the extension.
 func hasExt(name string, exts ...string) bool {
 	ext := path.Ext(name)
 	return slices.Contains(exts, ext) && path.Base(name) != ext
@@ -452,7 +452,7 @@ func (d *directory) newRun(model, props string, args ...[]word) Run {
 	return run
 }
 
-// argLinesOf returns the lines of the .args file of a file. A missing file counts as one line without switches.
+// argLinesOf returns the lines of the .args file of the named file. If there is no such file, it returns one line without switches.
 func (d *directory) argLinesOf(file string) ([][]word, error) {
 	lines, err := d.readLines(file + ".args")
 	if errors.Is(err, fs.ErrNotExist) {

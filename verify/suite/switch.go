@@ -11,13 +11,13 @@ type Switch struct {
 	index int      // of the first word among the arguments
 }
 
-// Name returns the switch without dashes and without the part after a colon: "exportmodel".
+// Name returns the name of the switch: "exportmodel" for "-exportmodel:matlab". It has no dashes and no part after a colon.
 func (s *Switch) Name() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(s.Words[0], "-"), "-"), ":")
 	return name
 }
 
-// Ignored reports whether the switch only changes how PRISM computes or what it prints.
+// Ignored reports whether tests ignore the switch, because it only changes how PRISM computes or what it prints.
 func (s *Switch) Ignored() bool {
 	_, ok := argsOfIgnored(s.Name())
 	return ok

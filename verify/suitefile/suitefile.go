@@ -128,7 +128,7 @@ func (r *suiteReader) readSection(node ast.Node, file *File) {
 	file.sections = append(file.sections, suite)
 }
 
-// probability parses a number between 0 and 1. It excludes 0 and 1.
+// probability parses a number that is greater than 0 and less than 1.
 func probability(text string) (float64, error) {
 	number, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(number > 0 && number < 1) {
@@ -210,13 +210,13 @@ func (r *suiteReader) listReader(target *[]string, check func(string) error) fun
 }
 
 // report records an error at the position of a node. It does nothing if err is nil.
-func (r *suiteReader) report(n ast.Node, err error) {
+func (r *suiteReader) report(node ast.Node, err error) {
 	if err != nil {
-		r.fail(n, "%v", err)
+		r.fail(node, "%v", err)
 	}
 }
 
-// checkEngine returns an error if a label does not name an engine for suites.
+// checkEngine returns an error if suites cannot run the engine with this label.
 func checkEngine(label string) error {
 	_, _, err := Engine(label)
 	return err
@@ -401,7 +401,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns how a suite pairs models with properties files. The default is the pairing of the file.
+// pairingOf returns the pairing of models with properties files in a suite. If the suite sets none, it is the pairing of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
 	if section.hasPairing {
 		return section.pairing
@@ -446,7 +446,7 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	}
 }
 
-// Pair sets how all suites pair models with properties files. It overrides the suite file.
+// Pair sets the pairing of models with properties files in all suites. It replaces the pairings that the suite file sets.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {

@@ -140,7 +140,7 @@ func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limit
 	return instance
 }
 
-// Forget frees the states. Space builds them again.
+// Forget frees the memory of the state space. When Space is called next, it builds the state space again.
 func (in *Instance) Forget() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -162,7 +162,8 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	return nil, in.notValid()
 }
 
-// notValid returns the error of an instance that is not valid.
+// notValid returns the error of an instance that was not found to be valid: its failure or, if the model is too large to check, an error of class
+// Memory.
 func (in *Instance) notValid() error {
 	if in.Check.Failure != nil {
 		return in.Check.Failure

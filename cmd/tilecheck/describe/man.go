@@ -64,13 +64,13 @@ func (m *manual) commands(parent *kong.Node) {
 	}
 }
 
-// arguments returns the arguments of a command as its usage shows them.
-func arguments(n *kong.Node) string {
-	var out strings.Builder
-	for _, argument := range n.Positional {
-		out.WriteString(" " + argument.Summary())
+// arguments returns the arguments of a command as they are shown in its usage.
+func arguments(command *kong.Node) string {
+	var usage strings.Builder
+	for _, argument := range command.Positional {
+		usage.WriteString(" " + argument.Summary())
 	}
-	return out.String()
+	return usage.String()
 }
 
 // flags writes the descriptions of flags.

@@ -40,13 +40,13 @@ func (f ClusterCommands) slurm(program string) (runner.Commander, []string, erro
 	return found, words[1:], err
 }
 
-// Program returns a commander that runs a staged program in a directory.
+// Program returns a commander that runs a program in the given directory, with additional environment variables.
 func Program(program, dir string, env ...string) (runner.Commander, error) {
-	t, err := tool.New(program)
+	found, err := tool.New(program)
 	if err != nil {
 		return nil, err
 	}
-	return t.In(dir, env...), nil
+	return found.In(dir, env...), nil
 }
 
 // kubectl finds the program kubectl. It returns the program, and the words that come before its arguments. The program runs in the current
