@@ -20,6 +20,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/interval"
+	"tilecheck/internal/needs"
 )
 
 // canonically plays a strategy on canonical boards, as a Part does.
@@ -123,7 +124,7 @@ func (p proved) is(t *testing.T, part *induced.Part) {
 // The bounds are on the right side, for whole surveys and for parts, on raw and on canonical boards, refined on the same boards and from raw
 // ones to canonical ones.
 func TestBound(t *testing.T) {
-	for _, g := range []setting{{2, 2, 4}, {2, 2, 5}, {2, 3, 4}} {
+	for _, g := range []setting{{2, 2, 4}, {2, 2, 5}, {2, 3, 4}}[:needs.OrFull(1, 3)] {
 		best, opt := optimum(t, g), g.options(t)
 		for _, spec := range []string{"random", "orthogonal", "alternating", "modern:depth=1", "optimal", "sparse:depth=2,n=1"} {
 			s := remember(parse(t, spec, opt))

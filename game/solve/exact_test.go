@@ -66,6 +66,8 @@ func TestExactEngine(t *testing.T) {
 			switch {
 			case tt.long && tt.rows*tt.cols == 9 && tt.max == 32:
 				needs.Full(t)
+			case tt.rows*tt.cols > 8 && tt.rows*tt.cols*tt.max > 72, tt.rows*tt.cols == 8 && tt.max > 8, tt.max > 32 && tt.cols > 2:
+				needs.Full(t)
 			case tt.long:
 				needs.Long(t)
 			}

@@ -309,6 +309,14 @@ func Some[N int | uint64](n N) N {
 	return max(n/20, min(n, 1))
 }
 
+// OrFull returns plain, or full if IsFull or with -short: .ci/run sets one or the other, so that it leaves nothing out.
+func OrFull[T any](plain, full T) T {
+	if IsFull() || testing.Short() {
+		return full
+	}
+	return plain
+}
+
 // Long skips a test unless tests may take many minutes.
 func Long(tb testing.TB) {
 	tb.Helper()

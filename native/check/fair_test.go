@@ -116,7 +116,7 @@ func TestFairLTL(t *testing.T) {
 			differ++
 		}
 	}
-	if differ < 5 {
+	if differ < min(5, needs.Some(50)) {
 		t.Errorf("fairness made a difference in %d cases", differ)
 	}
 }

@@ -34,7 +34,7 @@ func randomMDP(r *rand.Rand, n int) string {
 func TestFromPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	answered, open := 0, 0
-	for range needs.Some(60) {
+	for range max(needs.Some(60), 6) {
 		m := explicittest.Compile(t, randomMDP(r, 24))
 		goal := 4 + r.IntN(20)
 		for _, path := range []string{fmt.Sprintf("F s=%d", goal), fmt.Sprintf("s!=%d U s=%d", goal/2, goal), `!"late" U s=5`} {

@@ -85,7 +85,7 @@ func TestElimination(t *testing.T) {
 	for name, way := range map[string]func(local *localSystem, meter *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb, "double words": doubleWords} {
 		t.Run(name, func(t *testing.T) {
 			tried, failed := 0, 0
-			for seed := range uint64(1000) {
+			for seed := range needs.OrFull(uint64(250), 1000) {
 				rng := rand.New(rand.NewPCG(seed, 7))
 				sh := sparsetest.Shape{Kind: sparse.MDP, States: 12, Choices: 3, Branching: 3, Rewards: true}
 				if seed%20 == 0 {
@@ -110,7 +110,7 @@ func TestElimination(t *testing.T) {
 			if name == "roughly" || name == "double words" {
 				limit = tried / 5
 			}
-			if failed > limit || tried < 500 {
+			if failed > limit || tried < needs.OrFull(100, 500) {
 				t.Errorf("%d of %d components were not solved", failed, tried)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
 	"tilecheck/native/space/sparse/sparsetest"
@@ -155,7 +156,7 @@ func TestGameUntil(t *testing.T) {
 		in.checkFractions("fractions", exact.Exact, want)
 		games++
 	})
-	if games < 100 {
+	if games < min(100, needs.Some(1000)) {
 		t.Errorf("%d games were compared, want more", games)
 	}
 }
@@ -343,7 +344,7 @@ func TestGameRewards(t *testing.T) {
 			return x.RewardUntilReached(in.Context(), in.reward(), in.right, o)
 		})
 	})
-	if infinite < 100 || finite < 100 {
+	if infinite < 100 || finite < min(100, needs.Some(1000)) {
 		t.Errorf("%d infinite and %d positive finite values, want more of both", infinite, finite)
 	}
 }
@@ -413,7 +414,7 @@ func TestGameZeroUnlessReached(t *testing.T) {
 			}
 		}
 	})
-	if compared < 30 || infinite < 10 {
+	if compared < min(30, needs.Some(300)) || infinite < min(10, needs.Some(100)) {
 		t.Errorf("%d finite and %d infinite values were compared, want more of both", compared, infinite)
 	}
 }
@@ -642,7 +643,7 @@ func TestGameParity(t *testing.T) {
 			}
 		}
 	})
-	if proper < 3 {
+	if proper < min(3, needs.Some(30)) {
 		t.Errorf("%d values were between 0 and 1, want more", proper)
 	}
 }

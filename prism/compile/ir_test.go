@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"tilecheck/internal/needs"
 )
 
 // value is what a term evaluates to, by the simplest means.
@@ -112,7 +114,7 @@ func randomState(r *rand.Rand, m *Model) []int32 {
 // compares the moves it finds enabled with the guards evaluated one by one.
 func TestPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for seed := range uint64(300) {
+	for seed := range needs.OrFull(uint64(60), 300) {
 		text := randomModel(seed)
 		m, err := corpusModel("random.prism", []byte(text))
 		if err != nil {

@@ -71,8 +71,11 @@ func monitors(m *Model, goal, safe sema.Expr) []Monitor {
 }
 
 func TestMachine2048(t *testing.T) {
-	for _, policy := range []string{"none", "random", "pref:left,up,down,right", "alt:up,left,down,right/left,up,down,right"} {
-		for _, spawn := range []modelgen.Spawn{modelgen.SpawnCell, modelgen.SpawnModule, modelgen.SpawnUniform} {
+	for i, policy := range []string{"none", "random", "pref:left,up,down,right", "alt:up,left,down,right/left,up,down,right"} {
+		for j, spawn := range []modelgen.Spawn{modelgen.SpawnCell, modelgen.SpawnModule, modelgen.SpawnUniform} {
+			if i%3 != j && !needs.OrFull(false, true) { // a plain run has each policy and each spawn once
+				continue
+			}
 			t.Run(policy+"/"+spawn.String(), func(t *testing.T) {
 				m := game2048(t, modelgen.Config{Rows: 4, Cols: 4, Max: 32, Spawn: spawn}, policy)
 				sameOutcomes(t, m, eventually(t, m, "fail"), 50)
@@ -95,7 +98,7 @@ func TestMachineCorpus(t *testing.T) {
 	}
 	ran := 0
 	for i, file := range files {
-		if i%3 > 0 && !needs.IsFull() { // each is compiled for several properties
+		if i%6 > 0 && !needs.IsFull() { // each is compiled for several properties
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -157,7 +160,7 @@ func TestMachineRandom(t *testing.T) {
 	}
 	t.Logf("ends of paths: %v", ends)
 	for _, s := range []Status{True, False, Undecided, Failed} {
-		if ends[s] == 0 {
+		if ends[s] == 0 && (s != Undecided || needs.OrFull(false, true)) { // few models have such an end
 			t.Errorf("no path ended with status %d", s)
 		}
 	}
