@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 )
 
 func smallOptions(t *testing.T) Options {
@@ -45,10 +46,10 @@ func TestStateTruncatedOrDamagedAnywhere(t *testing.T) {
 			t.Errorf("%s: %d games are kept, want 6", name, lines)
 		}
 	}
-	for n := 0; n < len(whole); n += 5 {
+	for n := 0; n < len(whole); n += needs.OrFull(13, 5) {
 		try(fmt.Sprintf("cut to %d bytes", n), whole[:n])
 	}
-	for n := head; n < len(whole); n += 7 {
+	for n := head; n < len(whole); n += needs.OrFull(17, 7) {
 		text := slices.Clone(whole)
 		text[n] ^= 1
 		try(fmt.Sprintf("byte %d damaged", n), text)

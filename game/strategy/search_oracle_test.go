@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 )
 
 // This file has expectimax in its plain form: recursion on slices of tile values, moves by game.Slide, evaluations written from the
@@ -396,7 +397,7 @@ func TestDTUAgreesWithPlainExpectimax(t *testing.T) {
 			name := map[bool]string{true: "snake", false: "diagonal"}[snake]
 			sum := dtuEvaluation{shape: rules.Shape(), snake: snake, emptyBonus: empty, orderPenalty: mono}.sum()
 			moved := newLineEvaluation(rules, sum, sum.value)
-			for plies := 1; plies <= 5; plies++ {
+			for plies := 1; plies <= needs.OrFull(4, 5); plies++ {
 				s := search{rules: rules, evaluation: moved, rare: true, table: newSearchTable()}
 				if plies%2 == 1 {
 					s.evaluation = newTileEvaluation(rules, moved)
@@ -418,7 +419,7 @@ func TestDTUAgreesWithPlainExpectimax(t *testing.T) {
 }
 
 func TestCS221AgreesWithPlainExpectimax(t *testing.T) {
-	agree(t, 24, func(rules *game.Rules) []agreement {
+	agree(t, needs.OrFull(8, 24), func(rules *game.Rules) []agreement {
 		var out []agreement
 		p := plain{eval: plainCS221, lost: func(grid) float64 { return 0 }}
 		for depth := 1; depth <= 3; depth++ {
@@ -450,7 +451,7 @@ func TestCS221AgreesWithPlainExpectimax(t *testing.T) {
 
 // Values are those of the program, with its table.
 func TestModernAgreesWithPlainExpectimax(t *testing.T) {
-	for _, cutoff := range []float32{0, 0.0001, 0.02, 0.2, 1} {
+	for _, cutoff := range []float32{0, 0.02, 0.0001, 0.2, 1}[:needs.OrFull(2, 5)] {
 		agree(t, 8, func(rules *game.Rules) []agreement {
 			var out []agreement
 			leaves := newModernEvaluation(rules)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/simulate"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
@@ -114,7 +115,7 @@ module m
 endmodule
 rewards [again] true : 5; s=1 : 0.25; endrewards`,
 	} {
-		const n = 20000
+		n := needs.OrFull(5000, 20000)
 		draw := func(src simulate.Source) (map[string]float64, float64) {
 			paths, time := make(map[string]float64), 0.0
 			for i := range uint64(n) {
@@ -133,25 +134,25 @@ rewards [again] true : 5; s=1 : 0.25; endrewards`,
 				if p.Err != nil {
 					t.Fatal(p.Err)
 				}
-				paths[observationText+p.End.String()] += 1. / n
+				paths[observationText+p.End.String()] += 1 / float64(n)
 			}
-			return paths, time / n
+			return paths, time / float64(n)
 		}
 		want, wantTime := draw(simulate.FromModel(compiled(t, src)))
 		got, time := draw(explicit.NewSteps(throughUMB(t, src)))
 		for path := range want {
 			p, q := want[path], got[path]
-			if math.Abs(p-q) > 5*math.Sqrt((p+q)/n) {
+			if math.Abs(p-q) > 5*math.Sqrt((p+q)/float64(n)) {
 				t.Errorf("%s: %s has the share %v, want about %v", name, path, q, p)
 			}
 			delete(got, path)
 		}
 		for path, q := range got {
-			if q > 25./n {
+			if q > 25/float64(n) {
 				t.Errorf("%s: %s has the share %v, want none", name, path, q)
 			}
 		}
-		if len(want) < 4 || math.Abs(time-wantTime) > 5*wantTime/math.Sqrt(n) {
+		if len(want) < 4 || math.Abs(time-wantTime) > 5*wantTime/math.Sqrt(float64(n)) {
 			t.Errorf("%s: %d paths, which take %v, want %v", name, len(want), time, wantTime)
 		}
 	}
