@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/prism/syntax"
 )
 
@@ -419,9 +420,10 @@ func TestExpansionIsLimited(t *testing.T) {
 // The parser allows long chains of operators; nothing here may be worse than
 // linear in them, or run out of stack.
 func TestLongChain(t *testing.T) {
-	src := "dtmc const int k = 0" + strings.Repeat("+1", 50_000) + "; module M s:[0..1]; [] s=0" + strings.Repeat(" | s=k", 50_000) + " -> true; endmodule"
+	length := needs.OrFull(10_000, 50_000)
+	src := "dtmc const int k = 0" + strings.Repeat("+1", length) + "; module M s:[0..1]; [] s=0" + strings.Repeat(" | s=k", length) + " -> true; endmodule"
 	p := mustInstantiate(t, mustCheck(t, src), nil)
-	if p.Consts[0].Val.Int != 50_000 {
+	if int(p.Consts[0].Val.Int) != length {
 		t.Errorf("k = %v", p.Consts[0].Val)
 	}
 	if v, err := Eval(p.Modules[0].Commands[0].Guard, []int32{1}); err != nil || v.Bool {
