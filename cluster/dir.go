@@ -203,7 +203,7 @@ func (w *Work) attach() error {
 	if err := filelock.Take(file); err != nil {
 		_ = file.Close()
 		if errors.Is(err, filelock.ErrLocked) {
-			return fmt.Errorf("%s: another submit is attached to it", w.Dir)
+			return fmt.Errorf("%s: another submit is attached to it; if its machine is lost, remove %s", w.Dir, name)
 		}
 		return fmt.Errorf("lock %s: %w", name, err)
 	}

@@ -477,7 +477,8 @@ func (d *Driver) readRunRecord(shard int, id TaskID) (r runRecord, ok bool) {
 	return r, errors.Join(errs[:]...) == nil && r.seconds >= 0 && !math.IsInf(r.seconds, 0)
 }
 
-// lastLine returns the last line of a log. It reads only the end of the file.
+// lastLine returns the last line of a log that is not indented, because indented lines quote what a message is about. It reads only the end of the
+// file.
 func lastLine(name string) string {
 	const most = 4096
 	info, err := os.Lstat(name)
@@ -491,8 +492,12 @@ func lastLine(name string) string {
 	defer file.Close()
 	buf := make([]byte, most)
 	n, _ := file.ReadAt(buf, max(0, info.Size()-most))
-	lines := strings.Split(strings.TrimSpace(string(buf[:n])), "\n")
-	return printable.Line(strings.TrimSpace(lines[len(lines)-1]))
+	for _, line := range slices.Backward(strings.Split(string(buf[:n]), "\n")) {
+		if text := strings.TrimSpace(line); text != "" && line[0] != ' ' && line[0] != '\t' {
+			return printable.Line(text)
+		}
+	}
+	return ""
 }
 
 // divide divides shards among as many tasks as allowed. If the time of a shard is known, it uses fewer tasks, so that each takes about targetSeconds.

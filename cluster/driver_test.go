@@ -456,6 +456,23 @@ func TestRunRecords(t *testing.T) {
 	}
 }
 
+// The reason of a failed run is the message in its log, not the quoted line below the message.
+func TestLastLine(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	for text, want := range map[string]string{
+		"first\n--prop:1:5: undeclared identifier\n  P=?[Fd=6]\n      ^\n\n": "--prop:1:5: undeclared identifier",
+		"slurmstepd: error: cancelled":                                       "slurmstepd: error: cancelled",
+		"":                                                                   "",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastLine(name); got != want {
+			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+	}
+}
+
 // What others have put into a directory is named, and not merged.
 func TestHostileDirectory(t *testing.T) {
 	other := Job{Words: []string{"play", "random", "--seed", "2"}, Build: "test", Shards: 3}

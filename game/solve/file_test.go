@@ -361,6 +361,30 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// A file that NFS keeps for another process is in the directory of an interrupted run: it is no file of another program, and the table is complete
+// although the directory stays.
+func TestFileKeptByNFS(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	kept := filepath.Join(solve.WorkDir(path), ".nfs000000000000002e00000001")
+	if err := errors.Join(os.Mkdir(solve.WorkDir(path), 0o777), os.WriteFile(kept, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solve.SolveFile(t.Context(), path, true, square(2, 8)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(solve.WorkDir(path))
+	if err != nil || len(left) != 1 || left[0].Name() != filepath.Base(kept) {
+		t.Errorf("the directory has %v, error %v, want %s only", left, err, kept)
+	}
+	if err := os.Remove(kept); err != nil { // as NFS does when the process ends
+		t.Fatal(err)
+	}
+	if _, err := solve.SolveFile(t.Context(), path, true, square(2, 8)); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, path)
+}
+
 // TestMutations opens files with a bit of every 16th byte flipped, cut off, and longer than they are. TestEveryBit has the others.
 func TestMutations(t *testing.T) {
 	data := solveFile(t, square(2, 16))

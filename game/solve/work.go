@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 
 	"tilecheck/internal/filelock"
@@ -206,7 +206,7 @@ func (w *work) checkWorkDir() error {
 		return err
 	}
 	for _, entry := range found {
-		if !isWorkFile(entry.Name()) {
+		if !isWorkFile(entry.Name()) && !isKeptByNFS(entry.Name()) {
 			return fmt.Errorf("%s has a file %s, so it is no work directory of tilecheck solve", w.dir, entry.Name())
 		}
 		if !w.multiProcess() && entry.Name() == problemName {
@@ -226,6 +226,10 @@ func isWorkFile(name string) bool {
 	}
 	return false
 }
+
+// isKeptByNFS reports whether a name is one that NFS gives to a removed file which a process of this machine has open. NFS removes the file when it
+// is closed.
+func isKeptByNFS(name string) bool { return strings.HasPrefix(name, ".nfs") }
 
 // acquire locks the directory.
 func (w *work) acquire() error {
@@ -401,7 +405,7 @@ func (w *work) publish(stats Stats) error {
 	if err := w.table.finish(stats); err != nil {
 		return err
 	}
-	// Windows can neither rename nor remove open files.
+	// Windows can neither rename nor remove open files, and NFS keeps them under another name.
 	if err := w.table.file.Close(); err != nil {
 		return err
 	}
@@ -409,15 +413,13 @@ func (w *work) publish(stats Stats) error {
 	if err := os.Rename(w.dir.path(tableName), w.path); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" {
-		if err := w.unlock(); err != nil {
-			return err
-		}
+	if err := w.unlock(); err != nil { // a process that starts now finds the table, and needs no lock
+		return err
 	}
 	return w.clean()
 }
 
-// clean removes the directory.
+// clean removes the directory. On NFS it stays, empty, if another process of this machine has one of its files open.
 func (w *work) clean() error {
 	found, err := os.ReadDir(string(w.dir))
 	for _, entry := range found {
@@ -425,5 +427,10 @@ func (w *work) clean() error {
 			err = errors.Join(err, removeFile(filepath.Join(string(w.dir), entry.Name())))
 		}
 	}
-	return errors.Join(err, removeFile(string(w.dir)))
+	errDir := removeFile(string(w.dir))
+	left, _ := os.ReadDir(string(w.dir))
+	if errDir != nil && len(left) > 0 && !slices.ContainsFunc(left, func(e fs.DirEntry) bool { return !isKeptByNFS(e.Name()) }) {
+		errDir = nil
+	}
+	return errors.Join(err, errDir)
 }

@@ -158,8 +158,8 @@ func (t target) replace(onExit func(func()) func(), write func(io.Writer) error)
 		return err
 	}
 	defer p.done()
-	if err := os.Rename(p.name, t.path); err != nil {
-		return errors.Join(cause(err), cause(os.Remove(p.name)))
+	if err := p.rename(); err != nil {
+		return errors.Join(err, cause(os.Remove(p.name)))
 	}
 	return nil
 }
@@ -167,7 +167,21 @@ func (t target) replace(onExit func(func()) func(), write func(io.Writer) error)
 // part is a temporary file whose contents are complete.
 type part struct {
 	name, target string
-	done         func() // says that nothing is to be removed any more
+	info         fs.FileInfo // of the temporary file
+	done         func()      // says that nothing is to be removed any more
+}
+
+// rename renames the temporary file to its target. If a server of NFS restarts before the client has its answer, the client sends the request
+// again; if the server had executed it, the second answer says that there is no temporary file. So after an error rename looks at the target.
+func (p part) rename() error {
+	err := os.Rename(p.name, p.target)
+	if err == nil {
+		return nil
+	}
+	if info, errTarget := os.Lstat(p.target); errTarget == nil && os.SameFile(info, p.info) {
+		return nil
+	}
+	return cause(err)
 }
 
 // part writes a temporary file beside the target.
@@ -179,7 +193,7 @@ func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (p
 	if err != nil {
 		return p, err
 	}
-	p = part{tmp.Name(), t.path, func() {}}
+	p = part{name: tmp.Name(), target: t.path, done: func() {}}
 	if onExit != nil {
 		p.done = onExit(func() { _ = os.Remove(p.name) })
 	}
@@ -201,6 +215,9 @@ func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (p
 	}
 	// Without Sync a crash soon after could leave an empty file under the name.
 	if err := tmp.Sync(); err != nil {
+		return p, cause(err)
+	}
+	if p.info, err = tmp.Stat(); err != nil {
 		return p, cause(err)
 	}
 	if err := tmp.Close(); err != nil {

@@ -395,3 +395,32 @@ func TestWriteWithExitHook(t *testing.T) {
 	}
 	wantEntries(t, dir)
 }
+
+// A server of NFS that restarts can execute a rename twice. The second answer is an error, although the file has its name.
+func TestRenameThatWasExecutedTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	written := func() part {
+		t.Helper()
+		p, err := target{path: path}.part(nil, text("hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := written()
+	if err := os.Rename(p.name, p.target); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.rename(); err != nil {
+		t.Errorf("the second rename: %v, want no error", err)
+	}
+	wantFile(t, path, "hello")
+
+	p = written() // this one was removed by somebody else, and path is an older file
+	if err := os.Remove(p.name); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.rename(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a rename without its file: %v, want %v", err, os.ErrNotExist)
+	}
+}

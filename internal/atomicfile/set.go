@@ -61,8 +61,8 @@ func (s *Set) Commit(names ...string) error {
 	}
 	for len(s.parts) > 0 {
 		p, path := s.parts[0], s.paths[0]
-		if err := os.Rename(p.name, p.target); err != nil {
-			return errors.Join(fmt.Errorf("write %q: %w", path, cause(err)), s.Discard())
+		if err := p.rename(); err != nil {
+			return errors.Join(fmt.Errorf("write %q: %w", path, err), s.Discard())
 		}
 		p.done()
 		s.parts, s.paths = s.parts[1:], s.paths[1:]
