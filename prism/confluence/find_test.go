@@ -31,8 +31,8 @@ func TestFind(t *testing.T) {
 	}{
 		{"", "b>=1", 3},
 		{"", "x+y=2", 3},
-		{"", "b<1 & y=1", 2},                                         // the AND gate makes the goal false
-		{"", "b+a=2", 0},                                             // no bounds on variables: only invisible steps
+		{"", "b<1 & y=1", 2}, // the AND gate makes the goal false
+		{"", "b+a=2", 0},     // no bounds on variables: only invisible steps
 		{"[] c<1 -> 0.5:(c'=c+1) + 0.5:(c'=c+2);", "b=1", 3},         // another command, which ends
 		{"[] c<2 -> 0.5:(c'=c+1) + 0.5:true;", "b=1", 2},             // it may never end, so the AND gate may wait forever
 		{"[] c<2 -> 0.5:(c'=c+1) + 0.5:true;", "x=1", 3},             // the gates do not matter
@@ -52,18 +52,19 @@ func TestFind(t *testing.T) {
 
 // TestBlocked checks that a step that waits for a command is found only if the command is enabled whenever the step waits.
 func TestBlocked(t *testing.T) {
-	for text, want := range map[string]int{
-		"[] z=1 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1) & b<1 -> (b'=1);":                            1,
-		"[] z=1 & mod(y, 2)=1 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 -> (b'=1);":       0,
-		"[a] z=1 & y<=2 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 -> (b'=1);":             0,
+	for commands, want := range map[string]int{
+		"[] z=1 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1) & b<1 -> (b'=1);":                         1,
+		"[] z=1 & mod(y, 2)=1 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 -> (b'=1);":    0,
+		"[a] z=1 & y<=2 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 -> (b'=1);":          0,
 		"[] z=1 & y<=2 -> (z'=2); [] !(z=1 & y<=2) & b<1 -> (b'=1); [] !(b<1) & y>2 -> (y'=0);": 3,
 		// The last command waits for the second one, but not for the first one, which the second one waits for.
-		"[] z=1 & y<=2 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 & y<=2 -> (b'=1); [] !(b<1 & y<=2) & y<=1 -> 0.5:(w'=1)+0.5:(w'=2);": 0,
-		"[] z=1 & y<=2 -> 0.5:(z'=0) + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 & y<=2 -> (b'=1); [] !(b<1 & y<=2 | z=1 & y<=2) & y<=1 -> 0.5:(w'=1)+0.5:(w'=2);": 1,
+		"[] z=1 & y<=2 -> 0.5:true + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 & y<=2 -> (b'=1); [] !(b<1 & y<=2) & y<=1 -> 0.5:true+0.5:(w'=2);":       0,
+		"[] z=1 & y<=2 -> 0.5:true + 0.5:(z'=2); [] !(z=1 & y<=2) & b<1 & y<=2 -> (b'=1); [] !(b<1 & y<=2 | z=1 & y<=2) -> 0.5:true+0.5:(w'=2);": 1,
 	} {
-		program := sematest.Program(t, "mdp\nmodule m\nz : [0..2]; y : [0..3]; b : [0..1]; w : [0..2];\n"+text+"\nendmodule\nmodule n\nd : bool;\n[a] d -> true;\nendmodule\n")
+		text := "mdp\nmodule m\nz : [0..2]; y : [0..3]; b : [0..1]; w : [0..2];\n" + commands + "\nendmodule\nmodule n\nd : bool;\n[a] d -> true;\nendmodule\n"
+		program := sematest.Program(t, text)
 		if got := len(confluence.Find(program, nil, goal(t, program, "d"))); got != want {
-			t.Errorf("%s: %d steps, want %d", text, got, want)
+			t.Errorf("%s: %d steps, want %d", commands, got, want)
 		}
 	}
 }
