@@ -48,8 +48,6 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 	// truncates says that some property may have its value, or bounds, from a part of any kind of model.
 	truncates bool
-	// focuses says that the model is a Markov automaton: a property may have its value from fewer states, see checkFocused.
-	focuses bool
 }
 
 // canTruncate reports whether a part of the states gives bounds of a value, for a type of model. See
@@ -70,11 +68,11 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	}
 	modelType, numeric := plan.Model.ModelType(), &plan.Job.Numeric
 	hasPmax, hasReachability, hasTruncatable := classifyProperties(plan)
-	options := partOptions{truncates: hasTruncatable && canTruncate(modelType), focuses: plan.Model.IsMarkovAutomaton()}
+	options := partOptions{truncates: hasTruncatable && canTruncate(modelType)}
 	switch {
 	case modelType == syntax.MDP && hasPmax:
 		options.first = firstStates
-	case options.truncates, options.focuses:
+	case options.truncates:
 		options.first = truncatedStates
 	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		options.first, options.stage = firstChainStates, stageStates
@@ -121,11 +119,6 @@ type partialStates struct {
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.partOptions.truncates {
 		if verdict, ok := partial.checkTruncated(ctx, property); ok {
-			return verdict
-		}
-	}
-	if partial.partOptions.focuses && partial.fullModel == nil {
-		if verdict, ok := partial.checkFocused(ctx, property); ok {
 			return verdict
 		}
 	}

@@ -90,7 +90,7 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	}
 	created := &worker{
 		program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors,
-		canonical: newCanonicaliser(codec, program.Vars, &opts), owners: owners, state: make([]int32, len(program.Vars)),
+		canonical: newCanonicaliser(codec, &opts), owners: owners, state: make([]int32, len(program.Vars)),
 	}
 	created.currentState = func() []int32 {
 		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])

@@ -18,7 +18,6 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
-	"tilecheck/prism/confluence"
 	"tilecheck/prism/symmetry"
 	"tilecheck/prism/syntax"
 )
@@ -53,10 +52,8 @@ type Options struct {
 	// Symmetry has interchangeable modules. Of the states that differ only by a permutation of them, one is explored. The choices of
 	// a state may then have several transitions to the same state. The actions of a choice may be those of another module.
 	Symmetry []symmetry.Class
-	// Permutations has a group of permutations of the variables, which is used like Symmetry.
+	// Permutations has a group of permutations of the variables, which is used like Symmetry. Only one of them may be given.
 	Permutations []symmetry.Permutation
-	// Steps are executed at once in every state that is found. Only one of Symmetry, Permutations and Steps may be given.
-	Steps []confluence.Step
 	// Progress is called a few times per second, never concurrently.
 	Progress func(progress.Progress)
 }
@@ -71,7 +68,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 		return nil, err
 	}
 	search := newExploration(model, opts)
-	canonical := newCanonicaliser(search.codec, model.Program().Vars, &opts)
+	canonical := newCanonicaliser(search.codec, &opts)
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
 		canonical.replaceByRepresentatives(search.packedBuffer)

@@ -3,32 +3,27 @@ package explicit
 import (
 	"slices"
 
-	"tilecheck/prism/confluence"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/symmetry"
 )
 
 // canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted, or the least image under a group of
-// permutations is taken, or confluent steps are executed. For symmetries, states have the same representative exactly if they differ only by a
-// permutation.
+// permutations is taken. States have the same representative exactly if they differ only by a permutation.
 type canonicaliser struct {
 	codec        *codec
 	classes      []symmetry.Class
 	permutations []symmetry.Permutation
-	steps        []confluence.Step
-	variables    []sema.Variable
 	states       [][]uint64 // scratch space: the local states of the modules of a class
 	image, least []uint64   // scratch space: packed states
 }
 
-// newCanonicaliser returns the canonicaliser for the symmetry or the steps in the options, or nil without them. Only one of Options.Symmetry,
-// Options.Permutations and Options.Steps may be given.
-func newCanonicaliser(codec *codec, variables []sema.Variable, opts *Options) *canonicaliser {
-	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 && len(opts.Steps) == 0 {
+// newCanonicaliser returns the canonicaliser for the symmetry in the options, or nil without symmetry. Only one of Options.Symmetry and
+// Options.Permutations may be given.
+func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
+	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 {
 		return nil
 	}
 	return &canonicaliser{
-		codec: codec, classes: opts.Symmetry, permutations: opts.Permutations, steps: opts.Steps, variables: variables,
+		codec: codec, classes: opts.Symmetry, permutations: opts.Permutations,
 		image: make([]uint64, codec.words), least: make([]uint64, codec.words),
 	}
 }
@@ -46,7 +41,6 @@ func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 		if len(canonical.permutations) > 0 {
 			canonical.replaceByLeastImage(state)
 		}
-		canonical.executeSteps(state)
 	}
 }
 
