@@ -24,8 +24,7 @@ var ErrImmediate = errors.New("several immediate states (in which no time passes
 // with the embedded MDP graph. Schedulers may depend on the time.
 //
 // The time is cut into pieces, which are solved backwards. Schedulers that count the steps of a piece and schedulers that know the
-// number of steps in advance bound the optimum from both sides; without choices both have the same value, and one of them is computed. A
-// piece that widens the bounds too much is halved.
+// number of steps in advance bound the optimum from both sides. A piece that widens the bounds too much is halved.
 //
 // Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
 // the uniformisation rate instead of cutting the time.
@@ -77,7 +76,6 @@ type markovAutomaton struct {
 	immediatelyRight *sparse.Set // states that reach right before any time passes
 	numTransitions   int         // of maybe states
 	meter            *meter
-	isDeterministic  bool // no immediate state has several choices, so all schedulers have the same value
 }
 
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
@@ -171,7 +169,6 @@ func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int)
 	components := automaton.graph.Components(states, nil)
 	depth := make([]int, automaton.graph.NumStates())
 	deepest := 0
-	automaton.isDeterministic = true
 	for i := range components.Num() {
 		members := components.Members(i)
 		if len(members) > 1 {
@@ -179,7 +176,6 @@ func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int)
 		}
 		s := members[0]
 		first, end := automaton.graph.Choices(int(s))
-		automaton.isDeterministic = automaton.isDeterministic && end == first+1
 		for _, target := range automaton.graph.Target[automaton.graph.Start[first]:automaton.graph.Start[end]] {
 			if target != s {
 				depth[s] = max(depth[s], depth[target]+1)
@@ -360,27 +356,13 @@ func (automaton *markovAutomaton) boundsBeforePiece(low, high []float64, stepCou
 	if newLow, err = lowerValue(low, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	if automaton.isDeterministic {
-		newHigh = automaton.raise(newLow, widest(low, high))
-	} else if newHigh, err = upperValue(high, stepCount); err != nil {
+	if newHigh, err = upperValue(high, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
 	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
 	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.floor
 	automaton.widen(newLow, newHigh, relErr, absErr)
 	return newLow, newHigh, relErr + absErr, nil
-}
-
-// raise returns bounds with a number added to those of the maybe states, at most 1. The values before a piece of time are means of the values after
-// it, so they differ by at most as much.
-func (automaton *markovAutomaton) raise(bounds []float64, by float64) []float64 {
-	raised := slices.Clone(bounds)
-	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediate} {
-		for _, s := range states {
-			raised[s] = min(automaton.rounding.up(bounds[s]+by, 4*unit), 1)
-		}
-	}
-	return raised
 }
 
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
