@@ -269,7 +269,7 @@ func unfinished(verdict result.Verdict, note string, reason *result.Failure) res
 // complete adds warnings about the exploration and about estimated values to a verdict.
 func (model *exploredModel) complete(verdict result.Verdict) result.Verdict {
 	if err := model.space.Fallback(); err != nil {
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), "the states were explored without compiling the model, which is slow:  "+err.Error())
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), "the states were explored without compiling the model, which is slow: "+err.Error())
 	}
 	if verdict.Accuracy == result.Estimated {
 		verdict.Accuracy = result.Float

@@ -114,10 +114,15 @@ func (column *umbColumn) getFraction(index int, exact bool) (number, error) {
 	if exact {
 		value.rat = fraction
 	}
-	if math.IsInf(value.float, 0) || value.float == 0 && fraction.Sign() != 0 {
-		return value, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(fraction.RatString())), errLarge)
+	switch {
+	case math.IsInf(value.float, 0):
+		err = errLarge
+	case value.float == 0 && fraction.Sign() != 0:
+		err = errSmall
+	default:
+		return value, nil
 	}
-	return value, nil
+	return value, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(fraction.RatString())), err)
 }
 
 // readStateSet reads a set of states from a member of the archive, which has a bit for each of numStates states.

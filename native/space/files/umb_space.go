@@ -137,7 +137,7 @@ func (file *umbFile) checkComplete() error {
 func (file *umbFile) checkSingleChoices() error {
 	for state, firstChoice := range file.choiceOffsets {
 		if firstChoice != uint32(state) {
-			return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
+			return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each state of %s", umb.StateChoices, noun.WithArticle(file.modelType.String()))
 		}
 	}
 	return nil
