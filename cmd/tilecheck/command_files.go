@@ -65,7 +65,7 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 	for _, value := range values {
 		files.addFlag(flagName(value), value.Tag.Get("file"), value.Target)
 	}
-	if env.shard.Replaying() { // a file that only a shard names is not written
+	if env.shard.Replaying() { // merge writes only the files that its own command line names
 		files.outputs = slices.DeleteFunc(files.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
 	}
 	return files

@@ -122,7 +122,7 @@ func (quantifier someFairScheduler) statesWithMissingChoices(product *productMod
 		}
 	}
 	missing := map[uint32]bool{}
-	if included[sparse.None] { // a self-loop: the automaton has accepted, so the scheduler can be fair afterwards
+	if included[sparse.None] { // the self-loop that the product has where the automaton has accepted: from there on every fair scheduler satisfies the formula
 		return missing
 	}
 	for _, pair := range members {

@@ -45,8 +45,8 @@ func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) 
 	return jumping
 }
 
-// newAcceptingComponent builds the product of an end component with the accepting components of the automata that jump, for the objectives in
-// satisfied. members are the states of the end component; choices contains its choices.
+// newAcceptingComponent builds the product of an end component with the automata of the objectives in satisfied whose acceptance is still open. These
+// automata jump: they guess the moment from which on they only accept. members are the states of the end component; choices contains its choices.
 func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)

@@ -102,8 +102,8 @@ func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	return next, err
 }
 
-// tupleAfter returns the number of the tuple of automaton states after the automata read state s of the model. tuple is the number of the
-// tuple before.
+// tupleAfter lets the automata of all objectives read state s of the model. tuple is the number of the tuple of their states before, and the result is
+// the number of the tuple after.
 func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 	if len(m.tupleIndex) == 0 { // no automata
 		return tuple, nil

@@ -119,7 +119,7 @@ func (worker *worker) addPredecessors(set, within *sparse.Set, forAll bool) erro
 	return nil
 }
 
-// reportGraph reports a pass of the analysis of the graph that has visited some blocks.
+// reportGraph reports the progress of a pass over the transitions. blocks is the number of blocks that the pass has visited.
 func (worker *worker) reportGraph(pass, blocks int) {
 	if worker.options.Progress == nil {
 		return

@@ -51,7 +51,7 @@ func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, ta
 	return values, nil
 }
 
-// rewardExponent returns the least exponent e>=0 such that no reward of a state or choice exceeds 2^e.
+// rewardExponent returns an exponent e>=0 such that no reward of a state or choice exceeds 2^e. It is the least one, or one more.
 func rewardExponent(reward *sparse.Reward) int {
 	exponent := 0
 	for _, rewards := range [][]float64{reward.State, reward.Choice} {

@@ -29,8 +29,8 @@ type stepwiseRunner struct {
 	continuous bool
 }
 
-// newStepwiseRunner returns a runner that draws paths state by state. Each call of newSteps must return new Steps of the same model. maxPath is
-// the greatest number of steps of a path.
+// newStepwiseRunner returns a runner that draws paths and evaluates the objective in each state of a path. newSteps returns a new generator of steps of
+// the model; goroutines need one each. maxPath is the greatest number of steps of a path.
 func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
 	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
 	runner.functions.model = runner.steps.Compiled

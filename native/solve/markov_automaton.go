@@ -46,7 +46,8 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if automaton.values.Converged {
 		return automaton.values, nil
 	}
-	// The first pass does not cut the time. Each later pass may widen the bounds by a part of their last width.
+	// The first pass takes the whole time as one piece. A later pass divides the time into pieces such that their errors together stay below
+	// allowedWidening, which is 1/32 of the width of the bounds before.
 	epsilon := opts.epsilon()
 	allowedWidening := math.Inf(1)
 	for {
@@ -59,7 +60,8 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 			automaton.values.Converged = true
 			return automaton.values, nil
 		}
-		if !done || allowedWidening < epsilon*minUpper/1e3 {
+		const uselessPart = 1e-3 // of the wanted width: other errors than those of the pieces dominate
+		if !done || allowedWidening < uselessPart*epsilon*minUpper {
 			return automaton.values, nil
 		}
 		allowedWidening = min(allowedWidening, max(width, epsilon*minUpper)) / 32

@@ -271,8 +271,8 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 	return automaton.setTargets(branches, targets)
 }
 
-// setTargets sets the location that each branch leads to. targets has the discrete variables after each branch. It changes the state of the
-// expander, so it must be called after all calls of Apply.
+// setTargets sets the location that each branch leads to. targets has the values of the discrete variables after each branch. It loads these values into
+// automaton.expander. So it must be called only after the updates of all branches are applied to the values that the expander had before.
 func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
 		to, err := automaton.locationAt(targets[i])
