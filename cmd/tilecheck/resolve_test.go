@@ -89,7 +89,7 @@ func TestRememberedGames(t *testing.T) {
 	dir := t.TempDir()
 	model, chosen, left := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
 	between := 0
-	for range needs.Some(250) {
+	for range max(needs.Some(250), 25) {
 		text := randomGame(rng)
 		if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestRememberedChains(t *testing.T) {
 		return v[0], true
 	}
 	compared := map[string]int{}
-	for range needs.Some(60) {
+	for range max(needs.Some(60), 6) {
 		text := randomChoices(rng)
 		if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
