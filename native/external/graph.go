@@ -53,24 +53,13 @@ func (solver *solver) analyseGraph() error {
 
 // goalStates returns the states with the mark One.
 func (solver *solver) goalStates() (*sparse.Set, error) {
-	file, err := solver.open(solver.sol.Marks)
-	if err != nil {
-		return nil, err
-	}
 	goal := sparse.NewSet(int(solver.columns.States))
-	marks := make([]disk.Mark, 1<<16)
-	for first := int64(0); first < solver.columns.States; first += int64(len(marks)) {
-		marks = marks[:min(int64(len(marks)), solver.columns.States-first)]
-		if err := file.Marks(marks, first); err != nil {
-			return nil, err
+	err := solver.readMarks(disk.Range{End: solver.columns.States}, func(state int64, mark disk.Mark) {
+		if mark == disk.One {
+			goal.Add(int(state))
 		}
-		for i, mark := range marks {
-			if mark == disk.One {
-				goal.Add(int(first) + i)
-			}
-		}
-	}
-	return goal, nil
+	})
+	return goal, err
 }
 
 // certainStates returns the states from which the goal is reached with probability 1. positive has the states with a positive probability.

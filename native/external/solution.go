@@ -140,17 +140,12 @@ func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
 	if solver.sol.Phase == donePhase {
 		return false, nil
 	}
-	file, err := solver.open(solver.sol.Marks)
-	if err != nil {
+	isDecided := solver.problem.StepBounded && solver.problem.Steps == 0
+	err := solver.readMarks(disk.Range{First: initial, End: initial + 1}, func(_ int64, mark disk.Mark) {
+		isDecided = isDecided || mark != disk.Unknown
+	})
+	if err != nil || !isDecided {
 		return false, err
-	}
-	var mark [1]disk.Mark
-	if err := file.Marks(mark[:], initial); err != nil {
-		return false, err
-	}
-	isDecided := mark[0] != disk.Unknown || solver.problem.StepBounded && solver.problem.Steps == 0
-	if !isDecided {
-		return false, nil
 	}
 	if err := solver.readBounds(initial, true); err != nil {
 		return false, err
@@ -203,6 +198,10 @@ func (solver *solver) readOrCreateState() error {
 	}
 	if err := json.Unmarshal(recorded, &solver.sol); err != nil {
 		return fmt.Errorf("read the state of the solution: %w", err)
+	}
+	if solver.sol.Passes > 0 || solver.sol.Step > 0 {
+		// A version without the analysis may have begun. Its values of the states that new marks would decide must not be taken for their probabilities.
+		solver.sol.Analysed = true
 	}
 	return nil
 }
@@ -494,23 +493,29 @@ func (solver *solver) blockValues(dst []float64, first int64, block int, kind ph
 
 // markValues sets values to 1 for states with the mark One, and to 0 for other states.
 func (solver *solver) markValues(dst []float64, first int64) error {
+	return solver.readMarks(disk.Range{First: first, End: first + int64(len(dst))}, func(state int64, mark disk.Mark) {
+		dst[state-first] = 0
+		if mark == disk.One {
+			dst[state-first] = 1
+		}
+	})
+}
+
+// readMarks calls visit with each state of a range and its mark.
+func (solver *solver) readMarks(states disk.Range, visit func(state int64, mark disk.Mark)) error {
 	file, err := solver.open(solver.sol.Marks)
 	if err != nil {
 		return err
 	}
-	marks := make([]disk.Mark, min(len(dst), 1<<16))
-	for len(dst) > 0 {
-		count := min(len(dst), len(marks))
-		if err := file.Marks(marks[:count], first); err != nil {
+	marks := make([]disk.Mark, min(states.End-states.First, 1<<16))
+	for first := states.First; first < states.End; first += int64(len(marks)) {
+		marks = marks[:min(int64(len(marks)), states.End-first)]
+		if err := file.Marks(marks, first); err != nil {
 			return err
 		}
-		for i, mark := range marks[:count] {
-			dst[i] = 0
-			if mark == disk.One {
-				dst[i] = 1
-			}
+		for i, mark := range marks {
+			visit(first+int64(i), mark)
 		}
-		dst, first = dst[count:], first+int64(count)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ type worker struct {
 
 	rows   disk.Rows
 	block  solve.Block
-	marks  []disk.Mark
 	buffer []byte
 }
 
@@ -163,26 +162,11 @@ func (worker *worker) loadValues(ranges []disk.Range) error {
 
 // removeMarked removes the rows of the states whose values the marks determine, so that sweeps do not change these values.
 func (worker *worker) removeMarked(states disk.Range) error {
-	file, err := worker.open(worker.sol.Marks)
-	if err != nil {
-		return err
-	}
-	if worker.marks == nil {
-		worker.marks = make([]disk.Mark, 1<<16)
-	}
-	rows := worker.block.RowOf
-	for first := states.First; first < states.End; first += int64(len(worker.marks)) {
-		marks := worker.marks[:min(int64(len(worker.marks)), states.End-first)]
-		if err := file.Marks(marks, first); err != nil {
-			return err
+	return worker.readMarks(states, func(state int64, mark disk.Mark) {
+		if mark != disk.Unknown {
+			worker.block.RowOf[state-states.First] = solve.NoRow
 		}
-		for i, mark := range marks {
-			if mark != disk.Unknown {
-				rows[first-states.First+int64(i)] = solve.NoRow
-			}
-		}
-	}
-	return nil
+	})
 }
 
 // targetRanges returns the ranges of states whose values a block needs, in ascending order: the states of the block, as one range, and the
