@@ -108,8 +108,8 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 	return out
 }
 
-// notes returns notes about all cases together: the ratio with its bounds, and warnings. limit is the greatest allowed ratio of new to old; 0
-// allows every ratio.
+// notes returns notes about all cases together: the ratio with its bounds, and warnings. limit is the greatest allowed ratio of the new
+// measure to the old one; 0 allows every ratio.
 func (c *benchCompareCmd) notes(compared *bench.Comparison, limit float64) []string {
 	notes := []string{fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
@@ -146,7 +146,7 @@ func numberCell(format string, number float64) table.Cell {
 }
 
 // change returns the table cell that says whether a case has become faster or slower. It is "~" if the difference may be chance. limit is the
-// greatest allowed ratio of new to old; 0 allows every ratio.
+// greatest allowed ratio of the new measure to the old one; 0 allows every ratio.
 func change(compared *bench.CaseComparison, limit float64) table.Cell {
 	switch {
 	case compared.Lost:

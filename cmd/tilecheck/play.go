@@ -158,8 +158,8 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	return c.printResults(ctx, env, opt, outcome, &curve, recordErr)
 }
 
-// printResults prints the statistics of the games and draws the charts. The error that it returns determines the exit code. recordErr is an
-// earlier error of --record.
+// printResults prints the statistics of the games and draws the charts. It returns the error for the exit code. recordErr is the error of writing
+// the file of --record, or nil, and is returned too.
 func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, recordErr error) error {
 	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {

@@ -116,8 +116,8 @@ func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.R
 	}
 }
 
-// gainMultiple returns the greatest ratio (increase of bias) / (decrease of gain) over all choices that decrease the gain. If this multiple of
-// the gain is added to the bias, the inequality of the bias also holds for these choices.
+// gainMultiple returns the greatest ratio (increase of bias) / (decrease of gain) over all choices that decrease the gain. With
+// bias + gainMultiple * gain in place of the bias, the inequality of the bias also holds for these choices.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {

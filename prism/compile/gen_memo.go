@@ -67,7 +67,7 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, other
 }
 
 // addToGroup adds a value to the first group whose variables are a subset or a superset of the value's variables. Without such a group, it adds a
-// new one. slots are the variables of the value.
+// new one. slots has the indices of the variables that the value depends on.
 func addToGroup(groups []memoGroup, value newValue, slots []int) []memoGroup {
 	for i := range groups {
 		group := &groups[i]

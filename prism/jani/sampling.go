@@ -38,13 +38,13 @@ func (t *translator) expandSampled(original destination, context *exprContext) [
 	return destinations
 }
 
-// withEachDrawn returns a copy of each destination for each outcome of a sampled expression. The outcome replaces the expression. assign is the
-// index of the assignment with this expression.
-func withEachDrawn(destinations []destination, assign int, sampled *jsonValue, outcomes []outcome) []destination {
+// withEachDrawn returns a copy of each destination for each outcome of a sampled expression. The outcome replaces the expression.
+// assignment is the index of the assignment whose right side contains the expression.
+func withEachDrawn(destinations []destination, assignment int, sampled *jsonValue, outcomes []outcome) []destination {
 	var copies []destination
 	for _, destination := range destinations {
 		for _, outcome := range outcomes {
-			copies = append(copies, destination.withDrawn(assign, sampled, outcome))
+			copies = append(copies, destination.withDrawn(assignment, sampled, outcome))
 		}
 	}
 	return copies
@@ -59,10 +59,10 @@ func (t *translator) limitSampled(pos syntax.Pos, count int) {
 }
 
 // withDrawn returns a copy of the destination in which a drawn number replaces a sampled expression. The destination's probability is multiplied
-// by the probability of this number. assign is the index of the assignment with this expression.
-func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) destination {
+// by the probability of this number. assignment is the index of the assignment whose right side contains the expression.
+func (d destination) withDrawn(assignment int, sampled *jsonValue, drawn outcome) destination {
 	d.assigns = slices.Clone(d.assigns)
-	d.assigns[assign].value = replaceValue(d.assigns[assign].value, sampled, numberValue(drawn.number, sampled.Start))
+	d.assigns[assignment].value = replaceValue(d.assigns[assignment].value, sampled, numberValue(drawn.number, sampled.Start))
 	if d.probability == nil {
 		d.probability = drawn.probability
 	} else {

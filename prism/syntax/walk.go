@@ -50,12 +50,12 @@ func children(node Node, visit func(Node)) {
 	case Expr:
 		exprChildren(node, visit)
 	default:
-		visitExprs(visit, declExprs(node)...)
+		visitExprs(visit, childExpressions(node)...)
 	}
 }
 
-// declExprs returns the expressions of a declaration, or of another node whose children are all expressions. Some of them may be nil.
-func declExprs(node Node) []Expr {
+// childExpressions returns the expressions of a declaration, or of another node whose children are all expressions. Some of them may be nil.
+func childExpressions(node Node) []Expr {
 	switch node := node.(type) {
 	case *ConstDecl:
 		return []Expr{node.Value}
@@ -81,7 +81,7 @@ func declExprs(node Node) []Expr {
 		}
 		return []Expr{node.Low, node.High}
 	case *CostBound:
-		return declExprs(node.Bound)
+		return childExpressions(node.Bound)
 	case *OldFilter:
 		return []Expr{node.States}
 	}

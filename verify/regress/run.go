@@ -139,7 +139,7 @@ func (test *loadedTest) isSelected() bool {
 	return test.wantsRunResults || hasInstance
 }
 
-// unusedConsts returns the names of constants that the flag --const defines for a test, although no model or properties file declares them.
+// unusedConsts returns the names of the constants that --const defines and that no model or properties file of the suite declares.
 func (r *suiteRun) unusedConsts() []string {
 	var unused []string
 	for _, test := range r.tests {

@@ -85,7 +85,7 @@ func Read(name string, src []byte) (*File, error) {
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(node ast.Node) { file.Title = r.readText(node) }},
-		{"images", func(node ast.Node) { r.readImages(node, file) }},
+		{"images", func(node ast.Node) { r.readContainerImages(node, file) }},
 		{"flakes", func(node ast.Node) {
 			flakes := scalarValue(&r.yamlReader, node, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
@@ -102,8 +102,8 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 	}
 }
 
-// readImages reads the names of the container images of the tools.
-func (r *suiteReader) readImages(node ast.Node, file *File) {
+// readContainerImages reads the names of the container images of the tools.
+func (r *suiteReader) readContainerImages(node ast.Node, file *File) {
 	r.readMapping(node, "images", []entry{
 		{"prism", func(node ast.Node) { file.PrismImage = r.readText(node) }},
 		{"prism-games", func(node ast.Node) { file.GamesImage = r.readText(node) }},

@@ -71,9 +71,9 @@ func (printer *printer) writeInitialObservations() {
 	}
 	for _, state := range printer.model.Initial {
 		printer.write("- -")
-		printer.writeSpaceInt(int(printer.stateNumbers[state]))
+		printer.writeSpaceAndInt(int(printer.stateNumbers[state]))
 		printer.write(" -")
-		printer.writeSpaceInt(int(printer.observations.ByState[state]))
+		printer.writeSpaceAndInt(int(printer.observations.ByState[state]))
 		printer.endLine()
 	}
 }

@@ -83,11 +83,11 @@ func (printer *printer) writeTotals(numTransitions int) {
 		printer.writeInt(len(printer.program.Players))
 	}
 	if printer.nondeterministic() {
-		printer.writeSpaceInt(printer.model.NumChoices())
+		printer.writeSpaceAndInt(printer.model.NumChoices())
 	}
-	printer.writeSpaceInt(numTransitions)
+	printer.writeSpaceAndInt(numTransitions)
 	if printer.observations != nil {
-		printer.writeSpaceInt(len(printer.observations.Texts))
+		printer.writeSpaceAndInt(len(printer.observations.Texts))
 	}
 	printer.endLine()
 }
@@ -239,15 +239,15 @@ func (printer *printer) writeTransition(state, choice int, transition writtenTra
 		printer.writeInt(int(printer.model.Player[printer.stateOrder[state]]))
 	}
 	if printer.nondeterministic() {
-		printer.writeSpaceInt(choice)
+		printer.writeSpaceAndInt(choice)
 	}
-	printer.writeSpaceInt(transition.target)
+	printer.writeSpaceAndInt(transition.target)
 	if withWeight {
 		printer.write(" ")
 		printer.writeWeight(transition)
 	}
 	if printer.observations != nil {
-		printer.writeSpaceInt(int(printer.observations.ByState[printer.stateOrder[transition.target]]))
+		printer.writeSpaceAndInt(int(printer.observations.ByState[printer.stateOrder[transition.target]]))
 	}
 	if transition.action != "" {
 		printer.write(" " + transition.action)
@@ -405,7 +405,7 @@ func (printer *printer) writeStateLabels(number, state int, labels []sparse.Labe
 			printer.writeInt(number)
 			printer.write(":")
 		}
-		printer.writeSpaceInt(index)
+		printer.writeSpaceAndInt(index)
 		hasLabels = true
 	}
 	if hasLabels {
@@ -491,7 +491,7 @@ func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int
 			}
 		}
 		p.writeInt(p.model.NumStates())
-		p.writeSpaceInt(numRewards)
+		p.writeSpaceAndInt(numRewards)
 		p.endLine()
 		return p.forEachStateReward(reward, func(state int, value number) {
 			p.writeInt(state)

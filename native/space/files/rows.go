@@ -18,7 +18,7 @@ type writtenTransition struct {
 	action string
 }
 
-// writtenRow returns the transitions of a choice as the file shows them, in the order of the file. If the file has no actions, transitions
+// writtenRow returns the transitions of a choice as they are written to the file, in this order. If the file has no actions, transitions
 // with the same target become one, with the sum of their weights. The result uses the memory of row.
 func (writer *Writer) writtenRow(row []writtenTransition, choice int) []writtenTransition {
 	isMerging := writer.mergesParallel()

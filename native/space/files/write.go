@@ -172,8 +172,8 @@ func (printer *printer) writeTarget(transition int) {
 	printer.writeInt(int(printer.stateNumbers[printer.model.Target[transition]]))
 }
 
-// writeSpaceInt writes a space and a number.
-func (printer *printer) writeSpaceInt(value int) {
+// writeSpaceAndInt writes a space and a number.
+func (printer *printer) writeSpaceAndInt(value int) {
 	printer.write(" ")
 	printer.writeInt(value)
 }

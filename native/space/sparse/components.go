@@ -90,13 +90,13 @@ func (search *pearce) search(start uint32) {
 		case hasNext:
 			search.lowlink(frame, successor)
 		default:
-			search.leaveLast()
+			search.popLastState()
 		}
 	}
 }
 
-// leaveLast removes the last state from the search path, and updates the rootIndex of the state before it.
-func (search *pearce) leaveLast() {
+// popLastState removes the last state from the search path, and updates the rootIndex of the state before it.
+func (search *pearce) popLastState() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]
 	search.frames = search.frames[:last]

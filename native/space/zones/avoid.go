@@ -6,7 +6,7 @@ import (
 	"tilecheck/internal/zone"
 )
 
-// surelyAvoiding returns the states from which some scheduler surely avoids the bad states, until it reaches the target or for ever. The
+// surelyAvoiding returns the states from which some scheduler avoids the bad states on every path, until the path reaches the target or forever. The
 // result has the valuations of each location, and includes the target. It is the greatest fixed point of avoidsFrom.
 func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
 	result := make([]zone.Federation, len(automaton.locations))

@@ -306,7 +306,7 @@ func (mdp *mdp) addTransition(target int, w weight) {
 	}
 }
 
-// addEntry adds the state of an entry. It has one choice for each exit of the entry, and one for each entry that it dominates.
+// addEntry adds a state of the MDP for an entry. The state has one choice for each exit of the entry, and one for each entry that this entry dominates.
 func (mdp *mdp) addEntry(e *entry) {
 	mdp.builder.State()
 	for _, exit := range e.exits {

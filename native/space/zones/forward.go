@@ -40,7 +40,7 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	for clock := 1; clock <= len(automaton.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
-	search.addEntered(first, start)
+	search.addEntryZone(first, start)
 	for len(search.waiting) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -57,9 +57,9 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	return search, nil
 }
 
-// addEntered adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
+// addEntryZone adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
 // zone.
-func (search *forward) addEntered(location *location, z zone.Zone) {
+func (search *forward) addEntryZone(location *location, z zone.Zone) {
 	for _, part := range search.extrapolate(z) {
 		if isCovered(location.entered, part) {
 			continue
@@ -163,7 +163,7 @@ func (search *forward) takeTransition(transition *transition, from zone.Federati
 			}
 		}
 		for i := range transition.branches {
-			search.addEntered(transition.branches[i].to, transition.branches[i].after(enabled))
+			search.addEntryZone(transition.branches[i].to, transition.branches[i].after(enabled))
 		}
 	}
 	return nil
