@@ -380,7 +380,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	if reading := translateForeign(ctx, args); reading.Words != nil {
 		return usageError("%s; did you mean: tilecheck %s", message, shellLine(reading))
 	}
-	if word, known := foreignSwitch(args, message); known != nil {
+	if word, known := foreignSwitch(wordsWithoutFlags(args, node), message); known != nil {
 		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
 	err = rewordParseError(ctx, node, message, err)
@@ -503,6 +503,18 @@ func flagNames(node *kong.Node) []string {
 		}
 	}
 	return names
+}
+
+// wordsWithoutFlags returns the words of a command line without the flags of its command. node is nil if the command is unknown.
+func wordsWithoutFlags(args []string, node *kong.Node) []string {
+	if node == nil {
+		return args
+	}
+	return slices.DeleteFunc(slices.Clone(args), func(word string) bool {
+		name, isLong := strings.CutPrefix(word, "--")
+		name, _, _ = strings.Cut(name, "=")
+		return isLong && hasFlag(node, name)
+	})
 }
 
 // foreignSwitch returns the switch of PRISM or Storm that probably causes a parse error, and the word on the command line; found is nil if there
