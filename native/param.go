@@ -123,7 +123,7 @@ func (model *parametricModel) noSuitablePoint(lastErr error) error {
 		message, pos = stateErr.Msg+" in state "+stateErr.State, stateErr.Pos
 	}
 	if pointErr, ok := errors.AsType[*parametric.PointError](lastErr); ok {
-		message, pos = pointErr.What, pointErr.Pos
+		message, pos = pointErr.Problem, pointErr.Pos
 	}
 	return &result.Failure{
 		Class: result.Model, File: model.program.File, Pos: pos,
@@ -141,7 +141,7 @@ func (model *parametricModel) buildAt(ctx context.Context, method *statesMethod,
 		share := big.NewRat(int64(29+37*(i+attempt))%97+2, 101<<(attempt/2))
 		value := new(big.Rat).Sub(param.High, param.Low)
 		value.Mul(value, share).Add(value, param.Low)
-		model.params = append(model.params, parametric.Param{Name: param.Name, At: value})
+		model.params = append(model.params, parametric.Param{Name: param.Name, Value: value})
 		valuation = append(valuation, sema.NamedValue{Name: param.Name, Val: sema.RatValue(value)})
 	}
 	compiled, err := load.Instance(plan, valuation)
@@ -164,7 +164,7 @@ func (model *parametricModel) buildAt(ctx context.Context, method *statesMethod,
 func pointText(params []parametric.Param) string {
 	var parts []string
 	for _, param := range params {
-		parts = append(parts, param.Name+"="+param.At.RatString())
+		parts = append(parts, param.Name+"="+param.Value.RatString())
 	}
 	return strings.Join(parts, ", ")
 }

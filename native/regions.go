@@ -85,7 +85,7 @@ func (property *parametricProperty) checkThreshold(formula *logic.Formula) resul
 // pointOf returns the values of parameters as a point.
 func pointOf(params []parametric.Param) (point []*big.Rat) {
 	for _, param := range params {
-		point = append(point, param.At)
+		point = append(point, param.Value)
 	}
 	return point
 }
@@ -317,7 +317,7 @@ func (check *regionCheck) text(region box) string {
 func (check *regionCheck) pointText(point []*big.Rat) string {
 	params := slices.Clone(check.model.params)
 	for i := range params {
-		params[i].At = point[i]
+		params[i].Value = point[i]
 	}
 	return pointText(params)
 }

@@ -14,16 +14,16 @@ import (
 // maxPropositions limits the number of different state formulas in a path formula: a letter has 64 bits.
 const maxPropositions = 64
 
-// abstraction translates a path formula to one over propositions, which are sets of states.
-type abstraction struct {
+// linearEvaluation translates a path formula to one over propositions, which are sets of states.
+type linearEvaluation struct {
 	*evaluation
-	root    sema.Expr     // the path formula
-	sets    []*sparse.Set // the states in which each proposition holds
+	rootFormula    sema.Expr     // the path formula
+	propositionStates    []*sparse.Set // the states in which each proposition holds
 	letters *letters      // the letter of each state; nil until all propositions are known
 }
 
 // translate converts a path formula to an LTL formula of package automata. The state formulas in it become atomic propositions.
-func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
+func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
 	formula, err := a.translatePositive(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 
 // translatePositive converts a path formula to an LTL formula of package automata. It ignores path.Negated, the negation in front of the
 // formula.
-func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, error) {
+func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := a.satisfyingStates(path.Right)
 		if err != nil {
@@ -51,31 +51,31 @@ func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, er
 	if binary, isBinary := path.X.(*sema.Binary); isBinary {
 		return a.translateBinary(binary)
 	}
-	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
+	return nil, a.unsupportedError(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
 
 // proposition returns an LTL formula that is true exactly in the states of set: an atomic proposition, its negation, or a constant. It adds an
-// atomic proposition if a.sets contains neither set nor its complement. expr is the state formula that set satisfies; errors have its position.
-func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
+// atomic proposition if set and its complement are new. expr is the state formula that set satisfies; errors have its position.
+func (a *linearEvaluation) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
 		return automata.Constant(complement.Empty()), nil
 	}
-	if i := slices.IndexFunc(a.sets, set.Equal); i >= 0 {
+	if i := slices.IndexFunc(a.propositionStates, set.Equal); i >= 0 {
 		return automata.Atom(i), nil
 	}
-	if i := slices.IndexFunc(a.sets, complement.Equal); i >= 0 {
+	if i := slices.IndexFunc(a.propositionStates, complement.Equal); i >= 0 {
 		return automata.Unary(automata.Not, automata.Atom(i)), nil
 	}
-	if len(a.sets) == maxPropositions {
-		return nil, a.unsupported(expr, "found a path formula with more than %d different state formulas", maxPropositions)
+	if len(a.propositionStates) == maxPropositions {
+		return nil, a.unsupportedError(expr, "found a path formula with more than %d different state formulas", maxPropositions)
 	}
-	a.sets = append(a.sets, set)
-	return automata.Atom(len(a.sets) - 1), nil
+	a.propositionStates = append(a.propositionStates, set)
+	return automata.Atom(len(a.propositionStates) - 1), nil
 }
 
 // translateBinary converts `X & Y`, `X | Y`, `X => Y` or `X <=> Y` to an LTL formula of package automata.
-func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
+func (a *linearEvaluation) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
 	left, err := a.translate(binary.X)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, e
 }
 
 // translateTemporal converts a formula whose outermost operator is temporal, such as `a U<=5 b`, to an LTL formula of package automata.
-func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, error) {
+func (a *linearEvaluation) translateTemporal(path *logic.Path) (*automata.Formula, error) {
 	formula, err := a.translateUnbounded(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, er
 
 // translateUnbounded converts a formula whose outermost operator is temporal to an LTL formula of package automata. It ignores the bound of the
 // operator.
-func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
+func (a *linearEvaluation) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
 	right, err := a.translate(path.Right)
 	if err != nil {
 		return nil, err
@@ -174,12 +174,12 @@ func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 }
 
 // stepBound evaluates the step bound of a temporal operator. It returns an error for a CTMC, where the bound is a time.
-func (a *abstraction) stepBound(path *logic.Path) (*automata.Bound, error) {
-	if a.kind() == sparse.CTMC {
-		if path.Form == logic.LateWeakUntil && path.X == a.root {
-			return nil, a.unsupported(path.X, "found a weak until (W) with a lower bound for a CTMC")
+func (a *linearEvaluation) stepBound(path *logic.Path) (*automata.Bound, error) {
+	if a.modelKind() == sparse.CTMC {
+		if path.Form == logic.LateWeakUntil && path.X == a.rootFormula {
+			return nil, a.unsupportedError(path.X, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.unsupported(path.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, a.unsupportedError(path.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
 	steps, err := a.stepInterval(path)
 	if err != nil {

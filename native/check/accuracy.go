@@ -39,11 +39,11 @@ const (
 // sequence selects which computations are tried for a property, and in which order, until an answer is accurate enough.
 func (c *Checker) sequence(property *Property) sequence {
 	switch {
-	case c.bounds.space.Program().Type == syntax.POMDP:
+	case c.floatModel.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
 	case c.opts.Accuracy == result.Exact || logic.Of(property.X).Kind == logic.Lexicographic:
 		return exactOnly
-	case c.bounds.space.Unfit() != nil:
+	case c.floatModel.space.Unfit() != nil:
 		return outOfRange
 	case logic.Of(property.X).Kind == logic.Objectives:
 		return multiObjective
@@ -86,15 +86,15 @@ func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *
 	case exactOnly:
 		return c.exactOnly(ctx, property, verdict)
 	case outOfRange:
-		return c.outOfRange(ctx, c.bounds.space.Unfit(), property)
+		return c.outOfRange(ctx, c.floatModel.space.Unfit(), property)
 	case multiObjective:
 		return c.multiObjective(ctx, property)
 	}
-	out, err := c.enclose(ctx, property)
+	answer, err := c.enclose(ctx, property)
 	if rangeErr, ok := errors.AsType[*explicit.RangeError](err); ok {
 		return c.outOfRange(ctx, rangeErr, property)
 	}
-	return out, err
+	return answer, err
 }
 
 // searchBeliefs evaluates a property of a partially observable model. The probabilities of beliefs are fractions, even if the result is
@@ -118,19 +118,19 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 
 // fractionsOrQuotient evaluates a property in rational arithmetic. If this takes more than maxWork operations, it evaluates the property again
 // without a limit. For the second evaluation it uses the quotient by bisimulation if the quotient is small, and adds a warning to the verdict.
-func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
+func (c *Checker) fractionsOrQuotient(ctx context.Context, model *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	withoutLimit := precision{exact: true, epsilon: c.opts.Epsilon}
-	if !c.mayUseQuotient(m) {
-		return c.attempt(ctx, m, withoutLimit, property)
+	if !c.mayUseQuotient(model) {
+		return c.attempt(ctx, model, withoutLimit, property)
 	}
 	withLimit := withoutLimit
 	withLimit.maxWork = maxWork
-	out, limitErr := c.attempt(ctx, m, withLimit, property)
+	answer, limitErr := c.attempt(ctx, model, withLimit, property)
 	hitLimit := errors.Is(limitErr, solve.ErrWork) || errors.Is(limitErr, solve.ErrFill)
 	if !hitLimit {
-		return out, limitErr
+		return answer, limitErr
 	}
-	quotient := c.smallQuotient(ctx, m, property)
+	quotient := c.smallQuotient(ctx, model, property)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -141,7 +141,7 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	case errors.Is(limitErr, solve.ErrFill): // an attempt without a limit of work would fail again
 		return nil, limitErr
 	}
-	return c.attempt(ctx, m, withoutLimit, property)
+	return c.attempt(ctx, model, withoutLimit, property)
 }
 
 // smallQuotient returns a checker for the bisimulation quotient of a model. It returns nil if the quotient has more than half as many
@@ -158,7 +158,7 @@ func (c *Checker) smallQuotient(ctx context.Context, m *model, property *Propert
 func (c *Checker) mayUseQuotient(m *model) bool {
 	isReducible := m.space.Model().NumStates() <= quotientStates && !m.space.Closed()
 	needsAllStates := c.wantsValues || c.schedulerRequest != nil
-	isFullyExplored := c.outside == outsideUnknown
+	isFullyExplored := c.assumption == assumeNothing
 	return isReducible && !needsAllStates && isFullyExplored
 }
 
@@ -175,11 +175,11 @@ func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Prop
 // multiObjective evaluates multi(...). For a small model it tries fractions first. Otherwise it computes bounds, and tries fractions if the
 // bounds are too wide or do not decide the property.
 func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
-	if c.bounds.space.Model().NumStates() <= smallMulti {
-		out, err := c.tryFractions(ctx, property, cheapFractions)
+	if c.floatModel.space.Model().NumStates() <= smallMulti {
+		answer, err := c.tryFractions(ctx, property, cheapFractions)
 		needsBounds := errors.As(err, new(*unavailableError)) || errors.Is(err, solve.ErrWork)
 		if !needsBounds {
-			return out, err
+			return answer, err
 		}
 	}
 	best, err := c.multiBounds(ctx, property)
@@ -197,7 +197,7 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outc
 // multiBounds evaluates multi(...) with float64 bounds. If the float64 weights of the model do not suffice, it uses the model with fractions as
 // weights.
 func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome, error) {
-	model, wantedPrecision := c.bounds, precision{epsilon: c.opts.epsilon()}
+	model, wantedPrecision := c.floatModel, precision{epsilon: c.opts.epsilon()}
 	best, err := c.attempt(ctx, model, wantedPrecision, property)
 	if errors.Is(err, errNeedsFractions) {
 		if model, err = c.modelWithFractions(ctx); err != nil {
@@ -214,7 +214,7 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 // enclose evaluates a property with float64 bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds, and then
 // fractions.
 func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
-	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
+	best, err := c.attempt(ctx, c.floatModel, precision{epsilon: c.opts.Epsilon}, property)
 	switch {
 	case errors.As(err, new(*stepBoundError)): // fractions need few operations for many steps, because they square matrices
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
@@ -235,7 +235,7 @@ func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, er
 // decide evaluates a bounded property, such as P>=0.5, after bounds of the usual width contained the threshold. It tries the narrowest bounds,
 // and then fractions.
 func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, error) {
-	best, err := c.attempt(ctx, c.bounds, narrowestBounds, property)
+	best, err := c.attempt(ctx, c.floatModel, narrowestBounds, property)
 	switch {
 	case errors.As(err, new(*undecidedError)):
 		return c.decideByFractions(ctx, err, property)
@@ -247,7 +247,7 @@ func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, err
 
 // improve returns best if its bounds are narrow enough. If they are not, it tries narrower bounds, and then fractions.
 func (c *Checker) improve(ctx context.Context, property *Property, best *outcome) *outcome {
-	best = c.narrow(ctx, c.bounds, property, best)
+	best = c.narrow(ctx, c.floatModel, property, best)
 	if best.width <= c.opts.epsilon() {
 		return best
 	}
@@ -261,25 +261,25 @@ func (c *Checker) improve(ctx context.Context, property *Property, best *outcome
 // decideByFractions evaluates a property with fractions after the narrowest bounds did not decide it. undecidedErr is the error of these
 // bounds. If fractions are unavailable, the returned error begins with undecidedErr.
 func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property) (*outcome, error) {
-	out, err := c.tryFractions(ctx, property, anyFractions)
+	answer, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
 	case errors.As(err, new(*inexactError)), errors.As(err, new(*stepBoundError)):
 		return nil, undecidedErr
 	case errors.As(err, new(*unavailableError)):
 		return nil, fmt.Errorf("%w%w", undecidedErr, err)
 	}
-	return out, err
+	return answer, err
 }
 
 // narrow evaluates a property again with smaller and smaller epsilons, until the width of the bounds is at most the required width or no longer
 // decreases. best is the outcome so far. It returns the outcome with the narrowest bounds.
-func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
+func (c *Checker) narrow(ctx context.Context, model *model, property *Property, best *outcome) *outcome {
 	const safetyFactor = 8 // an epsilon smaller than needed avoids further attempts
 	wantedWidth := c.opts.epsilon()
-	wanted := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
-	for best.width > wantedWidth && wanted.epsilon > leastEpsilon && !best.hitSweepLimit {
-		wanted.epsilon = max(wanted.epsilon*min(wantedWidth/best.width, 1)/safetyFactor, leastEpsilon)
-		narrower, err := c.attempt(ctx, m, wanted, property)
+	wantedPrecision := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
+	for best.width > wantedWidth && wantedPrecision.epsilon > leastEpsilon && !best.hitSweepLimit {
+		wantedPrecision.epsilon = max(wantedPrecision.epsilon*min(wantedWidth/best.width, 1)/safetyFactor, leastEpsilon)
+		narrower, err := c.attempt(ctx, model, wantedPrecision, property)
 		isNarrower := err == nil && narrower.width < best.width
 		if !isNarrower {
 			break // float64 numbers give no narrower bounds
@@ -290,18 +290,18 @@ func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best
 }
 
 // unavailableError says why there are no fractions. Its text continues the text of another error.
-type unavailableError struct{ why error }
+type unavailableError struct{ cause error }
 
-func (u *unavailableError) Error() string { return u.why.Error() }
+func (u *unavailableError) Error() string { return u.cause.Error() }
 
-func (u *unavailableError) Unwrap() error { return u.why }
+func (u *unavailableError) Unwrap() error { return u.cause }
 
 // tryFractions evaluates a property with fractions. It returns an *unavailableError if the model with fractions cannot be built, or if the model
-// has too many states. The number of states is not limited if the space already has fractions and wanted.maxWork is 0.
-func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
+// has too many states. The number of states is not limited if the space already has fractions and wantedPrecision.maxWork is 0.
+func (c *Checker) tryFractions(ctx context.Context, property *Property, wantedPrecision precision) (*outcome, error) {
 	// The answer does not depend on c.exactModel, which another property may have built.
-	space := c.bounds.space.Model()
-	isAlwaysAllowed := space.Exact() && wanted.maxWork == 0
+	space := c.floatModel.space.Model()
+	isAlwaysAllowed := space.Exact() && wantedPrecision.maxWork == 0
 	if !isAlwaysAllowed && space.NumStates() > c.opts.exactStates() {
 		return nil, &unavailableError{fmt.Errorf("; %d states are too many to try fractions", space.NumStates())}
 	}
@@ -309,7 +309,7 @@ func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted p
 	if err != nil {
 		return nil, &unavailableError{fmt.Errorf(", and there are no fractions: %w", err)}
 	}
-	return c.attempt(ctx, model, wanted, property)
+	return c.attempt(ctx, model, wantedPrecision, property)
 }
 
 // modelWithFractions returns the model with fractions as weights. The first call builds it from the state space.
@@ -317,10 +317,10 @@ func (c *Checker) modelWithFractions(ctx context.Context) (*model, error) {
 	if c.exactModel != nil {
 		return c.exactModel, nil
 	}
-	space := c.bounds.space
+	space := c.floatModel.space
 	needsNormalising := c.opts.Accuracy != result.Exact && space.Program().Type == syntax.POMDP
 	if needsNormalising && space.Normalised() { // its fractions were read from files
-		return c.bounds, nil
+		return c.floatModel, nil
 	}
 	if space.Closed() {
 		return nil, &inexactError{msg: "the states were read or restricted without fractions"}

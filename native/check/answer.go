@@ -33,7 +33,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	case expr.Type() == sema.Bool:
 		return e.booleanAnswer(expr, initial)
 	case expr.Type() != sema.Int && expr.Type() != sema.Double:
-		return result.Value{}, nil, e.unsupported(expr, "found %s, which has no value of its own", logic.Describe(expr))
+		return result.Value{}, nil, e.unsupportedError(expr, "found %s, which has no value of its own", logic.Describe(expr))
 	}
 	isSameInAllStates := formula.Kind == logic.Filter && !formula.Prints()
 	if initial.Count() > 1 && !isSameInAllStates {
@@ -44,12 +44,12 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 
 // numericAnswer evaluates a numeric property in the first initial state.
 func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interval, error) {
-	values, err := e.numbers(expr)
+	values, err := e.numbersOf(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	e.limitAccuracy(values.accuracy)
-	value := values.at(int(e.space.Model().Initial[0]))
+	value := values.numberAt(int(e.space.Model().Initial[0]))
 	e.width = relativeWidth(value)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
 		return resultValue(value, expr.Type()), nil, nil
@@ -71,8 +71,8 @@ func (e *evaluation) evaluateInInitialStates(expr sema.Expr) (result.Value, *res
 		}
 		values = append(values, enclosed)
 	}
-	value, bound := e.combineInitialValues(expr.Type(), values)
-	return value, bound, nil
+	value, interval := e.combineInitialValues(expr.Type(), values)
+	return value, interval, nil
 }
 
 // combineInitialValues combines the values of an expression in all initial states to one value with bounds. Booleans are combined by "and".
@@ -119,14 +119,14 @@ func enclosedNumber(enclosed sema.Enclosed) number {
 // booleanAnswer evaluates a Boolean property. The property is true if it holds in all initial states, and false if it fails in one of them.
 // Otherwise the error is an *undecidedError.
 func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
-	truth, err := e.truth(expr)
+	truth, err := e.truthOf(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	switch {
-	case !initial.Intersect(truth.no).Empty():
+	case !initial.Intersect(truth.falseStates).Empty():
 		return result.Value{Kind: result.Boolean}, nil, nil
-	case initial.Minus(truth.yes).Empty():
+	case initial.Minus(truth.trueStates).Empty():
 		return result.Value{Kind: result.Boolean, Bool: true}, nil, nil
 	}
 	return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}

@@ -85,7 +85,7 @@ func powerOf(base, exponent number) (value number, ok bool) {
 	return number{}, false
 }
 
-// applyToSpecial applies +, *, / or a power to two numbers, at least one of which is infinite or NaN. ok is false if the result is unknown.
+// applyToInfiniteOrNaN applies +, *, / or a power to two numbers, at least one of which is infinite or NaN. ok is false if the result is unknown.
 func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.isPoint() && right.isPoint() {
 		return applyToFloats(operator, left.Lo, right.Lo)
@@ -108,7 +108,7 @@ func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number,
 	return number{}, false
 }
 
-// applyToSpecialPoints applies +, *, / or a power to two float64 numbers, which may be infinite or NaN. The result follows IEEE 754; a power
+// applyToFloats applies +, *, / or a power to two float64 numbers, which may be infinite or NaN. The result follows IEEE 754; a power
 // follows PRISM. ok is false for other operators.
 func applyToFloats(operator syntax.Op, left, right float64) (value number, ok bool) {
 	switch operator {
@@ -313,10 +313,10 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 
 // applyFunction applies the built-in function of a call, such as max or log, to numbers. ok is false if the bounds of the arguments do not
 // determine the result.
-func applyFunction(call *sema.Call, args []number) (out number, ok bool, err error) {
-	out, ok = applyMonotonic(call.Func, args)
+func applyFunction(call *sema.Call, args []number) (functionValue number, ok bool, err error) {
+	functionValue, ok = applyMonotonic(call.Func, args)
 	if ok {
-		return out, true, nil
+		return functionValue, true, nil
 	}
 	constantCall, areKnown := withConstants(call, args)
 	if !areKnown {

@@ -58,7 +58,7 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	}
 	search := c.lastBeliefs
 	hasStrategy := search != nil && search.strategy != nil && len(search.strategy.Nodes) > 0
-	if !hasStrategy || c.bounds.space.Program().Type != syntax.POMDP {
+	if !hasStrategy || c.floatModel.space.Program().Type != syntax.POMDP {
 		return nil, verdict, noSchedulerError(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
 	return c.automaton(property, search), verdict, nil
@@ -68,7 +68,7 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 // action if every action is optimal there.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	space, observations := c.exactModel.space, c.exactModel.observations
-	automaton := &Automaton{Property: property.Text, States: search.chain}
+	automaton := &Automaton{Property: property.Text, States: search.chainStates}
 	for _, observable := range space.Program().Observables {
 		automaton.Observables = append(automaton.Observables, observable.Name)
 	}

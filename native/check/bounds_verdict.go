@@ -57,14 +57,14 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
 	}
 	converted := &UntilProperty{property: property, formula: formula, Direction: dir, Steps: steps}
-	if converted.negated() {
+	if converted.isNegated() {
 		converted.Direction = dir.Opposite()
 	}
 	return converted, nil
 }
 
-// negated reports whether the path formula is the negation of the until formula.
-func (u *UntilProperty) negated() bool {
+// isNegated reports whether the path formula is the negation of the until formula.
+func (u *UntilProperty) isNegated() bool {
 	_, _, negated := booleans.AsUntil(u.formula.Path.Op, false, false)
 	return negated != u.formula.Path.Negated
 }
@@ -92,16 +92,16 @@ func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
 // width above epsilon adds a warning. It is an error if the bounds contain the threshold of a bounded property.
 func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
 	bounds := between(lower, upper)
-	if u.negated() {
+	if u.isNegated() {
 		bounds, _ = arithmetic(syntax.OpSub, fraction(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
 	verdict.Accuracy = result.Bounded
 	if u.formula.Query() {
-		out := &outcome{results: results{accuracy: result.Bounded, width: relativeWidth(bounds)}}
+		answer := &outcome{results: results{accuracy: result.Bounded, width: relativeWidth(bounds)}}
 		verdict.Value, verdict.Bound = resultValue(bounds, sema.Double), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
-		if out.width > epsilon {
-			verdict.Warnings = append(verdict.Warnings, out.widthWarning(epsilon))
+		if answer.width > epsilon {
+			verdict.Warnings = append(verdict.Warnings, answer.widthWarning(epsilon))
 		}
 		return nil
 	}

@@ -70,14 +70,14 @@ type Property = logic.Property
 type Checker struct {
 	compiled         *compile.Model
 	opts             Options
-	bounds           *model            // with float64 weights
+	floatModel           *model            // with float64 weights
 	exactModel       *model            // with fractions; nil until they are needed
 	schedulerRequest *schedulerRequest // asks for a scheduler of an operator; nil for none
 	lastBeliefs      *beliefs          // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
-	outside     outside // what Truncated assumes of unexplored states
+	assumption     assumption // what Truncated assumes of unexplored states
 }
 
 // model is a state space with its graph and its rewards.
@@ -108,14 +108,14 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 }
 
 // Reward returns the reward structure with the given index.
-func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
+func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.floatModel.reward(index) }
 
 // New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker builds an
 // exact space when it needs fractions.
 func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker {
-	checker := &Checker{compiled: compiled, opts: opts, bounds: newModel(space)}
+	checker := &Checker{compiled: compiled, opts: opts, floatModel: newModel(space)}
 	if space.Model().Exact() && !space.Normalised() {
-		checker.exactModel = checker.bounds
+		checker.exactModel = checker.floatModel
 	}
 	return checker
 }
@@ -124,12 +124,12 @@ func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker 
 // and Engine.
 func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
-	model := c.bounds.space.Model()
+	model := c.floatModel.space.Model()
 	verdict := result.Verdict{
 		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.X),
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
-	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
+	verdict.Warnings = append(verdict.Warnings, c.floatModel.space.Warnings()...)
 	best, err := c.bestOutcome(ctx, property, &verdict)
 	if err != nil {
 		verdict.Err = Failure(err, property.File, property.Pos)
@@ -147,10 +147,10 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 // resolution returns how the outermost operator of a property resolves nondeterminism: by a minimum or a maximum over schedulers, or
 // uniformly in a DTMC with overlapping commands.
 func (c *Checker) resolution(expr sema.Expr) result.Resolution {
-	model := c.bounds.space.Model()
+	model := c.floatModel.space.Model()
 	hasChoice := model.Kind == sparse.MDP && model.HasSeveralChoices()
 	switch formula := logic.WithoutFilters(expr); {
-	case c.bounds.space.Overlaps() > 0:
+	case c.floatModel.space.Overlaps() > 0:
 		return result.Uniform
 	case !hasChoice:
 		return result.NoNondet

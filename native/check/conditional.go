@@ -16,13 +16,13 @@ import (
 
 // conditionalProbability returns the minimal or maximal probability of a path formula under a condition on the path. In an MDP the extremum
 // is over the schedulers under which the condition has a positive probability.
-func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
 	formula, condition := path.Left, path.Right
 	switch {
-	case e.kind() != sparse.MDP:
+	case e.modelKind() != sparse.MDP:
 		return e.conditionalInChain(path.X, formula, condition)
 	case dir == solve.Max:
 		return e.conditionalMaximum(path.X, formula, condition)
@@ -39,11 +39,11 @@ func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	found := logic.Describe(expr)
 	switch {
 	case e.onlyFairSchedulers():
-		return e.unsupported(expr, "found %s, which is not supported for fair schedulers", found)
+		return e.unsupportedError(expr, "found %s, which is not supported for fair schedulers", found)
 	case e.space.Model().Intervals():
-		return e.unsupported(expr, "found %s for a model with intervals", found)
+		return e.unsupportedError(expr, "found %s for a model with intervals", found)
 	case e.isGame():
-		return e.unsupported(expr, "found %s for a stochastic game", found)
+		return e.unsupportedError(expr, "found %s for a stochastic game", found)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 
 // conditionalInChain returns the probability of a path formula under a condition, in a Markov chain. It is an error if the condition has
 // probability 0 in a state of the domain. expr is the whole conditional formula.
-func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
+func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbersOf, error) {
 	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
@@ -75,10 +75,10 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 	}
 	conditional := e.newValues(max(satisfied.accuracy, violated.accuracy))
 	for s := range e.domain().All() {
-		if satisfied.hi[s] == 0 && violated.hi[s] == 0 {
+		if satisfied.upper[s] == 0 && violated.upper[s] == 0 {
 			return nil, e.zeroConditionError(expr, s)
 		}
-		conditional.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
+		conditional.setNumber(s, shareOfSatisfied(satisfied.numberAt(s), violated.numberAt(s)))
 	}
 	return conditional, nil
 }
@@ -118,27 +118,27 @@ func boundsOfShare(satisfied, violated float64) number {
 // probability that the path ends where the first automaton can accept, given that it does not end where the second can.
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
-func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
-	if bounded := boundedOperator(expr); bounded != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(bounded, "found a time bound in a formula with a condition")
+func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbersOf, error) {
+	if bounded := boundedOperator(expr); bounded != nil && e.modelKind() == sparse.CTMC {
+		return nil, e.unsupportedError(bounded, "found a time bound in a formula with a condition")
 	}
-	a := &abstraction{evaluation: e, root: expr}
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	bothHold, conditionFails := conjunction(formula, condition), logic.Not(condition)
-	regions, err := a.winningRegions(bothHold, conditionFails)
+	regions, err := linear.winningRegions(bothHold, conditionFails)
 	if err != nil {
 		return nil, err
 	}
 	product, err := e.pairProduct(regions)
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
 	// Almost every path ends in an end component. If some paths there satisfy a formula, some scheduler satisfies it almost surely, as for LTL.
 	goal, excluded := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case regions[0].contains(pair.state, pair.auto[0]): // some scheduler satisfies bothHold almost surely
+		case regions[0].contains(pair.state, pair.automatonStates[0]): // some scheduler satisfies bothHold almost surely
 			goal.Add(i)
-		case regions[1].contains(pair.state, pair.auto[1]): // some scheduler satisfies conditionFails almost surely
+		case regions[1].contains(pair.state, pair.automatonStates[1]): // some scheduler satisfies conditionFails almost surely
 			excluded.Add(i)
 		}
 	}
@@ -154,7 +154,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 
 // conditionalValues returns, for each state of the model, the maximal probability of goal from its start in the product, under the condition
 // that excluded is avoided.
-func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbers, error) {
+func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbersOf, error) {
 	graph := sparse.NewGraph(product.Model)
 	conditional := e.newValues(result.Exact)
 	for _, start := range product.Start {
@@ -163,7 +163,7 @@ func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal,
 			return nil, err
 		}
 		conditional.accuracy = max(conditional.accuracy, values.accuracy)
-		conditional.put(int(product.Pairs[start].state), values.at(int(start)))
+		conditional.setNumber(int(product.Pairs[start].state), values.numberAt(int(start)))
 	}
 	return conditional, nil
 }
@@ -175,7 +175,7 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 	for s := range e.domain().All() {
 		start := pairState{state: uint32(s)}
 		for i, region := range regions {
-			start.auto[i] = region.product.pairs[region.product.startStates[s]].auto
+			start.automatonStates[i] = region.product.pairs[region.product.startStates[s]].automatonState
 		}
 		starts = append(starts, start)
 	}
@@ -184,10 +184,10 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 
 // checkConditionPossible returns an error if, in some state of the domain, every scheduler gives the condition probability 0. values has the
 // conditional probabilities; they are 0 in such a state.
-func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
-	var possible *numbers // the maximal probability of the condition; nil until it is needed
+func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbersOf) error {
+	var possible *numbersOf // the maximal probability of the condition; nil until it is needed
 	for s := range e.domain().All() {
-		if values.hi[s] > 0 {
+		if values.upper[s] > 0 {
 			continue
 		}
 		if possible == nil {
@@ -197,7 +197,7 @@ func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *n
 				return err
 			}
 		}
-		if possible.hi[s] == 0 {
+		if possible.upper[s] == 0 {
 			return e.zeroConditionError(expr, s)
 		}
 	}
@@ -214,7 +214,7 @@ type winningRegion struct {
 
 // winningRegions returns the winning region of each path formula. All formulas are translated before the first region is computed, because they
 // share the atomic propositions.
-func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
+func (a *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
 		formula, err := a.translate(expr)
@@ -236,16 +236,16 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 
 // winningRegion returns the winning region of an LTL formula: the product with its automaton, and the states of the product from which some
 // scheduler satisfies the formula almost surely. All atomic propositions must be known.
-func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, error) {
+func (a *linearEvaluation) winningRegion(formula *automata.Formula) (*winningRegion, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, err
 	}
-	states, err := a.winning(product, someScheduler{a.evaluation})
+	states, err := a.winningStates(product, someScheduler{a.evaluation})
 	if err != nil {
 		return nil, err
 	}
-	region := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+	region := &winningRegion{product, &automatonReader{automaton: product.automaton, letters: a.letters}, map[productState]bool{}}
 	for i := range states.All() {
 		region.winningStates[product.pairs[i]] = true
 	}
@@ -254,13 +254,13 @@ func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, 
 
 // contains reports whether some scheduler satisfies the formula almost surely, from state s of the model with the automaton in state q.
 func (r *winningRegion) contains(s uint32, q int) bool {
-	return r.product.auto.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
+	return r.product.automaton.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
 }
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
 type pairState struct {
 	state uint32
-	auto  [2]int
+	automatonStates  [2]int
 }
 
 // pairMemory is the sparse.Memory of the product of the model with the automata of two winning regions.
@@ -274,7 +274,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 	next := pairState{state: target}
 	for i, region := range memory.regions {
 		var err error
-		next.auto[i], err = region.reader.step(pair.auto[i], target)
+		next.automatonStates[i], err = region.reader.step(pair.automatonStates[i], target)
 		if err != nil {
 			return next, err
 		}
@@ -286,7 +286,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 func (memory pairMemory) Absorbing(pair pairState) bool {
 	allRejected := true
 	for i, region := range memory.regions {
-		class := region.product.auto.Class(pair.auto[i])
+		class := region.product.automaton.Class(pair.automatonStates[i])
 		if class == automata.Accepted {
 			return true
 		}
@@ -300,13 +300,13 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
-func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbersOf, error) {
 	objective := formula.Objective
 	if err := e.checkConditionSupported(objective.X); err != nil {
 		return nil, err
 	}
-	if e.kind() == sparse.MDP {
-		return nil, e.unsupported(objective.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
+	if e.modelKind() == sparse.MDP {
+		return nil, e.unsupportedError(objective.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
 	}
 	chain, err := e.newConditionedChain(objective)
 	if err != nil {
@@ -335,17 +335,17 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 type conditionedChain struct {
 	*evaluation
 	product              *productModel
-	conditionProbability *numbers
+	conditionProbability *numbersOf
 	rewards              solve.RewardParts
 }
 
 // newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
 func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
-	if bounded := boundedOperator(objective.Condition); bounded != nil && e.kind() == sparse.CTMC {
-		return nil, e.unsupported(bounded, "found a time bound in a condition")
+	if bounded := boundedOperator(objective.Condition); bounded != nil && e.modelKind() == sparse.CTMC {
+		return nil, e.unsupportedError(bounded, "found a time bound in a condition")
 	}
-	a := &abstraction{evaluation: e, root: objective.Condition}
-	regions, err := a.winningRegions(objective.Condition)
+	linear := &linearEvaluation{evaluation: e, rootFormula: objective.Condition}
+	regions, err := linear.winningRegions(objective.Condition)
 	if err != nil {
 		return nil, err
 	}
@@ -356,9 +356,9 @@ func (e *evaluation) newConditionedChain(objective *logic.Objective) (*condition
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, continuingMemory{automatonMemory{region.reader}}, starts, nil, math.MaxInt32)
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
-	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(product.Model), region.product.auto, product.Pairs, product.Start, product.Choice}}
+	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(product.Model), region.product.automaton, product.Pairs, product.Start, product.Choice}}
 	if err := chain.setConditionProbability(region); err != nil {
 		return nil, err
 	}
@@ -371,7 +371,7 @@ type continuingMemory struct{ automatonMemory }
 
 // Absorbing reports whether the automaton has rejected.
 func (m continuingMemory) Absorbing(pair productState) bool {
-	return m.auto.Class(pair.auto) == automata.Rejected
+	return m.automaton.Class(pair.automatonState) == automata.Rejected
 }
 
 // setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region is the winning
@@ -399,11 +399,11 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 		s, isInRegion := regionState[pair]
 		switch {
 		case isInRegion:
-			value = probability.at(s)
-		case region.product.auto.Class(pair.auto) == automata.Accepted:
+			value = probability.numberAt(s)
+		case region.product.automaton.Class(pair.automatonState) == automata.Accepted:
 			value = one
 		}
-		c.conditionProbability.put(i, value)
+		c.conditionProbability.setNumber(i, value)
 	}
 	return nil
 }
@@ -418,7 +418,7 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 	c.rewards.State = make([]*big.Rat, c.product.NumStates())
 	c.rewards.Transition = make([]*big.Rat, c.product.NumTransitions())
 	for i, pair := range c.product.pairs {
-		if c.product.choice[i] == sparse.None { // the automaton has rejected
+		if c.product.modelChoice[i] == sparse.None { // the automaton has rejected
 			continue
 		}
 		c.rewards.State[i] = stateRewards[pair.state]
@@ -438,19 +438,19 @@ func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set
 	case logic.TotalReward, logic.Cumulative, logic.Instantaneous:
 		return nil, nil
 	case logic.ReachReward:
-		inModel, err := c.satisfyingStates(objective.Target)
+		modelTargets, err := c.satisfyingStates(objective.Target)
 		if err != nil {
 			return nil, err
 		}
 		target := sparse.NewSet(c.product.NumStates())
 		for i, pair := range c.product.pairs {
-			if inModel.Has(int(pair.state)) || c.conditionProbability.hi[i] == 0 {
+			if modelTargets.Has(int(pair.state)) || c.conditionProbability.upper[i] == 0 {
 				target.Add(i)
 			}
 		}
 		return target, nil
 	}
-	return nil, c.unsupported(objective.X, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.X))
+	return nil, c.unsupportedError(objective.X, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.X))
 }
 
 // The arguments of weightedReward.
@@ -462,10 +462,10 @@ const (
 // weightedReward returns bounds of the expected reward of an objective in each state of the product, where only the paths that satisfy the
 // condition earn rewards. It returns upper bounds if upper is true, else lower bounds. For an objective F, rewards count until target is
 // reached.
-func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
-	probability := c.conditionProbability.lo
+func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbersOf, error) {
+	probability := c.conditionProbability.lower
 	if upper {
-		probability = c.conditionProbability.hi
+		probability = c.conditionProbability.upper
 	}
 	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.exact, probability, upper)
 	switch objective.Form {
@@ -474,36 +474,36 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 	case logic.TotalReward:
 		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
 	}
-	// C<=t and I=t are evaluated as in the model, on a copy of the evaluation with the product as its model.
-	inProduct, productModel := *c.evaluation, *c.model
-	productModel.graph = c.product.Graph
-	inProduct.model, inProduct.within = &productModel, nil
-	if c.kind() == sparse.CTMC {
-		return inProduct.timedReward(objective, reward)
+	// C<=t and I=t are evaluated on a copy of the evaluation whose model is the product.
+	productEvaluation, modelOfProduct := *c.evaluation, *c.model
+	modelOfProduct.graph = c.product.Graph
+	productEvaluation.model, productEvaluation.neededStates = &modelOfProduct, nil
+	if c.modelKind() == sparse.CTMC {
+		return productEvaluation.timedReward(objective, reward)
 	}
-	return inProduct.steppedReward(objective, reward, solve.Max)
+	return productEvaluation.steppedReward(objective, reward, solve.Max)
 }
 
 // divideByCondition returns, for each state of the domain, the weighted reward divided by the probability of the condition. lower and upper are
 // bounds of the weighted reward; in exact computations lower has the exact values. It is an error if the condition has probability 0 in a state.
 // expr is the conditional objective, for errors.
-func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
+func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbersOf) (*numbersOf, error) {
 	quotients := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
 	for s := range c.domain().All() {
 		start := int(c.product.startStates[s])
-		probability := c.conditionProbability.at(start)
+		probability := c.conditionProbability.numberAt(start)
 		if probability.Hi == 0 {
 			return nil, c.zeroConditionError(expr, s)
 		}
-		weighted := between(lower.lo[start], upper.hi[start])
+		weighted := between(lower.lower[start], upper.upper[start])
 		if c.exact {
-			weighted = lower.at(start)
+			weighted = lower.numberAt(start)
 		}
 		quotient, hasBounds := arithmetic(syntax.OpDiv, weighted, probability)
 		if !hasBounds { // the bounds of the probability contain 0
 			quotient = between(0, math.Inf(1))
 		}
-		quotients.put(s, quotient)
+		quotients.setNumber(s, quotient)
 	}
 	return quotients, nil
 }

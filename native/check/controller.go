@@ -67,8 +67,8 @@ type controllerBuilder struct {
 	choicesToGoal   map[componentGoal][]uint32                  // the results of choicesTowards
 	nodeNumber      map[controllerState]uint32                  // the node of each state of the controller
 	nodeStates      []controllerState                           // the state of each node
-	memories        map[nodeMemory]uint32                       // the number of each memory
-	result          sparse.Controller
+	memoryNumber        map[nodeMemory]uint32                       // the number of each memory
+	newController          sparse.Controller
 }
 
 // satisfyingComponent is an end component that satisfies a set of objectives, by its index among the end components that do.
@@ -99,7 +99,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 	builder := &controllerBuilder{
 		multi: m, schedulers: schedulers,
 		endComponents: map[objectiveSet]*sparse.EndComponents{}, components: map[satisfyingComponent]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
-		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
+		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memoryNumber: map[nodeMemory]uint32{},
 	}
 	if err := builder.addStartNodes(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 			return nil, ctx.Err()
 		}
 		if len(builder.nodeStates) > maxNodes {
-			return nil, m.unsupported(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
+			return nil, m.unsupportedError(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if builder.nodeStates[i].scheduler == noSchedulerYet {
 			continue // addRandomStartNodes added the moves of this node
@@ -118,9 +118,9 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 		if err != nil {
 			return nil, err
 		}
-		builder.result.Nodes[i].Moves = append(builder.result.Nodes[i].Moves, move)
+		builder.newController.Nodes[i].Moves = append(builder.newController.Nodes[i].Moves, move)
 	}
-	return &builder.result, nil
+	return &builder.newController, nil
 }
 
 // addStartNodes adds a start node for each initial state. If the memory of the controller would differ between start nodes, it adds start nodes
@@ -128,7 +128,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 func (builder *controllerBuilder) addStartNodes() error {
 	hasOneMemory := len(builder.schedulers) == 1
 	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
-	for _, s := range builder.starts {
+	for _, s := range builder.startStates {
 		for scheduler := range builder.schedulers {
 			state, err := builder.enteredState(scheduler, s)
 			if err != nil {
@@ -142,7 +142,7 @@ func (builder *controllerBuilder) addStartNodes() error {
 		return builder.addRandomStartNodes(firstStates)
 	}
 	for _, state := range firstStates {
-		builder.result.Start = append(builder.result.Start, builder.nodeOf(state))
+		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(state))
 	}
 	return nil
 }
@@ -150,18 +150,18 @@ func (builder *controllerBuilder) addStartNodes() error {
 // addRandomStartNodes adds a start node for each initial state, in which the controller draws a scheduler. firstStates has, for each initial
 // state, the state of the controller under each scheduler.
 func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
-	for _, s := range builder.starts {
+	for _, s := range builder.startStates {
 		start := builder.nodeOf(controllerState{scheduler: noSchedulerYet, productState: s})
-		builder.result.Start = append(builder.result.Start, start)
+		builder.newController.Start = append(builder.newController.Start, start)
 	}
-	for i, start := range builder.result.Start {
-		for number, scheduler := range builder.schedulers {
-			move, err := builder.moveFrom(firstStates[i*len(builder.schedulers)+number])
+	for startIndex, start := range builder.newController.Start {
+		for schedulerIndex, scheduler := range builder.schedulers {
+			move, err := builder.moveFrom(firstStates[startIndex*len(builder.schedulers)+schedulerIndex])
 			if err != nil {
 				return err
 			}
 			move.Prob = scheduler.share
-			node := &builder.result.Nodes[start]
+			node := &builder.newController.Nodes[start]
 			node.Moves = append(node.Moves, move)
 		}
 	}
@@ -170,7 +170,7 @@ func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerSt
 
 // memoryOf returns the memory of the controller in one of its states: the state of the controller without the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
-	objectives := builder.states[builder.productStateOf(state)].withoutState()
+	objectives := builder.memories[builder.productStateOf(state)].withoutState()
 	switch {
 	case state.scheduler == noSchedulerYet:
 		return nodeMemory{scheduler: noSchedulerYet}
@@ -195,7 +195,7 @@ func (builder *controllerBuilder) productStateOf(state controllerState) uint32 {
 
 // withoutState returns the memory of the objectives with 0 as the state of the model.
 func (x memory) withoutState() memory {
-	x.state = 0
+	x.modelState = 0
 	return x
 }
 
@@ -206,9 +206,9 @@ func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 		return number
 	}
 	builder.nodeStates = append(builder.nodeStates, state)
-	modelState := builder.states[builder.productStateOf(state)].state
-	memory, _ := addKey(builder.memories, builder.memoryOf(state))
-	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: modelState, Memory: memory})
+	modelState := builder.memories[builder.productStateOf(state)].modelState
+	memory, _ := addKey(builder.memoryNumber, builder.memoryOf(state))
+	builder.newController.Nodes = append(builder.newController.Nodes, sparse.Node{State: modelState, Memory: memory})
 	return number
 }
 
@@ -226,7 +226,7 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 // the scheduler. If the scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
-	endsPath := builder.choice[c] == sparse.None
+	endsPath := builder.modelChoice[c] == sparse.None
 	if !endsPath {
 		return controllerState{scheduler: scheduler, productState: productState}, nil
 	}
@@ -259,7 +259,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productSt
 	}
 	member := slices.Index(endComponents.Members(int(endComponent)), productState)
 	if member < 0 {
-		return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
+		return nil, 0, builder.unsupportedError(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
 	}
 	return component, component.startNode[member], nil
 }
@@ -299,7 +299,7 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 		return builder.moveInComponent(state), nil
 	}
 	c := builder.choiceOf(state.scheduler, state.productState)
-	move := sparse.Move{Choice: builder.choice[c]}
+	move := sparse.Move{Choice: builder.modelChoice[c]}
 	first, end := builder.product.Row(c)
 	for _, target := range builder.product.Target[first:end] {
 		next, err := builder.enteredState(state.scheduler, target)
@@ -319,7 +319,7 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 		goal = component.nextGoal(goal, int(state.node))
 	}
 	c := builder.choicesTowards(component, goal)[state.node]
-	move := sparse.Move{Choice: builder.choice[component.choice[c]]}
+	move := sparse.Move{Choice: builder.modelChoice[component.productChoice[c]]}
 	first, end := component.Row(int(c))
 	for _, target := range component.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))

@@ -17,13 +17,13 @@ import (
 
 // cost is a bound on the cost of a path. The cost is the sum of the costs of its steps, in units.
 type cost struct {
-	state   []int // cost of a step that leaves a state; nil for none
-	move    []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
+	stateCost   []int // cost of a step that leaves a state; nil for none
+	moveCost    []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
 	perStep int   // further cost of every step
 	low     int   // the least cost that satisfies the bound
 	high    int   // the greatest; -1 if there is no upper bound
-	// limit is the cost at which counting stops: all costs from limit on satisfy the bound, or all of them violate it.
-	limit int
+	// countingLimit is the cost at which counting stops: all costs from limit on satisfy the bound, or all of them violate it.
+	countingLimit int
 }
 
 // costBounded returns the minimal or maximal probability of F or U with bounds on costs. It is a reachability probability in the product of the
@@ -31,14 +31,14 @@ type cost struct {
 // target state does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
-func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Time }); i >= 0 {
 		return e.markovUntil(path, &path.Costs[i], dir)
 	}
 	if err := e.checkCostsSupported(path); err != nil {
 		return nil, err
 	}
-	left, right, err := e.operands(path.Left, path.Right)
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
-	graph := sparse.NewGraph(builder.rows.Finish())
+	graph := sparse.NewGraph(builder.productRows.Finish())
 	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, dir, e.opts))
 	if err != nil {
 		return nil, err
@@ -69,25 +69,25 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 func (e *evaluation) checkCostsSupported(path *logic.Path) error {
 	switch {
 	case e.onlyFairSchedulers():
-		return e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
-	case e.kind() == sparse.CTMC:
-		return e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return e.unsupportedError(path.X, "found reward bounds, which are not supported for fair schedulers")
+	case e.modelKind() == sparse.CTMC:
+		return e.unsupportedError(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
-		return e.unsupported(path.X, "found reward bounds for a model with intervals")
+		return e.unsupportedError(path.X, "found reward bounds for a model with intervals")
 	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
+		return e.unsupportedError(path.X, "found reward bounds in a path formula with several temporal operators")
 	case e.schedulerRequest != nil:
-		return e.unsupported(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+		return e.unsupportedError(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
 	return nil
 }
 
 // valuesAtCostZero returns, for each state of the model, its value with cost 0 in the product. zeroCostStates[s] is the product state for
 // state s with cost 0.
-func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
-	values := productValues.like(e.space.Model().NumStates())
+func (e *evaluation) valuesAtCostZero(productValues *numbersOf, zeroCostStates []uint32) *numbersOf {
+	values := productValues.zeros(e.space.Model().NumStates())
 	for s := range e.domain().All() {
-		values.put(s, productValues.at(int(zeroCostStates[s])))
+		values.setNumber(s, productValues.numberAt(int(zeroCostStates[s])))
 	}
 	return values
 }
@@ -97,7 +97,7 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	if stopped := e.ctx.Err(); stopped != nil {
 		return stopped
 	}
-	return e.unsupported(expr, "%v", err)
+	return e.unsupportedError(expr, "%v", err)
 }
 
 // costBoundedReward returns the minimal or maximal expected reward that a path earns while all bounds on costs hold. It is a total reward in the
@@ -105,13 +105,13 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
-func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	switch {
-	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+	case e.modelKind() == sparse.CTMC:
+		return nil, e.unsupportedError(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.schedulerRequest != nil:
-		return nil, e.unsupported(objective.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+		return nil, e.unsupportedError(objective.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
 	costs, err := e.costsOf(objective.X, objective.Costs)
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	if err != nil {
 		return nil, e.unsupportedUnlessStopped(objective.X, err)
 	}
-	product := builder.rows.Finish()
+	product := builder.productRows.Finish()
 	rewardWithinCosts, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
 	if err != nil {
 		return nil, err
@@ -143,11 +143,11 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 	if e.space.Model().Exact() {
 		productReward.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	setter := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: structIndex, modelReward: reward, out: productReward}
+	setter := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, structIndex: structIndex, modelReward: reward, productReward: productReward}
 	for i := range product.NumStates() {
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
-			if builder.rows.Origin[c] == sparse.None {
+			if builder.productRows.Origin[c] == sparse.None {
 				continue
 			}
 			if err := setter.setReward(builder.modelState(i), c); err != nil {
@@ -164,18 +164,18 @@ type rewardsWithinCosts struct {
 	*costProductBuilder
 	product     *sparse.Model
 	space       *explicit.Space
-	index       int            // of modelReward in the program
+	structIndex       int            // of modelReward in the program
 	modelReward *sparse.Reward // in the model
-	out         *sparse.Reward // in the product
-	partial     *transitionRewards
+	productReward         *sparse.Reward // in the product
+	transitionRewards     *transitionRewards
 	transitions []int // a buffer: the transitions of a choice that exceed no bound
-	mostTerms   int   // the greatest number of transitions in an expected reward
+	maxTerms   int   // the greatest number of transitions in an expected reward
 }
 
 // setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the state of
 // the model in which the choice is made.
 func (r *rewardsWithinCosts) setReward(s, c int) error {
-	modelChoice := int(r.rows.Origin[c])
+	modelChoice := int(r.productRows.Origin[c])
 	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
 	if len(r.transitions) == 0 {
 		return nil
@@ -183,9 +183,9 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 	first, end := r.model.Row(modelChoice)
 	noneExceeds := len(r.transitions) == end-first
 	if noneExceeds {
-		r.out.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
-		if r.out.ChoiceRat != nil {
-			r.out.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
+		r.productReward.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
+		if r.productReward.ChoiceRat != nil {
+			r.productReward.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
 		}
 		return nil
 	}
@@ -195,28 +195,28 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 // setPartialReward sets the reward of choice c of the product to the expected reward of r.transitions, the transitions that exceed no bound. s
 // is the state of the model. The model is a Markov chain: in an MDP all transitions of a choice have the same cost.
 func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
-	if r.partial == nil {
-		states, transitions, err := r.space.Costs(r.index)
+	if r.transitionRewards == nil {
+		states, transitions, err := r.space.Costs(r.structIndex)
 		if err != nil {
 			return err
 		}
-		r.partial = &transitionRewards{r.model, states, transitions}
+		r.transitionRewards = &transitionRewards{r.model, states, transitions}
 	}
-	r.mostTerms = max(r.mostTerms, len(r.transitions))
-	r.out.Choice[c] = r.partial.expected(s, r.transitions)
-	if r.out.ChoiceRat != nil {
-		r.out.ChoiceRat[c] = r.partial.expectedRat(s, r.transitions)
+	r.maxTerms = max(r.maxTerms, len(r.transitions))
+	r.productReward.Choice[c] = r.transitionRewards.expected(s, r.transitions)
+	if r.productReward.ChoiceRat != nil {
+		r.productReward.ChoiceRat[c] = r.transitionRewards.expectedRat(s, r.transitions)
 	}
 	return nil
 }
 
 // relativeError returns a bound on the relative rounding error of the rewards.
 func (r *rewardsWithinCosts) relativeError() float64 {
-	if r.mostTerms == 0 {
+	if r.maxTerms == 0 {
 		return r.modelReward.Err + 0x1p-52
 	}
 	// An expected reward of n transitions has n products and n-1 sums of rounded factors. The factor 1.01 covers the products of the errors.
-	return 1.01 * (r.modelReward.Err + r.model.Err + float64(r.mostTerms+3)*0x1p-53)
+	return 1.01 * (r.modelReward.Err + r.model.Err + float64(r.maxTerms+3)*0x1p-53)
 }
 
 // transitionRewards has the rewards of the states and of the transitions of a Markov chain. A reward of nil stands for 0.
@@ -225,8 +225,8 @@ type transitionRewards struct {
 	states, transitions []*big.Rat
 }
 
-// reward returns the reward of a transition from state s: the reward of s plus the reward of the transition.
-func (r *transitionRewards) reward(s, transition int) *big.Rat {
+// totalReward returns the reward of a transition from state s: the reward of s plus the reward of the transition.
+func (r *transitionRewards) totalReward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
 	for _, reward := range []*big.Rat{r.states[s], r.transitions[transition]} {
 		if reward != nil {
@@ -239,7 +239,7 @@ func (r *transitionRewards) reward(s, transition int) *big.Rat {
 // expected returns the expected reward of some transitions of state s. Other transitions count 0.
 func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	for _, transition := range transitions {
-		reward, _ := r.reward(s, transition).Float64()
+		reward, _ := r.totalReward(s, transition).Float64()
 		sum += r.model.Prob(transition) * reward
 	}
 	return sum
@@ -249,7 +249,7 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
-		reward := r.reward(s, transition)
+		reward := r.totalReward(s, transition)
 		sum.Add(sum, reward.Mul(reward, r.model.Rat(transition)))
 	}
 	return sum
@@ -259,10 +259,10 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 // modelChoice is the same choice in the model, whose transitions are appended.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
 	firstTransition, endTransition := product.Row(c)
-	first, _ := builder.model.Row(modelChoice)
+	firstInModel, _ := builder.model.Row(modelChoice)
 	for transition := firstTransition; transition < endTransition; transition++ {
 		if builder.costSoFar(int(product.Target[transition]), 0) != failed {
-			within = append(within, first+transition-firstTransition)
+			within = append(within, firstInModel+transition-firstTransition)
 		}
 	}
 	return within
@@ -291,12 +291,12 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 // choiceCost returns the cost of a choice of state s, in units. ok is false if the transitions of the choice have different costs.
 func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
 	if model.Kind == sparse.MDP {
-		return int(c.after(0, s, choice)), true
+		return int(c.costAfter(0, s, choice)), true
 	}
 	first, end := model.Row(choice)
-	common := int(c.after(0, s, first)) // the cost after the first transition, from cost 0
+	common := int(c.costAfter(0, s, first)) // the cost after the first transition, from cost 0
 	for transition := first + 1; transition < end; transition++ {
-		if int(c.after(0, s, transition)) != common {
+		if int(c.costAfter(0, s, transition)) != common {
 			return 0, false
 		}
 	}
@@ -333,7 +333,7 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 		}
 	}
 	if high == nil {
-		converted.limit = converted.low
+		converted.countingLimit = converted.low
 		return converted, nil
 	}
 	converted.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
@@ -343,7 +343,7 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	if converted.high < converted.low {
 		return cost{}, e.failure(result.TypeError, expr.Pos(), "no cost satisfies both bounds")
 	}
-	converted.limit = converted.high + 1
+	converted.countingLimit = converted.high + 1
 	return converted, nil
 }
 
@@ -359,14 +359,14 @@ func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat
 	}
 	unit = greatestCommonDivisor(stateRewards, moveRewards)
 	const noUpperBound = -1
-	return cost{state: inUnits(stateRewards, unit), move: inUnits(moveRewards, unit), high: noUpperBound}, unit, nil
+	return cost{stateCost: inUnits(stateRewards, unit), moveCost: inUnits(moveRewards, unit), high: noUpperBound}, unit, nil
 }
 
 // maxStepCost returns an upper bound on the cost of one step.
 func (c *cost) maxStepCost() int {
 	most := c.perStep
-	if c.state != nil {
-		most += slices.Max(c.state) + slices.Max(c.move)
+	if c.stateCost != nil {
+		most += slices.Max(c.stateCost) + slices.Max(c.moveCost)
 	}
 	return most
 }
@@ -406,7 +406,7 @@ func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.In
 	case err != nil:
 		return nil, false, e.withPosition(err)
 	case !exact:
-		return nil, false, e.unsupported(bound, "found a reward bound that is not a fraction")
+		return nil, false, e.unsupportedError(bound, "found a reward bound that is not a fraction")
 	case value.Rat.Sign() < 0:
 		return nil, false, e.failure(result.TypeError, bound.Pos(), "reward bound %s is negative", value.Rat.RatString())
 	}
@@ -417,7 +417,7 @@ func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.In
 // checkUnits converts a number of units to an int. It returns an error if the number is greater than maxUnits.
 func (e *evaluation) checkUnits(bound sema.Expr, count *big.Int) (int, error) {
 	if !count.IsInt64() || count.Int64() > maxUnits {
-		return 0, e.unsupported(bound, "found a reward bound that is %s times the greatest common divisor of the rewards, want a smaller one", count)
+		return 0, e.unsupportedError(bound, "found a reward bound that is %s times the greatest common divisor of the rewards, want a smaller one", count)
 	}
 	return int(count.Int64()), nil
 }
@@ -468,10 +468,10 @@ type costProductBuilder struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	states      *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
+	numbering      *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
 	packedState []uint64            // the buffer of index
 	nextCosts   []uint32            // the buffer of costsAfter
-	rows        *sparse.DerivedBuilder
+	productRows        *sparse.DerivedBuilder
 }
 
 // Once a path is known to satisfy the formula or to violate it, one of these numbers replaces each cost so far in the state of the
@@ -490,14 +490,14 @@ const maxProductStates = 1 << 26
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
 	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word packs two numbers; the numbers are the state and all costs
-	builder.states = explicit.NewNumbering(len(builder.packedState))
-	builder.rows = sparse.NewDerivedBuilder(model, model.Kind)
+	builder.numbering = explicit.NewNumbering(len(builder.packedState))
+	builder.productRows = sparse.NewDerivedBuilder(model, model.Kind)
 	startOf = make([]uint32, model.NumStates())
 	zeroCosts := make([]uint32, len(builder.costs))
 	for s := range starts.All() {
 		startOf[s] = builder.stateNumber(uint32(s), zeroCosts)
 	}
-	for i := 0; i < builder.states.Len(); i++ { // expand adds states
+	for i := 0; i < builder.numbering.Len(); i++ { // expand adds states
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
 			return nil, nil, builder.ctx.Err()
 		}
@@ -506,7 +506,7 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 		}
 		builder.expand(i)
 	}
-	goal = sparse.NewSet(builder.states.Len())
+	goal = sparse.NewSet(builder.numbering.Len())
 	for i := range goal.Len() {
 		if builder.costSoFar(i, 0) == reached {
 			goal.Add(i)
@@ -528,7 +528,7 @@ func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 
 		position := k + 1 // position 0 has the state of the model
 		builder.packedState[position/2] |= uint64(cost) << (32 * (position % 2))
 	}
-	return uint32(builder.states.Add(builder.packedState))
+	return uint32(builder.numbering.Add(builder.packedState))
 }
 
 // decide returns reached if the formula `left U right` with bounds on costs holds in state s of the model with the costs so far. It returns
@@ -550,21 +550,21 @@ func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
 }
 
 // modelState returns the state of the model in state i of the product.
-func (builder *costProductBuilder) modelState(i int) int { return int(uint32(builder.states.At(i)[0])) }
+func (builder *costProductBuilder) modelState(i int) int { return int(uint32(builder.numbering.At(i)[0])) }
 
 // costSoFar returns cost k in state i of the product, or reached or failed.
 func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 	position := k + 1 // as in index
-	return uint32(builder.states.At(i)[position/2] >> (32 * (position % 2)))
+	return uint32(builder.numbering.At(i)[position/2] >> (32 * (position % 2)))
 }
 
 // expand adds the choices of state i of the product, and the product states that they lead to.
 func (builder *costProductBuilder) expand(i int) {
 	model, s := builder.model, builder.modelState(i)
-	builder.rows.State()
+	builder.productRows.State()
 	isDecided := builder.costSoFar(i, 0) >= failed // failed and reached are greater than all costs
 	if isDecided {
-		builder.rows.Loop(uint32(i))
+		builder.productRows.Loop(uint32(i))
 		return
 	}
 	costs := make([]uint32, len(builder.costs))
@@ -573,12 +573,12 @@ func (builder *costProductBuilder) expand(i int) {
 	}
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		builder.rows.Copy(c, func(transition int) uint32 {
-			move := transition // costs belong to transitions, or to choices in an MDP
+		builder.productRows.Copy(c, func(transition int) uint32 {
+			costIndex := transition // costs belong to transitions, or to choices in an MDP
 			if model.Kind == sparse.MDP {
-				move = c
+				costIndex = c
 			}
-			return builder.stateNumber(model.Target[transition], builder.costsAfter(costs, s, move))
+			return builder.stateNumber(model.Target[transition], builder.costsAfter(costs, s, costIndex))
 		})
 	}
 }
@@ -588,17 +588,17 @@ func (builder *costProductBuilder) expand(i int) {
 func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uint32 {
 	builder.nextCosts = builder.nextCosts[:0]
 	for k := range builder.costs {
-		builder.nextCosts = append(builder.nextCosts, builder.costs[k].after(costs[k], s, move))
+		builder.nextCosts = append(builder.nextCosts, builder.costs[k].costAfter(costs[k], s, move))
 	}
 	return builder.nextCosts
 }
 
-// after returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
+// costAfter returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
 // cost before the move. The result is at most limit.
-func (c *cost) after(spent uint32, s, move int) uint32 {
+func (c *cost) costAfter(spent uint32, s, move int) uint32 {
 	sum := int(spent) + c.perStep
-	if c.state != nil {
-		sum += c.state[s] + c.move[move]
+	if c.stateCost != nil {
+		sum += c.stateCost[s] + c.moveCost[move]
 	}
-	return uint32(min(sum, c.limit))
+	return uint32(min(sum, c.countingLimit))
 }

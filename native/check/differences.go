@@ -11,7 +11,7 @@ import (
 // floatWarnings returns warnings for the expressions over variables in a property whose value differs from PRISM's value in some state.
 // The reason is that tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) floatWarnings(property *Property) []string {
-	differences := &floatDifferences{space: c.bounds.space, property: property, visited: map[sema.Expr]bool{}}
+	differences := &floatDifferences{space: c.floatModel.space, property: property, visited: map[sema.Expr]bool{}}
 	differences.visit(property.X)
 	return differences.warnings
 }

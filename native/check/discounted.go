@@ -12,13 +12,13 @@ import (
 )
 
 // discountedReward returns the minimal or maximal expected discounted reward. If the objective has a step bound, only the first steps count.
-func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	switch model := e.space.Model(); {
 	case model.Intervals():
-		return nil, e.unsupported(objective.X, "found %s for a model with intervals", logic.Describe(objective.X))
-	case e.kind() == sparse.CTMC || e.isGame():
-		return nil, e.unsupported(objective.X, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupportedError(objective.X, "found %s for a model with intervals", logic.Describe(objective.X))
+	case e.modelKind() == sparse.CTMC || e.isGame():
+		return nil, e.unsupportedError(objective.X, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
 	}
 	factor, err := e.discountFactor(objective.Discount)
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *evaluation) discountFactor(expr sema.Expr) (*big.Rat, error) {
 	case err != nil:
 		return nil, err
 	case value.Exact == nil:
-		return nil, e.unsupported(expr, "found a discount factor that is not a fraction")
+		return nil, e.unsupportedError(expr, "found a discount factor that is not a fraction")
 	case value.Exact.Sign() <= 0 || value.Exact.Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, e.failure(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.Exact.RatString())
 	}

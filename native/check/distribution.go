@@ -25,17 +25,17 @@ type Distribution struct {
 	Accuracy result.Accuracy
 	// Wide says that some bounds are wider than required.
 	Wide   bool
-	values *numbers
+	values *numbersOf
 }
 
 // At returns the probability of state s, and its bounds.
 func (d *Distribution) At(s int) (result.Value, result.Interval) {
-	probability := d.values.at(s)
+	probability := d.values.numberAt(s)
 	return resultValue(probability, sema.Double), result.Interval{Lo: probability.Lo, Hi: probability.Hi}
 }
 
 // Zero reports whether the probability of a state is 0.
-func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
+func (d *Distribution) Zero(s int) bool { return d.values.upper[s] == 0 }
 
 // Write writes the probability of each state on a line of its own, in PRISM's order of the states. In a transient distribution each line begins
 // with the number of the state, as in 3=0.5. If matlab is true, Write writes a MATLAB vector without these numbers.
@@ -102,7 +102,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 // currentDistribution returns the last distribution that forward has computed. time is its time, or nil for the steady state.
 func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	values := forward.Values()
-	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
+	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: solutionNumbers(values)}
 	if values.Exact != nil {
 		distribution.Accuracy = result.Exact
 	}

@@ -36,17 +36,17 @@ type request struct {
 	onlyFair bool
 	// wantsValues says that results.values must have the values in all states.
 	wantsValues bool
-	// budget is the greatest number of beliefs.
-	budget int
-	// outside is the assumption about unexplored states.
-	outside outside
+	// maxBeliefs is the greatest number of beliefs.
+	maxBeliefs int
+	// assumption is the assumption about unexplored states.
+	assumption assumption
 }
 
 // scope describes the part of the property that is being evaluated.
 type scope struct {
-	// within are the states in which a value is needed; nil stands for all states. It is no error if an expression has no
+	// neededStates are the states in which a value is needed; nil stands for all states. It is no error if an expression has no
 	// value in other states, such as mod(7,x) in states with x=0.
-	within *sparse.Set
+	neededStates *sparse.Set
 	// forSomeScheduler says that a bound must hold under some scheduler, instead of under all schedulers.
 	forSomeScheduler bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
@@ -76,13 +76,13 @@ type results struct {
 // The value of an expression is nil if it cannot be evaluated in all states.
 type shared struct {
 	repeatedExprs map[sema.Expr]bool
-	truths        map[sema.Expr]*truth
-	numbers       map[sema.Expr]**numbers
+	truths        map[sema.Expr]*truthOf
+	numbers       map[sema.Expr]**numbersOf
 }
 
 // newShared returns the table for the repeated expressions of a property, without values.
 func newShared(expr sema.Expr) shared {
-	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
+	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truthOf), make(map[sema.Expr]**numbersOf)}
 }
 
 // attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options
@@ -103,7 +103,7 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 		model: m,
 		request: request{
 			ctx: ctx, property: property, exact: wanted.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
-			wantsValues: c.wantsValues, outside: c.outside, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
+			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.X),
@@ -169,23 +169,23 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 // greater numbers.
 func (e *evaluation) limitAccuracy(accuracy result.Accuracy) { e.accuracy = max(e.accuracy, accuracy) }
 
-// kind returns the kind of the model.
-func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
+// modelKind returns the kind of the model.
+func (e *evaluation) modelKind() sparse.Kind { return e.space.Model().Kind }
 
 // allStates returns the set of all states.
 func (e *evaluation) allStates() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
 
 // domain returns the states in which a value is needed.
 func (e *evaluation) domain() *sparse.Set {
-	if e.within == nil {
+	if e.neededStates == nil {
 		return e.allStates()
 	}
-	return e.within
+	return e.neededStates
 }
 
 // restrict sets the states in which a value is needed, nil for all. The result restores the previous states.
 func (e *evaluation) restrict(within *sparse.Set) (restore func()) {
-	previous := e.within
-	e.within = within
-	return func() { e.within = previous }
+	previous := e.neededStates
+	e.neededStates = within
+	return func() { e.neededStates = previous }
 }

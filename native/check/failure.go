@@ -29,10 +29,10 @@ func (x *inexactError) Error() string { return x.msg }
 // stepBoundError says that a bound on time or steps is too large to compute bounds for.
 type stepBoundError struct {
 	pos syntax.Pos
-	why error
+	cause error
 }
 
-func (x *stepBoundError) Error() string { return x.why.Error() }
+func (x *stepBoundError) Error() string { return x.cause.Error() }
 
 // Failure converts an error in a model or a property to a failure with a class. If the error has no position, the failure has the position file
 // and defaultPos.
@@ -111,7 +111,7 @@ func (e *evaluation) failure(class result.Class, pos syntax.Pos, format string, 
 	return result.Refuse(e.property, class, pos, format, args...)
 }
 
-// unsupported returns a failure of class Unsupported with the position of an expression.
-func (e *evaluation) unsupported(expr sema.Expr, format string, args ...any) error {
+// unsupportedError returns a failure of class Unsupported with the position of an expression.
+func (e *evaluation) unsupportedError(expr sema.Expr, format string, args ...any) error {
 	return e.failure(result.Unsupported, expr.Pos(), format, args...)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // onlyFairSchedulers reports whether only fair schedulers of an MDP are considered.
-func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.kind() == sparse.MDP }
+func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.modelKind() == sparse.MDP }
 
 // checkFairSupported returns an error for a reward formula that is not supported for fair schedulers. It accepts formulas that have the same
 // value under fair schedulers and under all schedulers:
@@ -21,10 +21,10 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
-		return e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
+		return e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
 	if unsupported := unsupportedIfFair(formula.Objective, dir); unsupported != "" {
-		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
+		return e.unsupportedError(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
-func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
+func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbersOf, error) {
 	// Almost every fair path ends in a set of states that no choice leaves, and visits all of them. If the path violates the formula, so does every
 	// path from these states.
 	impossible := e.graph.Prob0A(left, right)
@@ -81,58 +81,58 @@ type someFairScheduler struct{ someScheduler }
 // model's states in it. The loop removes states with missing choices and decomposes the other states again.
 func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var fairSets [][]uint32
-	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
+	candidateStates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
 	for {
-		endComponents, err := product.EndComponents(quantifier.ctx, candidates, choices)
+		endComponents, err := product.EndComponents(quantifier.ctx, candidateStates, choices)
 		if err != nil {
 			return nil, err
 		}
-		remaining := sparse.NewSet(product.NumStates()) // states to decompose again
+		remainingStates := sparse.NewSet(product.NumStates()) // states to decompose again
 		for i := range endComponents.Num() {
 			members := endComponents.Members(i)
-			missing := quantifier.statesWithMissingChoices(product, members, endComponents.Choices)
-			isFair := len(missing) == 0
+			unfairStates := quantifier.statesWithMissingChoices(product, members, endComponents.Choices)
+			isFair := len(unfairStates) == 0
 			if isFair {
 				fairSets = append(fairSets, members)
 				continue
 			}
-			for _, pair := range members {
-				if !missing[product.pairs[pair].state] {
-					remaining.Add(int(pair))
+			for _, member := range members {
+				if !unfairStates[product.pairs[member].state] {
+					remainingStates.Add(int(member))
 				}
 			}
 		}
-		if remaining.Empty() {
+		if remainingStates.Empty() {
 			return fairSets, nil
 		}
-		candidates, choices = remaining, endComponents.Choices
+		candidateStates, choices = remainingStates, endComponents.Choices
 	}
 }
 
 // statesWithMissingChoices returns the states of the model that make an end component of the product unfair: the component contains the state,
 // but not all of its choices. members are the states of the component; choices contains its choices.
 func (quantifier someFairScheduler) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
-	included := map[uint32]bool{} // the choices of the model that the component contains
-	for _, pair := range members {
-		first, end := product.Choices(int(pair))
+	includedChoices := map[uint32]bool{} // the choices of the model that the component contains
+	for _, member := range members {
+		first, end := product.Choices(int(member))
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
-				included[product.choice[c]] = true
+				includedChoices[product.modelChoice[c]] = true
 			}
 		}
 	}
-	missing := map[uint32]bool{}
-	if included[sparse.None] { // the self-loop that the product has where the automaton has accepted: from there on every fair scheduler satisfies the formula
-		return missing
+	unfairStates := map[uint32]bool{}
+	if includedChoices[sparse.None] { // the self-loop that the product has where the automaton has accepted: from there on every fair scheduler satisfies the formula
+		return unfairStates
 	}
-	for _, pair := range members {
-		s := product.pairs[pair].state
+	for _, member := range members {
+		s := product.pairs[member].state
 		first, end := quantifier.graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			if !included[uint32(c)] {
-				missing[s] = true
+			if !includedChoices[uint32(c)] {
+				unfairStates[s] = true
 			}
 		}
 	}
-	return missing
+	return unfairStates
 }

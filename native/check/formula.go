@@ -13,32 +13,32 @@ import (
 )
 
 // truthIn evaluates a Boolean formula in the given states.
-func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truth, error) {
+func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truthOf, error) {
 	defer e.restrict(set)()
-	return e.truth(expr)
+	return e.truthOf(expr)
 }
 
 // numbersIn evaluates a numeric formula in the given states.
-func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error) {
+func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbersOf, error) {
 	defer e.restrict(set)()
-	return e.numbers(expr)
+	return e.numbersOf(expr)
 }
 
-// states returns the states that satisfy a state formula. The error is an *undecidedError if, in some state of the domain, the bounds of a value
+// decidedStates returns the states that satisfy a state formula. The error is an *undecidedError if, in some state of the domain, the bounds of a value
 // do not decide whether the formula holds.
-func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
-	truth, err := e.truth(expr)
+func (e *evaluation) decidedStates(expr sema.Expr) (*sparse.Set, error) {
+	truth, err := e.truthOf(expr)
 	if err != nil {
 		return nil, err
 	}
-	if !truth.unknown().Intersect(e.domain()).Empty() {
+	if !truth.unknownStates().Intersect(e.domain()).Empty() {
 		return nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}
-	return truth.yes, nil
+	return truth.trueStates, nil
 }
 
-// truth evaluates a formula of type Bool.
-func (e *evaluation) truth(expr sema.Expr) (truth, error) {
+// truthOf evaluates a formula of type Bool.
+func (e *evaluation) truthOf(expr sema.Expr) (truthOf, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		t, err := e.truthOfVariables(expr)
 		return t, e.withPosition(err)
@@ -47,45 +47,45 @@ func (e *evaluation) truth(expr sema.Expr) (truth, error) {
 }
 
 // operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
-func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
+func (e *evaluation) operatorTruth(expr sema.Expr) (truthOf, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		operand, err := e.truth(expr.X)
+		operand, err := e.truthOf(expr.X)
 		if err != nil {
 			return operand, err
 		}
 		return operand.not(), nil
 	case *sema.Binary:
-		return e.connective(expr)
+		return e.connectiveTruth(expr)
 	case *sema.Cond:
 		return e.condTruth(expr)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
-		return e.label(formula)
+		return e.labelTruth(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return e.threshold(formula)
+		return e.thresholdTruth(formula)
 	case logic.Quantified:
-		return e.quantified(formula)
+		return e.quantifiedTruth(formula)
 	case logic.Strategy:
 		return e.strategyTruth(formula)
 	case logic.Filter:
 		return e.filterTruth(formula)
 	}
-	return truth{}, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
+	return truthOf{}, e.unsupportedError(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// label evaluates a label: "init", "deadlock", or a label that the model or the properties file defines.
-func (e *evaluation) label(formula *logic.Formula) (truth, error) {
+// labelTruth evaluates a label: "init", "deadlock", or a label that the model or the properties file defines.
+func (e *evaluation) labelTruth(formula *logic.Formula) (truthOf, error) {
 	isBuiltIn := formula.Index < 0
 	if isBuiltIn {
-		return truthOf(e.space.States(formula.X))
+		return asTruth(e.space.States(formula.X))
 	}
 	// The labels of the model precede the labels of the properties file. Errors in a label name the file that defines it.
-	previous := e.inModel
-	defer func() { e.inModel = previous }()
+	outerInModel := e.inModel
+	defer func() { e.inModel = outerInModel }()
 	e.inModel = formula.Index < len(e.space.Program().Labels)
-	return e.truth(e.property.Program.Labels[formula.Index].X)
+	return e.truthOf(e.property.Program.Labels[formula.Index].X)
 }
 
 // withPosition adds a file and a position to err if it is an error in the evaluation of an expression. The file is the model's file if the
@@ -105,40 +105,40 @@ func (e *evaluation) withPosition(err error) error {
 
 // truthOfVariables evaluates a Boolean expression over the variables in all states. If this fails in some state, it evaluates the expression
 // only in the states where a value is needed.
-func (e *evaluation) truthOfVariables(expr sema.Expr) (truth, error) {
-	set, err := e.space.States(expr)
-	if err == nil || e.within == nil {
-		return truthOf(set, err)
+func (e *evaluation) truthOfVariables(expr sema.Expr) (truthOf, error) {
+	trueStates, err := e.space.States(expr)
+	if err == nil || e.neededStates == nil {
+		return asTruth(trueStates, err)
 	}
-	set = sparse.NewSet(e.space.Model().NumStates())
+	trueStates = sparse.NewSet(e.space.Model().NumStates())
 	valuation := e.space.State(nil, 0)
-	for s := range e.within.All() {
+	for s := range e.neededStates.All() {
 		value, _, err := sema.EvalExact(expr, e.space.State(valuation, s))
 		if err != nil {
-			return truth{}, err
+			return truthOf{}, err
 		}
 		if value.Bool {
-			set.Add(s)
+			trueStates.Add(s)
 		}
 	}
-	return decidedTruth(set), nil
+	return decidedTruth(trueStates), nil
 }
 
-// truthOf returns the truth value that is true exactly in a set of states, or the error.
-func truthOf(set *sparse.Set, err error) (truth, error) {
+// asTruth returns the truth value that is true exactly in a set of states, or the error.
+func asTruth(set *sparse.Set, err error) (truthOf, error) {
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	return decidedTruth(set), nil
 }
 
-// connective evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
+// connectiveTruth evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
 // not decide the result.
-func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
+func (e *evaluation) connectiveTruth(binary *sema.Binary) (truthOf, error) {
 	if binary.X.Type() != sema.Bool {
-		return e.comparison(binary)
+		return e.comparisonTruth(binary)
 	}
-	left, err := e.truth(binary.X)
+	left, err := e.truthOf(binary.X)
 	if err != nil {
 		return left, err
 	}
@@ -161,80 +161,80 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 
 // undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. For operators other than
 // &, | and => it returns the whole domain, where nil stands for all states.
-func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
+func (e *evaluation) undecidedBy(first truthOf, operator syntax.Op) *sparse.Set {
 	switch operator {
 	case syntax.OpAnd, syntax.OpImplies:
-		return e.domain().Minus(first.no)
+		return e.domain().Minus(first.falseStates)
 	case syntax.OpOr:
-		return e.domain().Minus(first.yes)
+		return e.domain().Minus(first.trueStates)
 	}
-	return e.within
+	return e.neededStates
 }
 
-// comparison evaluates a comparison of two numeric formulas.
-func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
-	left, err := e.numbers(binary.X)
+// comparisonTruth evaluates a comparison of two numeric formulas.
+func (e *evaluation) comparisonTruth(binary *sema.Binary) (truthOf, error) {
+	left, err := e.numbersOf(binary.X)
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
-	right, err := e.numbers(binary.Y)
+	right, err := e.numbersOf(binary.Y)
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	e.limitAccuracy(right.accuracy)
-	return e.compareAll(binary.Op, left, right.at), nil
+	return e.compareAll(binary.Op, left, right.numberAt), nil
 }
 
 // compareAll returns the truth of `left operator right(s)` in each state s of the domain. It is unknown in a state where the bounds do not
 // decide the comparison.
-func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
+func (e *evaluation) compareAll(operator syntax.Op, left *numbersOf, right func(s int) number) truthOf {
 	e.limitAccuracy(left.accuracy)
-	numStates := len(left.lo)
-	truth := truth{yes: sparse.NewSet(numStates), no: sparse.NewSet(numStates)}
+	numStates := len(left.lower)
+	truth := truthOf{trueStates: sparse.NewSet(numStates), falseStates: sparse.NewSet(numStates)}
 	for s := range e.domain().All() {
-		holds, isDecided := compare(operator, left.at(s), right(s))
+		holds, isDecided := compare(operator, left.numberAt(s), right(s))
 		switch {
 		case isDecided && holds:
-			truth.yes.Add(s)
+			truth.trueStates.Add(s)
 		case isDecided:
-			truth.no.Add(s)
+			truth.falseStates.Add(s)
 		}
 	}
 	return truth
 }
 
 // condTruth evaluates `condition ? then : else` of type Bool. It evaluates each branch only in the states where the condition may select it.
-func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
-	condition, err := e.truth(cond.Condition)
+func (e *evaluation) condTruth(cond *sema.Cond) (truthOf, error) {
+	condition, err := e.truthOf(cond.Condition)
 	if err != nil {
 		return condition, err
 	}
-	then, err := e.truthIn(e.domain().Minus(condition.no), cond.Then)
+	then, err := e.truthIn(e.domain().Minus(condition.falseStates), cond.Then)
 	if err != nil {
 		return then, err
 	}
-	otherwise, err := e.truthIn(e.domain().Minus(condition.yes), cond.Else)
+	otherwise, err := e.truthIn(e.domain().Minus(condition.trueStates), cond.Else)
 	if err != nil {
 		return otherwise, err
 	}
 	return condition.and(then).or(condition.not().and(otherwise)), nil
 }
 
-// threshold compares the value of P, R or S with its bound.
-func (e *evaluation) threshold(formula *logic.Formula) (truth, error) {
-	bound, err := e.boundOf(formula)
+// thresholdTruth compares the value of P, R or S with its bound.
+func (e *evaluation) thresholdTruth(formula *logic.Formula) (truthOf, error) {
+	bound, err := e.thresholdBound(formula)
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	values, err := e.operatorValue(formula)
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
 
-// boundOf evaluates the bound of P, R or S. The bound of P and S must be a probability.
-func (e *evaluation) boundOf(formula *logic.Formula) (number, error) {
+// thresholdBound evaluates the bound of P, R or S. The bound of P and S must be a probability.
+func (e *evaluation) thresholdBound(formula *logic.Formula) (number, error) {
 	bound, err := e.constantValue(formula.Bound)
 	if err != nil {
 		return number{}, err
@@ -261,8 +261,8 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	return between(enclosed.Lo, enclosed.Hi), nil
 }
 
-// numbers evaluates a formula of type Int or Double.
-func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
+// numbersOf evaluates a formula of type Int or Double.
+func (e *evaluation) numbersOf(expr sema.Expr) (*numbersOf, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		values, err := e.numbersOfVariables(expr)
 		return values, e.withPosition(err)
@@ -271,7 +271,7 @@ func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
 }
 
 // operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.
-func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
+func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbersOf, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) {
@@ -297,14 +297,14 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	case logic.Filter:
 		return e.filterNumbers(formula)
 	}
-	return nil, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
+	return nil, e.unsupportedError(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
 // numbersOfVariables evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
 // Integers are exact. Other values have bounds, unless the evaluation computes fractions.
-func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
+func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbersOf, error) {
 	if constant, isConstant := expr.(*sema.Const); isConstant && constant.Val.Rat != nil {
-		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
+		return e.constantNumbers(fraction(constant.Val.Rat), result.Exact), nil
 	}
 	accuracy := result.Bounded
 	if expr.Type() == sema.Int {
@@ -313,9 +313,9 @@ func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
 	if !e.exact {
 		lower, upper, err := e.space.Values(expr)
 		if err == nil {
-			return &numbers{lo: lower, hi: upper, accuracy: accuracy}, nil
+			return &numbersOf{lower: lower, upper: upper, accuracy: accuracy}, nil
 		}
-		if e.within == nil {
+		if e.neededStates == nil {
 			return nil, err
 		}
 	}
@@ -324,7 +324,7 @@ func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
 
 // numbersOfVariablesInDomain evaluates a numeric expression over the variables in the states of the domain. The result is exact if all values
 // are fractions; otherwise it has the given accuracy.
-func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
+func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbersOf, error) {
 	values := e.newValues(result.Exact)
 	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
@@ -333,22 +333,22 @@ func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.
 			return nil, err
 		}
 		if enclosed.Exact && enclosed.Rat != nil {
-			values.put(s, fraction(enclosed.Rat))
+			values.setNumber(s, fraction(enclosed.Rat))
 			continue
 		}
 		values.accuracy = accuracy
-		values.put(s, between(enclosed.Lo, enclosed.Hi))
+		values.setNumber(s, between(enclosed.Lo, enclosed.Hi))
 	}
 	return values, nil
 }
 
 // combineOperands evaluates the operands of an expression, and applies combine to their values in each state of the domain. If combine returns
 // ok=false, because the bounds of the operands are too wide, the error is an *undecidedError.
-func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
-	var operandValues []*numbers
+func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbersOf, error) {
+	var operandValues []*numbersOf
 	accuracy := result.Exact
 	for _, operand := range operands {
-		values, err := e.numbers(operand)
+		values, err := e.numbersOf(operand)
 		if err != nil {
 			return nil, err
 		}
@@ -359,7 +359,7 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 	valuesInState := make([]number, len(operands))
 	for s := range e.domain().All() {
 		for i, values := range operandValues {
-			valuesInState[i] = values.at(s)
+			valuesInState[i] = values.numberAt(s)
 		}
 		value, ok, err := combine(valuesInState)
 		if err != nil {
@@ -368,15 +368,15 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 		if !ok {
 			return nil, &undecidedError{expr.Pos(), "the bounds of an operand are too wide for this operation"}
 		}
-		combined.put(s, value)
+		combined.setNumber(s, value)
 	}
 	return combined, nil
 }
 
 // condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects
 // it.
-func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
-	condition, err := e.states(cond.Condition)
+func (e *evaluation) condNumbers(cond *sema.Cond) (*numbersOf, error) {
+	condition, err := e.decidedStates(cond.Condition)
 	if err != nil {
 		return nil, err
 	}
@@ -391,9 +391,9 @@ func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	values := e.newValues(max(then.accuracy, otherwise.accuracy))
 	for s := range e.domain().All() {
 		if condition.Has(s) {
-			values.put(s, then.at(s))
+			values.setNumber(s, then.numberAt(s))
 		} else {
-			values.put(s, otherwise.at(s))
+			values.setNumber(s, otherwise.numberAt(s))
 		}
 	}
 	return values, nil

@@ -20,11 +20,11 @@ func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SM
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(formula.Operand).Kind; {
 	case formula.Box:
-		return nil, e.unsupported(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
+		return nil, e.unsupportedError(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
-		return nil, e.unsupported(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
+		return nil, e.unsupportedError(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
 	case e.onlyFairSchedulers():
-		return nil, e.unsupported(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
+		return nil, e.unsupportedError(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
 	outer := e.scope
 	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
@@ -65,9 +65,9 @@ func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
 	return coalition
 }
 
-// game returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. dir
+// newGame returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. dir
 // is the direction of the coalition.
-func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Game {
+func (product *productModel) newGame(e *evaluation, dir solve.Direction) *solve.Game {
 	maximizer := e.maximizer(dir)
 	productMaximizer := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
@@ -80,74 +80,74 @@ func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Gam
 
 // gameLTLValue returns the value of an LTL formula for a coalition of players. It solves a reachability game if the formula or its negation is
 // co-safe, and else a parity game.
-func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers, error) {
-	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.translate(expr)
+func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
+	formula, err := linear.translate(expr)
 	if err != nil {
 		return nil, err
 	}
 	negation := automata.Unary(automata.Not, formula)
 	switch {
 	case automata.CoSafe(formula):
-		return a.gameReach(formula, dir)
+		return linear.gameReach(formula, dir)
 	case automata.CoSafe(negation):
-		values, err := a.gameReach(negation, dir.Opposite())
+		values, err := linear.gameReach(negation, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
 		return e.complement(values), nil
 	}
-	values, err := a.gameParity(formula, dir)
+	values, err := linear.gameParity(formula, dir)
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
 	return values, nil
 }
 
 // gameReach returns the value of a co-safe formula: the value of the reachability game on the product with its automaton.
-func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
+func (a *linearEvaluation) gameReach(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := product.game(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
+	values, err := product.newGame(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
 	if err != nil {
 		return nil, err
 	}
-	memory := automatonMemory{&automatonReader{auto: product.auto, letters: a.letters}}
-	return a.fromProduct(product, memory, product.auto.Initial(), values)
+	memory := automatonMemory{&automatonReader{automaton: product.automaton, letters: a.letters}}
+	return a.fromProduct(product, memory, product.automaton.Initial(), values)
 }
 
 // gameParity returns the value of a formula: the value of the parity game on the product with its deterministic parity automaton.
-func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
-	auto, err := automata.NewParity(formula, automata.Limits{})
+func (a *linearEvaluation) gameParity(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
+	automaton, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.graph.NumStates(), a.sets)
-	memory := parityMemory{auto, a.letters}
+	a.letters = newLetters(a.graph.NumStates(), a.propositionStates)
+	memory := parityMemory{automaton, a.letters}
 	product, err := a.parityProduct(memory)
 	if err != nil {
 		return nil, err
 	}
 	priority := make([]int, product.NumStates())
 	for i, pair := range product.pairs {
-		priority[i] = auto.Priority(pair.auto)
+		priority[i] = automaton.Priority(pair.automatonState)
 	}
-	values, err := product.game(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
+	values, err := product.newGame(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
 	if err != nil {
 		return nil, err
 	}
-	return a.fromProduct(product, memory, auto.Initial(), values)
+	return a.fromProduct(product, memory, automaton.Initial(), values)
 }
 
 // parityProduct returns the product of the model with a parity automaton. Start s of the product is state s of the model with the automaton
 // state after the letter of s.
-func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) {
+func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, error) {
 	starts := make([]productState, a.graph.NumStates())
 	for s := range starts {
 		var err error
-		starts[s], err = memory.Step(productState{auto: memory.auto.Initial()}, uint32(s))
+		starts[s], err = memory.Step(productState{automatonState: memory.automaton.Initial()}, uint32(s))
 		if err != nil {
 			return nil, err
 		}
@@ -156,12 +156,12 @@ func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, choice: product.Choice}, nil
+	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, modelChoice: product.Choice}, nil
 }
 
 // fromProduct converts a solution of a game on the product to the values of the model's states, and records the strategies of the solution.
 // initial is the initial state of the automaton.
-func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
+func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbersOf, error) {
 	values, err := a.toNumbers(solution, nil)
 	if err != nil {
 		return nil, err
@@ -169,12 +169,12 @@ func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory
 	if err := a.recordController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
-	return product.project(values), nil
+	return product.valuesInModel(values), nil
 }
 
 // parityMemory is the sparse.Memory of the product with a parity automaton.
 type parityMemory struct {
-	auto    *automata.Parity
+	automaton    *automata.Parity
 	letters *letters
 }
 
@@ -183,15 +183,15 @@ func (m parityMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state t of the model.
 func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
-	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.index[t]])
+	q, err := m.automaton.Step(pair.automatonState, m.letters.distinctLetters[m.letters.letterNumber[t]])
 	return productState{t, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m parityMemory) Absorbing(pair productState) bool { return m.auto.Decided(pair.auto) }
+func (m parityMemory) Absorbing(pair productState) bool { return m.automaton.Decided(pair.automatonState) }
 
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
-func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	if path.Bound == nil {
 		return e.toNumbers(e.coalitionGame(dir).Until(e.ctx, left, right, e.opts))
 	}
@@ -203,7 +203,7 @@ func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir so
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
-func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective, game := formula.Objective, e.coalitionGame(dir)
 	switch objective.Form {
 	case logic.Cumulative, logic.Instantaneous:
@@ -224,12 +224,12 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
 		return e.gameTargetReward(objective, reward, game)
 	}
-	return nil, e.unsupported(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
+	return nil, e.unsupportedError(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
 }
 
 // gameTargetReward returns the value of a reward until a target is reached. A path that never reaches the target has an infinite reward for F,
 // its total reward for Fc, and 0 for F0.
-func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbers, error) {
+func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbersOf, error) {
 	target, err := e.satisfyingStates(objective.Target)
 	if err != nil {
 		return nil, err

@@ -14,10 +14,10 @@ type gameControllerBuilder struct {
 	automaton  sparse.Memory[productState]
 	strategy   []uint32                // the choice of the product in each of its states; None if every choice is right
 	pairNumber map[productState]uint32 // the number of each state of the product
-	nodes      []productState          // the state of the model of each node, and the automaton state before it reads that state
+	nodePairs      []productState          // the state of the model of each node, and the automaton state before it reads that state
 	nodeNumber map[productState]uint32 // the number of each node
-	memory     map[int]uint32          // the number of each state of the automaton
-	result     sparse.Controller
+	memoryNumber     map[int]uint32          // the number of each state of the automaton
+	newController     sparse.Controller
 }
 
 // recordController stores the strategies of a solution on a product in e.schedulerRequest, as a controller of the model. It does nothing if the
@@ -32,26 +32,26 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 	}
 	builder := &gameControllerBuilder{
 		evaluation: e, product: product, automaton: automaton, strategy: solution.Scheduler,
-		pairNumber: map[productState]uint32{}, nodeNumber: map[productState]uint32{}, memory: map[int]uint32{},
+		pairNumber: map[productState]uint32{}, nodeNumber: map[productState]uint32{}, memoryNumber: map[int]uint32{},
 	}
 	for i, pair := range product.pairs {
 		builder.pairNumber[pair] = uint32(i)
 	}
 	for _, s := range e.graph.Initial {
-		builder.result.Start = append(builder.result.Start, builder.nodeOf(productState{s, initial}))
+		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(productState{s, initial}))
 	}
-	for i := 0; i < len(builder.nodes); i++ { // addMove appends to builder.nodes
+	for i := 0; i < len(builder.nodePairs); i++ { // addMove appends to builder.nodes
 		if i&0xfff == 0 && e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
-		if len(builder.nodes) > maxNodes {
-			return e.unsupported(e.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
+		if len(builder.nodePairs) > maxNodes {
+			return e.unsupportedError(e.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
 		if err := builder.addMove(i); err != nil {
 			return err
 		}
 	}
-	e.schedulerRequest.controller = &builder.result
+	e.schedulerRequest.controller = &builder.newController
 	return nil
 }
 
@@ -62,16 +62,16 @@ func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	if !isNew {
 		return number
 	}
-	builder.nodes = append(builder.nodes, pair)
-	memory, _ := addKey(builder.memory, pair.auto)
-	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: pair.state, Memory: memory})
+	builder.nodePairs = append(builder.nodePairs, pair)
+	memory, _ := addKey(builder.memoryNumber, pair.automatonState)
+	builder.newController.Nodes = append(builder.newController.Nodes, sparse.Node{State: pair.state, Memory: memory})
 	return number
 }
 
 // addMove adds the move of a node. The automaton reads the state of the node, and the strategy then selects a choice in this state of the
 // product.
 func (builder *gameControllerBuilder) addMove(node int) error {
-	beforeReading := builder.nodes[node]
+	beforeReading := builder.nodePairs[node]
 	afterReading := beforeReading
 	if !builder.automaton.Absorbing(beforeReading) {
 		var err error
@@ -83,9 +83,9 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 	move := sparse.Move{Choice: builder.choiceOf(afterReading)}
 	first, end := builder.graph.Row(int(move.Choice))
 	for _, target := range builder.graph.Target[first:end] {
-		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.auto}))
+		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.automatonState}))
 	}
-	builder.result.Nodes[node].Moves = []sparse.Move{move}
+	builder.newController.Nodes[node].Moves = []sparse.Move{move}
 	return nil
 }
 
@@ -100,5 +100,5 @@ func (builder *gameControllerBuilder) choiceOf(pair productState) uint32 {
 	if choice == sparse.None {
 		return uint32(first)
 	}
-	return builder.product.choice[choice]
+	return builder.product.modelChoice[choice]
 }

@@ -22,9 +22,9 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	e.opts.Scheduler = false
 	var optima []*big.Rat
 	for k := range objectives {
-		m := &multi{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
-		m.keepSchedulers = keepSchedulers && k == len(objectives)-1
-		optimum, err := m.lexicographicOptimum(formula, optima)
+		firstObjectives := &multi{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
+		firstObjectives.keepSchedulers = keepSchedulers && k == len(objectives)-1
+		optimum, err := firstObjectives.lexicographicOptimum(formula, optima)
 		if err != nil {
 			return result.Value{}, nil, err
 		}
@@ -58,7 +58,7 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 		return nil, err
 	}
 	if err != nil || best.Point == nil {
-		return nil, m.unsupported(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
+		return nil, m.unsupportedError(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	}
 	return best.Point[last], m.recordMixture(best.Parts)
 }

@@ -40,30 +40,30 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf
 
 // listTruth lists the truth values of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
 // states, listTruth stores them instead. For a filter store it lists nothing.
-func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth truth) {
+func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth truthOf) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():
 		e.values = truth.values()
 	case !e.wantsValues && formula.Op != "store":
 		e.addListing(formula, set, func(s int) (result.Value, bool) {
-			isKnown := truth.yes.Has(s) || truth.no.Has(s)
+			isKnown := truth.trueStates.Has(s) || truth.falseStates.Has(s)
 			if !isKnown {
 				return result.Value{}, false
 			}
-			return result.Value{Kind: result.Boolean, Bool: truth.yes.Has(s)}, truth.no.Has(s)
+			return result.Value{Kind: result.Boolean, Bool: truth.trueStates.Has(s)}, truth.falseStates.Has(s)
 		})
 	}
 }
 
 // listNumbers lists the numbers of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
 // states, listNumbers stores them instead. For a filter store it lists nothing.
-func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
+func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbersOf) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():
-		e.values = &StateValues{Lo: values.lo, Hi: values.hi}
+		e.values = &StateValues{Lo: values.lower, Hi: values.upper}
 	case !e.wantsValues && formula.Op != "store":
 		e.addListing(formula, set, func(s int) (result.Value, bool) {
-			value := values.at(s)
+			value := values.numberAt(s)
 			isZero := value.Lo == 0 && value.Hi == 0 && (value.Exact == nil || value.Exact.Sign() == 0)
 			return resultValue(value, formula.X.Type()), isZero
 		})

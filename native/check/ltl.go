@@ -14,17 +14,17 @@ import (
 // ltlProbability returns the minimal or maximal probability of an LTL formula. The minimum is 1 minus the maximum of the negated formula.
 //
 // Source: Sickert, Esparza, Jaax and Křetínský, Limit-deterministic Büchi automata for linear temporal logic (2016).
-func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
-	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.translate(expr)
+func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
+	formula, err := linear.translate(expr)
 	if err != nil {
 		return nil, err
 	}
-	isMinimum := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
+	isMinimum := dir.Scheduler() == solve.Min && e.modelKind() == sparse.MDP
 	if !isMinimum {
-		return a.winningProbability(formula, dir)
+		return linear.winningProbability(formula, dir)
 	}
-	values, err := a.winningProbability(automata.Unary(automata.Not, formula), dir.Opposite())
+	values, err := linear.winningProbability(automata.Unary(automata.Not, formula), dir.Opposite())
 	if err != nil {
 		return nil, err
 	}
@@ -34,14 +34,14 @@ func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbe
 // winningProbability returns the maximal probability of an LTL formula. It is the maximal probability of reaching a winning state in the product
 // with the limit-deterministic automaton of the formula. In a Markov chain the direction does not matter. It records an optimal scheduler if the
 // options ask for one.
-func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
+func (a *linearEvaluation) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
 	// Almost every path ends in an end component. If paths there satisfy the formula with positive probability, some scheduler satisfies it
 	// almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
-	goal, err := a.winning(product, a.schedulerQuantifier())
+	goal, err := a.winningStates(product, a.schedulerQuantifier())
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
@@ -52,12 +52,12 @@ func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Di
 		return nil, err
 	}
 	if wantsScheduler {
-		a.schedulerRequest.controller, err = a.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
+		a.schedulerRequest.controller, err = a.automatonController(&automatonReader{automaton: product.automaton, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return product.project(values), nil
+	return product.valuesInModel(values), nil
 }
 
 // schedulerQuantifier returns the quantifier over all schedulers, or over fair schedulers if only these are considered.
@@ -69,54 +69,54 @@ func (e *evaluation) schedulerQuantifier() quantifier {
 }
 
 // reachProbability returns the minimal or maximal probability of reaching goal in the product.
-func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
 }
 
 // buildProduct builds the product of the model with the initial component of an automaton. Start s of the product is state s of the model with
 // the automaton state after the letter of s. The parameters auto and err are the two results of a constructor of automata; an err that is not
 // nil is returned.
-func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
+func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.graph.NumStates(), a.sets)
-	afterLetter := make([]int, len(a.letters.distinct)) // the state of the automaton after each letter
-	for index, letter := range a.letters.distinct {
-		afterLetter[index], err = auto.Step(auto.Initial(), letter)
+	a.letters = newLetters(a.graph.NumStates(), a.propositionStates)
+	afterLetter := make([]int, len(a.letters.distinctLetters)) // the state of the automaton after each letter
+	for index, letter := range a.letters.distinctLetters {
+		afterLetter[index], err = automaton.Step(automaton.Initial(), letter)
 		if err != nil {
 			return nil, err
 		}
 	}
-	starts := make([]productState, len(a.letters.index))
-	for s, index := range a.letters.index {
+	starts := make([]productState, len(a.letters.letterNumber))
+	for s, index := range a.letters.letterNumber {
 		starts[s] = productState{uint32(s), afterLetter[index]}
 	}
-	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
+	return newProduct(a.ctx, a.graph.Model, automaton, a.letters, starts)
 }
 
 // tooLargeError adds the position of the formula to the error automata.ErrTooLarge. It returns other errors unchanged.
-func (a *abstraction) tooLargeError(err error) error {
+func (a *linearEvaluation) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return a.unsupported(a.root, "found a path formula whose automaton is too large")
+		return a.unsupportedError(a.rootFormula, "found a path formula whose automaton is too large")
 	}
 	return err
 }
 
 // existsPath returns the states from which some path satisfies a path formula.
 func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
-	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.translate(expr)
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
+	formula, err := linear.translate(expr)
 	if err != nil {
 		return nil, err
 	}
-	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+	product, err := linear.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
-	goal, err := a.winning(product, somePath{})
+	goal, err := linear.winningStates(product, somePath{})
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
 	canReachGoal := product.ExistsUntil(product.allStates(), goal)
 	satisfying := sparse.NewSet(len(product.startStates))
@@ -129,18 +129,18 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 }
 
 // quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
-func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
+func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truthOf, error) {
 	path := formula.Path.Whole
-	if operator := boundedOperator(path); operator != nil && e.kind() == sparse.CTMC {
-		return truth{}, e.unsupported(operator, "found E or A with a time bound")
+	if operator := boundedOperator(path); operator != nil && e.modelKind() == sparse.CTMC {
+		return truthOf{}, e.unsupportedError(operator, "found E or A with a time bound")
 	}
 	if !formula.ForAll {
 		satisfying, err := e.existsPath(path)
-		return truthOf(satisfying, err)
+		return asTruth(satisfying, err)
 	}
 	violating, err := e.existsPath(logic.Not(path))
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	return decidedTruth(violating.Complement()), nil
 }
@@ -169,34 +169,34 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 // the path satisfies it. The operator X always counts a step, even if its operand is true everywhere.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
-func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	if operator := boundedOperator(expr); operator != nil {
-		return nil, e.unsupported(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
+		return nil, e.unsupportedError(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
-	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.translate(expr)
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
+	formula, err := linear.translate(expr)
 	if err != nil {
 		return nil, err
 	}
 	if !automata.CoSafe(formula) {
 		return nil, e.failure(result.TypeError, expr.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
 	}
-	product, err := a.buildProduct(automata.NewPrefixes(formula, automata.Limits{}))
+	product, err := linear.buildProduct(automata.NewPrefixes(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
-	values, err := e.rewardUntilAccepted(product, product.reward(reward), dir)
+	values, err := e.rewardUntilAccepted(product, product.productReward(reward), dir)
 	if err != nil {
 		return nil, err
 	}
-	return product.project(values), nil
+	return product.valuesInModel(values), nil
 }
 
 // rewardUntilAccepted returns the minimal or maximal expected reward until the automaton of the product accepts.
-func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	accepted := product.states(automata.Accepted)
 	if e.coalition != nil {
-		return e.toNumbers(product.game(e, dir).ReachReward(e.ctx, reward, accepted, e.opts))
+		return e.toNumbers(product.newGame(e, dir).ReachReward(e.ctx, reward, accepted, e.opts))
 	}
 	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, accepted, dir, e.opts))
 }

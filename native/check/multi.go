@@ -38,7 +38,7 @@ type objective struct {
 	left, right *sparse.Set
 	isNegated   bool
 	// The set that a recurring objective visits infinitely often, and in which a lasting one stays from some time on.
-	set *sparse.Set
+	repeatedStates *sparse.Set
 	// The automaton of a linear objective, which is any other path formula.
 	reader *automatonReader
 	// A reward objective: the reward of the first steps, or of all steps if their number is negative. maxRewards are upper
@@ -108,13 +108,13 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 	found := logic.Describe(formula.X)
 	switch {
 	case e.onlyFairSchedulers():
-		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", found)
-	case e.kind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
-		return e.unsupported(formula.X, "found %s for %s, want an MDP", found, noun.WithArticle(e.property.Program.Type.String()))
+		return e.unsupportedError(formula.X, "found %s, which is not supported for fair schedulers", found)
+	case e.modelKind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
+		return e.unsupportedError(formula.X, "found %s for %s, want an MDP", found, noun.WithArticle(e.property.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
-		return e.unsupported(formula.X, "found %s for a model with several initial states", found)
+		return e.unsupportedError(formula.X, "found %s for a model with several initial states", found)
 	case len(formula.Objectives) > maxObjectives:
-		return e.unsupported(formula.X, "found %s with more than %d objectives", found, maxObjectives)
+		return e.unsupportedError(formula.X, "found %s with more than %d objectives", found, maxObjectives)
 	}
 	return nil
 }
@@ -187,22 +187,22 @@ func (m *multi) queryIndex() int {
 // satisfiableWithout reports whether some scheduler with finite expected rewards satisfies the bounds of all objectives, where the objective
 // with index query is ignored. expr is the property.
 func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
-	others := &multi{evaluation: m.evaluation}
+	otherObjectives := &multi{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
 		if i == query {
 			continue
 		}
-		other := *objective
-		other.maxRewards = nil // they belong to the states of m.product
-		others.objectives = append(others.objectives, &other)
+		otherObjective := *objective
+		otherObjective.maxRewards = nil // they belong to the states of m.product
+		otherObjectives.objectives = append(otherObjectives.objectives, &otherObjective)
 	}
-	if len(others.objectives) == 0 {
+	if len(otherObjectives.objectives) == 0 {
 		return true, nil
 	}
-	if err := others.prepare(expr); err != nil {
+	if err := otherObjectives.prepare(expr); err != nil {
 		return false, err
 	}
-	best, err := others.optimum(expr)
+	best, err := otherObjectives.optimum(expr)
 	if err != nil {
 		return false, err
 	}
@@ -265,7 +265,7 @@ func (e *evaluation) operandObjectives(operands []sema.Expr) ([]*objective, erro
 func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	formula := logic.Of(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
-		return nil, e.unsupported(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
+		return nil, e.unsupportedError(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
 	}
 	objective, err := e.newObjective(formula)
 	if err != nil {
@@ -291,16 +291,16 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	case !hasDirection:
 		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
-		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
+		return nil, e.unsupportedError(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.Query():
 		return &objective{expr: expr, isQuery: true, maximised: dir == solve.Max}, nil
 	}
-	bound, err := e.boundOf(formula)
+	bound, err := e.thresholdBound(formula)
 	if err != nil {
 		return nil, err
 	}
 	if bound.Exact == nil {
-		return nil, e.unsupported(expr, "found a bound in multi(...) that is not a fraction")
+		return nil, e.unsupportedError(expr, "found a bound in multi(...) that is not a fraction")
 	}
 	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
 }
@@ -335,7 +335,7 @@ func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Exp
 // setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if negated is true. It stores an until
 // formula, and whether this until formula is negated.
 func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bool) error {
-	left, right, err := e.operands(path.Left, path.Right)
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
@@ -354,7 +354,7 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 	if negated { // !(G F a) is F G !a, and !(F G a) is G F !a
 		states, eventuallyAlways = states.Complement(), !eventuallyAlways
 	}
-	objective.form, objective.set = recurringForm, states
+	objective.form, objective.repeatedStates = recurringForm, states
 	if eventuallyAlways {
 		objective.form = lastingForm
 	}
@@ -364,19 +364,19 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 // setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if negated is true. The objective stores an automaton
 // of this formula.
 func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
-	a := &abstraction{evaluation: e, root: expr}
-	formula, err := a.translate(expr)
+	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
+	formula, err := linear.translate(expr)
 	if err != nil {
 		return err
 	}
 	if negated {
 		formula = automata.Unary(automata.Not, formula)
 	}
-	auto, err := automata.New(formula, automata.Limits{})
+	automaton, err := automata.New(formula, automata.Limits{})
 	if err != nil {
-		return a.tooLargeError(err)
+		return linear.tooLargeError(err)
 	}
-	objective.form, objective.reader = automatonForm, &automatonReader{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
+	objective.form, objective.reader = automatonForm, &automatonReader{automaton: automaton, letters: newLetters(linear.graph.NumStates(), linear.propositionStates)}
 	return nil
 }
 
@@ -388,7 +388,7 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 		return reward.Err
 	}
 	if unsupported := unsupportedInMulti(reward); unsupported != "" {
-		return e.unsupported(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
+		return e.unsupportedError(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
 	}
 	const allSteps = -1
 	objective.form, objective.steps = rewardForm, allSteps

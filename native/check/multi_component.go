@@ -17,7 +17,7 @@ import (
 type acceptingComponent struct {
 	*sparse.Graph
 	nodes          []componentNode
-	choice         []uint32      // the choice of the product for each choice
+	productChoice         []uint32      // the choice of the product for each choice
 	startNode      []uint32      // for each member of the end component: a node from which the objectives are satisfied, None if there is none
 	goals          []*sparse.Set // sets of nodes that must be visited infinitely often
 	goodNodes      *sparse.Set   // the nodes in end components that meet all goals
@@ -37,8 +37,8 @@ func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) 
 		if !satisfied.has(i) || objective.form != automatonForm {
 			continue
 		}
-		automatonState := m.automatonState(m.states[productState], i)
-		if objective.reader.auto.Class(automatonState) == automata.Open {
+		automatonState := m.automatonState(m.memories[productState], i)
+		if objective.reader.automaton.Class(automatonState) == automata.Open {
 			jumping = append(jumping, i)
 		}
 	}
@@ -57,7 +57,7 @@ func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, 
 	if err != nil {
 		return nil, builder.productError(err)
 	}
-	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, choice: product.Choice}
+	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, productChoice: product.Choice}
 	if err := builder.findGoodNodes(component, satisfied); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ const maxCombinations = 1 << 16
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
-		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automatonState(builder.states[productState], i))
+		successors, err := builder.objectives[i].reader.automaton.Jumps(builder.automatonState(builder.memories[productState], i))
 		if err != nil {
 			return nil, builder.tooLargeError(err)
 		}
@@ -116,7 +116,7 @@ func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) 
 		}
 		combinations = extended
 		if len(combinations) > maxCombinations {
-			return nil, builder.unsupported(builder.property.X, "found path formulas in multi(...) whose automata have too many states")
+			return nil, builder.unsupportedError(builder.property.X, "found path formulas in multi(...) whose automata have too many states")
 		}
 	}
 	return combinations, nil
@@ -127,7 +127,7 @@ func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { ret
 
 // Step returns the node after a transition to a state of the product. The automata read the model's state of target.
 func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32) (componentNode, error) {
-	tuple, err := builder.tupleAfter(node.tuple, builder.states[target].state)
+	tuple, err := builder.tupleAfter(node.tuple, builder.memories[target].modelState)
 	return componentNode{target, tuple}, err
 }
 
@@ -140,14 +140,14 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 	if len(builder.jumpingObjectives) == 0 {
 		return tuple, nil
 	}
-	before := builder.tuples.tuples[tuple]
+	before := builder.tuples.list[tuple]
 	after := make([]int, len(before))
-	for position, objective := range builder.jumpingObjectives {
-		successor, err := builder.objectives[objective].reader.step(before[position], modelState)
+	for automatonIndex, objective := range builder.jumpingObjectives {
+		successor, err := builder.objectives[objective].reader.step(before[automatonIndex], modelState)
 		if err != nil {
 			return 0, builder.tooLargeError(err)
 		}
-		after[position] = successor
+		after[automatonIndex] = successor
 	}
 	return builder.tuples.add(after), nil
 }
@@ -159,13 +159,13 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)
 	component.goodNodes = sparse.NewSet(len(component.nodes))
-	ends, err := component.EndComponents(builder.ctx, notRejected, nil)
+	endComponents, err := component.EndComponents(builder.ctx, notRejected, nil)
 	if err != nil {
 		return err
 	}
-	component.stayingChoices = ends.Choices
-	for i := range ends.Num() {
-		members := ends.Members(i)
+	component.stayingChoices = endComponents.Choices
+	for i := range endComponents.Num() {
+		members := endComponents.Members(i)
 		if !component.visitsAllGoals(members) {
 			continue
 		}
@@ -181,16 +181,16 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 // automaton has rejected.
 func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
 	notRejected = sparse.FullSet(len(component.nodes))
-	for position, objective := range builder.jumpingObjectives {
-		auto := builder.objectives[objective].reader.auto
+	for automatonIndex, objective := range builder.jumpingObjectives {
+		automaton := builder.objectives[objective].reader.automaton
 		goal := sparse.NewSet(len(component.nodes))
-		for number, node := range component.nodes {
-			automatonState := builder.tuples.tuples[node.tuple][position]
+		for nodeNumber, node := range component.nodes {
+			automatonState := builder.tuples.list[node.tuple][automatonIndex]
 			switch {
-			case auto.Class(automatonState) == automata.Rejected:
-				notRejected.Remove(number)
-			case auto.Accepting(automatonState):
-				goal.Add(number)
+			case automaton.Class(automatonState) == automata.Rejected:
+				notRejected.Remove(nodeNumber)
+			case automaton.Accepting(automatonState):
+				goal.Add(nodeNumber)
 			}
 		}
 		component.goals = append(component.goals, goal)
@@ -200,14 +200,14 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 
 // addRecurrenceGoals adds a goal for each objective G F a in satisfied: the nodes whose state of the model satisfies a.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
-	for number, objective := range builder.objectives {
-		if !satisfied.has(number) || objective.form != recurringForm {
+	for objectiveNumber, objective := range builder.objectives {
+		if !satisfied.has(objectiveNumber) || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
 		for i, node := range component.nodes {
-			modelState := builder.states[node.productState].state
-			if objective.set.Has(int(modelState)) {
+			modelState := builder.memories[node.productState].modelState
+			if objective.repeatedStates.Has(int(modelState)) {
 				goal.Add(i)
 			}
 		}

@@ -40,7 +40,7 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	case errors.Is(err, errUnsatisfiable):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return result.Value{}, nil, m.unsupported(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return result.Value{}, nil, m.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrOpen):
 		return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:

@@ -14,16 +14,16 @@ import (
 type multi struct {
 	*evaluation
 	objectives     []*objective
-	steps          int                 // the greatest bound of a C<=k
+	maxSteps          int                 // the greatest bound of a C<=k
 	product        *sparse.Graph       // its last state is the end state
-	states         []memory            // the memory of each state of the product, except the end state
-	choice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
-	ends           [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
+	memories         []memory            // the memory of each state of the product, except the end state
+	modelChoice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
+	satisfiedAtEnd           [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
 	tuples         tupleNumbering      // the tuples of automaton states: one state for each linear objective
 	tupleIndex     map[int]int         // the index of each linear objective in these tuples
 	keepSchedulers bool                // says that schedulers must be set
 	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
-	starts         []uint32            // the states of the product in which paths begin
+	startStates         []uint32            // the states of the product in which paths begin
 }
 
 // objectiveSet is a set of objectives: bit i stands for objective i.
@@ -38,16 +38,16 @@ func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other 
 // memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
 // far (at most multi.steps), and the number of the tuple of automaton states of the linear objectives.
 type memory struct {
-	state  uint32
-	status uint32
+	modelState  uint32
+	untilStatuses uint32
 	steps  int
 	tuple  uint32
 }
 
 // tupleNumbering numbers tuples of automaton states from 0. The tuple with number i is tuples[i].
 type tupleNumbering struct {
-	tuples  [][]int
-	numbers map[string]uint32 // by the encoded tuple
+	list  [][]int
+	numberOf map[string]uint32 // by the encoded tuple
 }
 
 // add returns the number of a tuple. A new tuple gets the next number.
@@ -56,15 +56,15 @@ func (numbering *tupleNumbering) add(tuple []int) uint32 {
 	for _, automatonState := range tuple {
 		encoded = binary.LittleEndian.AppendUint32(encoded, uint32(automatonState))
 	}
-	if number, isKnown := numbering.numbers[string(encoded)]; isKnown {
+	if number, isKnown := numbering.numberOf[string(encoded)]; isKnown {
 		return number
 	}
-	if numbering.numbers == nil {
-		numbering.numbers = map[string]uint32{}
+	if numbering.numberOf == nil {
+		numbering.numberOf = map[string]uint32{}
 	}
-	number := uint32(len(numbering.tuples))
-	numbering.tuples = append(numbering.tuples, tuple)
-	numbering.numbers[string(encoded)] = number
+	number := uint32(len(numbering.list))
+	numbering.list = append(numbering.list, tuple)
+	numbering.numberOf[string(encoded)] = number
 	return number
 }
 
@@ -76,25 +76,25 @@ const (
 )
 
 // untilStatus returns the status of an until objective.
-func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
+func (x memory) untilStatus(i int) uint32 { return x.untilStatuses >> (2 * i) & 3 }
 
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
-func (m *multi) automatonState(x memory, i int) int { return m.tuples.tuples[x.tuple][m.tupleIndex[i]] }
+func (m *multi) automatonState(x memory, i int) int { return m.tuples.list[x.tuple][m.tupleIndex[i]] }
 
 // nextMemory returns the memory of the objectives after a transition to state s of the model: s, the status of each until objective, and the
 // states of the automata after they read s. before is the memory before the transition. The caller counts the steps.
 func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
-	next.state = s
+	next.modelState = s
 	for i, objective := range m.objectives {
 		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
 			continue
 		}
 		switch { // status has two bits for each objective
 		case objective.right.Has(int(s)):
-			next.status |= holdsStatus << (2 * i)
+			next.untilStatuses |= holdsStatus << (2 * i)
 		case !objective.left.Has(int(s)):
-			next.status |= failsStatus << (2 * i)
+			next.untilStatuses |= failsStatus << (2 * i)
 		}
 	}
 	var err error
@@ -108,13 +108,13 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 	if len(m.tupleIndex) == 0 { // no automata
 		return tuple, nil
 	}
-	automatonStates := slices.Clone(m.tuples.tuples[tuple])
-	for objective, position := range m.tupleIndex {
-		successor, err := m.objectives[objective].reader.step(automatonStates[position], s)
+	automatonStates := slices.Clone(m.tuples.list[tuple])
+	for objective, automatonIndex := range m.tupleIndex {
+		successor, err := m.objectives[objective].reader.step(automatonStates[automatonIndex], s)
 		if err != nil {
 			return tuple, m.tooLargeError(err)
 		}
-		automatonStates[position] = successor
+		automatonStates[automatonIndex] = successor
 	}
 	return m.tuples.add(automatonStates), nil
 }
@@ -122,7 +122,7 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 // tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return m.unsupported(m.property.X, "found a path formula in multi(...) whose automaton is too large")
+		return m.unsupportedError(m.property.X, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
 }
@@ -133,7 +133,7 @@ func (m *multi) prepare(expr sema.Expr) error {
 	if err := m.buildProduct(); err != nil {
 		return err
 	}
-	return m.findEnds(expr)
+	return m.findEndStates(expr)
 }
 
 // maxProduct limits the states of a product, which then takes some gigabytes.
@@ -144,10 +144,10 @@ func (m *multi) buildProduct() error {
 	m.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range m.objectives {
-		m.steps = max(m.steps, objective.steps)
+		m.maxSteps = max(m.maxSteps, objective.steps)
 		if objective.form == automatonForm {
 			m.tupleIndex[i] = len(initialStates)
-			initialStates = append(initialStates, objective.reader.auto.Initial())
+			initialStates = append(initialStates, objective.reader.automaton.Initial())
 		}
 	}
 	m.tuples.add(initialStates) // the first tuple gets number 0, as in memory{}
@@ -165,16 +165,16 @@ func (m *multi) buildProduct() error {
 		return m.productError(err)
 	}
 	m.product = sparse.NewGraph(product.Model)
-	m.states = product.Pairs
-	m.choice = product.Choice
-	m.starts = product.Start
+	m.memories = product.Pairs
+	m.modelChoice = product.Choice
+	m.startStates = product.Start
 	return nil
 }
 
 // productError adds the position of the property to the error sparse.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return m.unsupported(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
+		return m.unsupportedError(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
 	}
 	return err
 }
@@ -183,11 +183,11 @@ func (m *multi) productError(err error) error {
 type objectiveMemory struct{ *multi }
 
 // State returns the state of the model.
-func (m objectiveMemory) State(x memory) uint32 { return x.state }
+func (m objectiveMemory) State(x memory) uint32 { return x.modelState }
 
 // Step returns the memory after a transition to state target of the model.
 func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
-	x.steps = min(x.steps+1, m.steps)
+	x.steps = min(x.steps+1, m.maxSteps)
 	return m.nextMemory(x, target)
 }
 
@@ -220,34 +220,34 @@ const (
 
 // removeRewarded removes the choices of the product that earn a reward from the set choices.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
-	for s, node := range m.states {
+	for s, memory := range m.memories {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
-			modelChoice := m.choice[c]
-			if modelChoice != sparse.None && reward.OfChoice(int(node.state), int(modelChoice)) > 0 {
+			modelChoice := m.modelChoice[c]
+			if modelChoice != sparse.None && reward.OfChoice(int(memory.modelState), int(modelChoice)) > 0 {
 				choices.Remove(c)
 			}
 		}
 	}
 }
 
-// findEnds finds the states of the product where a path may end, and for each of them the sets of objectives that such a path satisfies. It then
+// findEndStates finds the states of the product where a path may end, and for each of them the sets of objectives that such a path satisfies. It then
 // adds the end state to the product. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
-func (m *multi) findEnds(expr sema.Expr) error {
+func (m *multi) findEndStates(expr sema.Expr) error {
 	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
 	rewardedForever := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
 	if !rewardedForever.Empty() {
-		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
+		return m.unsupportedError(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
 	withoutCosts := m.choicesWithoutReward(ofMinimised) // a path that has ended earns no minimised reward
 	pathObjectives := m.pathObjectives()
-	m.ends = make([][]objectiveSet, len(m.states))
+	m.satisfiedAtEnd = make([][]objectiveSet, len(m.memories))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
-		if err := m.addEnds(satisfied, withoutCosts); err != nil {
+		if err := m.addSatisfiedAtEnd(satisfied, withoutCosts); err != nil {
 			return err
 		}
 		if satisfied == 0 {
@@ -257,16 +257,16 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	}
 }
 
-// addEnds adds a set of objectives to m.ends[s] for each state s from which some scheduler stays in an end component of the given choices and
-// satisfies the objectives almost surely. It skips s if m.ends[s] has a superset of the objectives.
-func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
+// addSatisfiedAtEnd adds a set of objectives to m.satisfiedAtEnd[s] for each state s from which some scheduler stays in an end component of the
+// given choices and satisfies the objectives almost surely. It skips s if m.satisfiedAtEnd[s] has a superset of the objectives.
+func (m *multi) addSatisfiedAtEnd(satisfied objectiveSet, choices *sparse.Set) error {
 	states, err := m.surelySatisfied(satisfied, choices)
 	if err != nil {
 		return err
 	}
 	for s := range states.All() {
-		if !slices.ContainsFunc(m.ends[s], satisfied.isSubsetOf) {
-			m.ends[s] = append(m.ends[s], satisfied)
+		if !slices.ContainsFunc(m.satisfiedAtEnd[s], satisfied.isSubsetOf) {
+			m.satisfiedAtEnd[s] = append(m.satisfiedAtEnd[s], satisfied)
 		}
 	}
 	return nil
@@ -274,17 +274,17 @@ func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
 
 // addEndState adds the end state to the product. Each state where a path may end gets an additional last choice to the end state.
 func (m *multi) addEndState() {
-	previous := m.product.Model
-	builder := sparse.NewDerivedBuilder(previous, sparse.MDP)
-	endState := uint32(len(m.states))
-	sameTarget := func(transition int) uint32 { return previous.Target[transition] }
-	for s := range m.states {
+	oldProduct := m.product.Model
+	builder := sparse.NewDerivedBuilder(oldProduct, sparse.MDP)
+	endState := uint32(len(m.memories))
+	sameTarget := func(transition int) uint32 { return oldProduct.Target[transition] }
+	for s := range m.memories {
 		builder.State()
-		first, end := previous.Choices(s)
+		first, end := oldProduct.Choices(s)
 		for c := first; c < end; c++ {
 			builder.Copy(c, sameTarget)
 		}
-		if len(m.ends[s]) > 0 {
+		if len(m.satisfiedAtEnd[s]) > 0 {
 			builder.Loop(endState)
 		}
 	}
@@ -292,11 +292,11 @@ func (m *multi) addEndState() {
 	builder.Loop(endState)
 	for c, origin := range builder.Origin {
 		if origin != sparse.None {
-			builder.Origin[c] = m.choice[origin]
+			builder.Origin[c] = m.modelChoice[origin]
 		}
 	}
 	m.product = sparse.NewGraph(builder.Finish())
-	m.choice = builder.Origin
+	m.modelChoice = builder.Origin
 }
 
 // surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices and satisfies a set
@@ -344,37 +344,37 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, me
 // objectives of the form G F a.
 func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
-	for s, node := range m.states {
-		if m.canSatisfy(node, satisfied) {
+	for s, memory := range m.memories {
+		if m.canSatisfy(memory, satisfied) {
 			allowed.Add(s)
 		}
 	}
 	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
-// canSatisfy reports whether a path that visits a state of the product infinitely often can satisfy a set of objectives. node is the memory of
-// the state. It ignores objectives of the form G F a.
-func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
+// canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. memory belongs to
+// this state. It ignores objectives of the form G F a.
+func (m *multi) canSatisfy(memory memory, satisfied objectiveSet) bool {
 	for i := range m.objectives {
-		if satisfied.has(i) && !m.canSatisfyOne(node, i) {
+		if satisfied.has(i) && !m.canSatisfyOne(memory, i) {
 			return false
 		}
 	}
 	return true
 }
 
-// canSatisfyOne reports whether a path that visits a state of the product infinitely often can satisfy the objective with the given index. node
-// is the memory of the state. The result is true for an objective of the form G F a.
-func (m *multi) canSatisfyOne(node memory, index int) bool {
+// canSatisfyOne reports whether a path can satisfy the objective with the given index if it visits a state of the product infinitely often.
+// memory belongs to this state. The result is true for an objective of the form G F a.
+func (m *multi) canSatisfyOne(memory memory, index int) bool {
 	objective := m.objectives[index]
 	switch objective.form {
 	case untilForm:
-		untilHolds := node.untilStatus(index) == holdsStatus
+		untilHolds := memory.untilStatus(index) == holdsStatus
 		return untilHolds != objective.isNegated
 	case lastingForm:
-		return objective.set.Has(int(node.state))
+		return objective.repeatedStates.Has(int(memory.modelState))
 	case automatonForm:
-		return objective.reader.auto.CanStay(m.automatonState(node, index))
+		return objective.reader.automaton.CanStay(m.automatonState(memory, index))
 	}
 	return true
 }
@@ -386,7 +386,7 @@ func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) boo
 		if !satisfied.has(i) || objective.form != recurringForm {
 			continue
 		}
-		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) })
+		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.repeatedStates.Has(int(m.memories[s].modelState)) })
 		if !isVisited {
 			return false
 		}

@@ -55,7 +55,7 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values
 	m.recordConvergence(values)
 	_, upper = boundsOf(values, 0)
 	if upper == nil {
-		return nil, nil, m.beyondFloat64()
+		return nil, nil, m.floatRangeError()
 	}
 	return values, upper, nil
 }
@@ -69,7 +69,7 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values 
 		return nil, nil, err
 	}
 	endState := sparse.NewSet(m.product.NumStates())
-	endState.Add(len(m.states))
+	endState.Add(len(m.memories))
 	values, err = solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
@@ -103,9 +103,9 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-// beyondFloat64 returns the error that float64 cannot represent a number.
-func (m *multi) beyondFloat64() error {
-	return m.unsupported(m.property.X, "found multi(...) with numbers beyond the range of float64")
+// floatRangeError returns the error that float64 cannot represent a number.
+func (m *multi) floatRangeError() error {
+	return m.unsupportedError(m.property.X, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options of package solve for the value of one objective.
@@ -162,8 +162,8 @@ func (m *multi) newRewardSums() *rewardSums {
 	return sums
 }
 
-// add adds weight * amount to the reward of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
-func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
+// addWeighted adds weight * amount to the reward of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
+func (sums *rewardSums) addWeighted(c int, weight, amount *big.Rat, nearest float64) {
 	if weight.Sign() == 0 || nearest == 0 {
 		return
 	}
@@ -181,8 +181,8 @@ func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
 	}
 }
 
-// structure returns the sums as a reward structure.
-func (sums *rewardSums) structure() (*sparse.Reward, error) {
+// finish returns the sums as a reward structure.
+func (sums *rewardSums) finish() (*sparse.Reward, error) {
 	for c, exact := range sums.ChoiceRat {
 		if exact != nil {
 			sums.Choice[c], _ = sparse.NormalFloat(exact)
@@ -194,11 +194,11 @@ func (sums *rewardSums) structure() (*sparse.Reward, error) {
 // choiceReward returns the reward of an objective for choice c in state s of the product, as a fraction and as a float64 number. The fraction is
 // nil for the reward 0, and in floating-point computations.
 func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
-	modelChoice := m.choice[c]
-	if modelChoice == sparse.None || !objective.countsRewards(m.states[s]) {
+	modelChoice := m.modelChoice[c]
+	if modelChoice == sparse.None || !objective.countsRewards(m.memories[s]) {
 		return nil, 0
 	}
-	modelState := int(m.states[s].state)
+	modelState := int(m.memories[s].modelState)
 	nearest = objective.reward.OfChoice(modelState, int(modelChoice))
 	if nearest == 0 || !m.exact {
 		return nil, nearest
@@ -206,10 +206,10 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	return objective.reward.OfChoiceRat(modelState, int(modelChoice)), nearest
 }
 
-// bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set with the greatest total weight among the sets
-// in m.ends[s]. It also returns this weight.
+// bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set in m.satisfiedAtEnd[s] with the greatest
+// total weight. It also returns this weight.
 func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
-	for i, satisfied := range m.ends[s] {
+	for i, satisfied := range m.satisfiedAtEnd[s] {
 		total := m.totalWeight(satisfied, weights)
 		if i == 0 || total.Cmp(weight) > 0 {
 			best = satisfied
@@ -235,20 +235,20 @@ func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
-	for s := range m.states {
+	for s := range m.memories {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			for i, objective := range m.objectives {
 				exact, nearest := m.choiceReward(objective, s, c)
-				sums.add(c, weights[i], exact, nearest)
+				sums.addWeighted(c, weights[i], exact, nearest)
 			}
 		}
-		if len(m.ends[s]) > 0 {
+		if len(m.satisfiedAtEnd[s]) > 0 {
 			_, weight := m.bestEnd(s, weights)
-			sums.add(end-1, weight, one, 1)
+			sums.addWeighted(end-1, weight, one, 1)
 		}
 	}
-	return sums.structure()
+	return sums.finish()
 }
 
 // weightedLosses returns nonnegative losses of the product's choices, such that the weighted sum of the objectives is total minus the expected
@@ -262,19 +262,19 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses 
 	sums := m.newRewardSums()
 	pathObjectives := m.pathObjectives()
 	one := big.NewRat(1, 1)
-	for s := range m.states {
+	for s := range m.memories {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			if err := m.addLosses(sums, weights, maxRewards, s, c); err != nil {
 				return nil, nil, err
 			}
 		}
-		if len(m.ends[s]) > 0 {
+		if len(m.satisfiedAtEnd[s]) > 0 {
 			satisfied, _ := m.bestEnd(s, weights)
-			sums.add(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
+			sums.addWeighted(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
 		}
 	}
-	losses, err = sums.structure()
+	losses, err = sums.finish()
 	return losses, total, err
 }
 
@@ -318,7 +318,7 @@ func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*
 		if err != nil {
 			return err
 		}
-		sums.add(c, weights[i], exact, nearest)
+		sums.addWeighted(c, weights[i], exact, nearest)
 	}
 	return nil
 }
@@ -366,7 +366,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	for s := range objective.maxRewards {
 		_, objective.maxRewards[s] = boundsOf(values, s)
 		if objective.maxRewards[s] == nil {
-			return nil, m.beyondFloat64()
+			return nil, m.floatRangeError()
 		}
 	}
 	return objective.maxRewards, nil
@@ -376,14 +376,14 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
-	for s := range m.states {
+	for s := range m.memories {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			exact, nearest := m.choiceReward(objective, s, c)
-			sums.add(c, one, exact, nearest)
+			sums.addWeighted(c, one, exact, nearest)
 		}
 	}
-	return sums.structure()
+	return sums.finish()
 }
 
 // inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive without rounding. For this, all bounds are
@@ -406,8 +406,8 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 // reward that can still be earned. It is at least 0, because the bounds maxRewards are inductive.
 func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
-	if modelChoice := m.choice[c]; modelChoice != sparse.None && objective.countsRewards(m.states[s]) {
-		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.states[s].state), int(modelChoice)))
+	if modelChoice := m.modelChoice[c]; modelChoice != sparse.None && objective.countsRewards(m.memories[s]) {
+		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.memories[s].modelState), int(modelChoice)))
 	}
 	term := new(big.Rat)
 	first, end := m.product.Row(c)
@@ -415,7 +415,7 @@ func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c
 		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.unsupported(m.property.X, "found no upper bound of a reward in multi(...)")
+		return nil, m.unsupportedError(m.property.X, "found no upper bound of a reward in multi(...)")
 	}
 	return loss, nil
 }
@@ -441,7 +441,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 		}
 		attained[i] = objective.maximisedBound(values, 0)
 		if attained[i] == nil {
-			return nil, m.beyondFloat64()
+			return nil, m.floatRangeError()
 		}
 	}
 	return attained, nil
@@ -475,7 +475,7 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for chainState, origin := range origins {
-		pathEnds := origin.choice == m.lastChoice(origin.state) && len(m.ends[origin.state]) > 0
+		pathEnds := origin.choice == m.lastChoice(origin.state) && len(m.satisfiedAtEnd[origin.state]) > 0
 		if !pathEnds {
 			continue
 		}
@@ -503,7 +503,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 	if err != nil {
 		return nil, nil, err
 	}
-	endState := len(m.states)
+	endState := len(m.memories)
 	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
 	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
 	for _, origin := range origins {
@@ -518,7 +518,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 // reachedStates returns the states of the product that a scheduler reaches, in breadth-first order and without the end state. chainState[s] is
 // the position of product state s in this order, or sparse.None if the scheduler does not reach s. The end state has the last position.
 func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
-	endState := uint32(len(m.states))
+	endState := uint32(len(m.memories))
 	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
 	chainState[0] = 0
 	origins = []origin{m.originOf(choices, 0)}
@@ -556,7 +556,7 @@ func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Rew
 	one := big.NewRat(1, 1)
 	for chainState, origin := range origins {
 		exact, nearest := m.choiceReward(objective, origin.state, origin.choice)
-		sums.add(chainState, one, exact, nearest)
+		sums.addWeighted(chainState, one, exact, nearest)
 	}
-	return sums.structure()
+	return sums.finish()
 }

@@ -10,7 +10,7 @@ import (
 // outcome is the result of one attempt.
 type outcome struct {
 	value result.Value
-	bound *result.Interval
+	interval *result.Interval
 	results
 	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler
 }
@@ -18,7 +18,7 @@ type outcome struct {
 // writeOutcome copies an outcome to a verdict, and adds warnings. It stores the values, the scheduler and the beliefs of the outcome in the
 // checker.
 func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
-	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.bound, out.accuracy, out.listings
+	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.interval, out.accuracy, out.listings
 	if method := out.boundMethod(); method != "" {
 		verdict.BoundMethod = method
 	}
@@ -64,8 +64,8 @@ func (out *outcome) widthWarning(wantedWidth float64) string {
 	if out.hitSweepLimit {
 		reason = "; an iteration was given up after its limit of sweeps"
 	}
-	if out.beliefs != nil && !out.beliefs.complete {
-		reason = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.limit)
+	if out.beliefs != nil && !out.beliefs.isComplete {
+		reason = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.maxBeliefs)
 	}
 	if math.IsInf(out.width, 1) {
 		return fmt.Sprintf("a bound of the value is infinite, want a relative width of %.3g (--epsilon)%s", wantedWidth, reason)

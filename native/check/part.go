@@ -21,17 +21,17 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	if !c.isSurelyReached(ctx, property) {
 		return verdict, false
 	}
-	partModel := c.bounds.space.Model()
+	partModel := c.floatModel.space.Model()
 	verdict = result.Verdict{
 		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: resultValue(point(1), property.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
+	answer := &outcome{value: resultValue(point(1), property.X.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
 		answer.value = resultValue(fraction(big.NewRat(1, 1)), property.X.Type())
 	}
-	c.writePartialOutcome(answer, property, c.bounds.space, &verdict)
+	c.writePartialOutcome(answer, property, c.floatModel.space, &verdict)
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
-		noun.Count(partModel.NumStates()-c.bounds.space.Unexplored().Count(), "state")))
+		noun.Count(partModel.NumStates()-c.floatModel.space.Unexplored().Count(), "state")))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, true
 }
@@ -39,18 +39,18 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 // isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula almost surely within
 // the explored states.
 func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
-	model := c.bounds.space.Model()
-	isSupportedModel := c.bounds.space.Program().Type == syntax.MDP && len(model.Initial) == 1
+	model := c.floatModel.space.Model()
+	isSupportedModel := c.floatModel.space.Program().Type == syntax.MDP && len(model.Initial) == 1
 	if c.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
 		return false
 	}
 	path := logic.Of(property.X).Path
-	e := &evaluation{model: c.bounds, request: request{ctx: ctx, property: property}}
-	left, right, err := e.operands(path.Left, path.Right)
+	e := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
 		return false
 	}
-	almostSure, err := c.bounds.graph.Prob1E(ctx, left, right)
+	almostSure, err := c.floatModel.graph.Prob1E(ctx, left, right)
 	return err == nil && almostSure.Has(int(model.Initial[0]))
 }
 

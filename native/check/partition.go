@@ -32,26 +32,26 @@ func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, par
 // not check that the partition is a bisimulation. An error names the file and the line, or is ctx.Err().
 func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
 	order := space.Order()
-	reader := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
+	reader := &partitionReader{file: file, blockOf: make([]uint32, len(order)), numStates: -1}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		reader.line++
 		if reader.line&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := reader.read(strings.TrimSpace(lines.Text()), order); err != nil {
+		if err := reader.readLine(strings.TrimSpace(lines.Text()), order); err != nil {
 			return nil, err
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	partition := quotient.New(reader.block)
+	partition := quotient.New(reader.blockOf)
 	switch {
 	case reader.nextState != len(order):
 		return nil, reader.errorf("found the end of the file after %s, want %d", noun.Count(reader.nextState, "state"), len(order))
-	case len(partition.First) != reader.blocks:
-		return nil, reader.errorf("found %s, want %d as in the first line", noun.Count(len(partition.First), "block"), reader.blocks)
+	case len(partition.First) != reader.numBlocks:
+		return nil, reader.errorf("found %s, want %d as in the first line", noun.Count(len(partition.First), "block"), reader.numBlocks)
 	}
 	return partition, nil
 }
@@ -60,9 +60,9 @@ func ReadPartition(ctx context.Context, file string, text []byte, space *explici
 type partitionReader struct {
 	file           string
 	line           int      // the number of the current line
-	states, blocks int      // the numbers in the first line; states is -1 before it is read
+	numStates, numBlocks int      // the numbers in the first line; states is -1 before it is read
 	nextState      int      // the state of the next line
-	block          []uint32 // the block of each state
+	blockOf          []uint32 // the block of each state
 }
 
 // errorf returns an error at the current line.
@@ -70,12 +70,12 @@ func (r *partitionReader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
 }
 
-// read reads one line of a partition file. order has the states of the model in PRISM's order.
-func (r *partitionReader) read(line string, order []uint32) error {
+// readLine reads one line of a partition file. order has the states of the model in PRISM's order.
+func (r *partitionReader) readLine(line string, order []uint32) error {
 	switch {
 	case line == "" || strings.HasPrefix(line, "#"):
 		return nil
-	case r.states < 0:
+	case r.numStates < 0:
 		return r.readSizes(line, len(order))
 	}
 	return r.readBlock(line, order)
@@ -90,7 +90,7 @@ func (r *partitionReader) readSizes(line string, wantStates int) error {
 	case states != wantStates:
 		return r.errorf("found a partition of %s, the model has %d", noun.Count(states, "state"), wantStates)
 	}
-	r.states, r.blocks = states, blocks
+	r.numStates, r.numBlocks = states, blocks
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (r *partitionReader) readBlock(line string, order []uint32) error {
 	case state != r.nextState || state >= len(order):
 		return r.errorf("found state %d, want each of the %d states once, in order", state, len(order))
 	}
-	r.block[order[state]] = uint32(block)
+	r.blockOf[order[state]] = uint32(block)
 	r.nextState++
 	return nil
 }

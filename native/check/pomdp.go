@@ -17,25 +17,25 @@ import (
 
 // beliefs describes the search of beliefs for a value of a partially observable model.
 type beliefs struct {
-	count      int  // the number of beliefs
+	numBeliefs      int  // the number of beliefs
 	resolution int  // the resolution of the grid, 0 if there is none
-	limit      int  // the greatest number of beliefs
-	complete   bool // all reachable beliefs were expanded
+	maxBeliefs      int  // the greatest number of beliefs
+	isComplete   bool // all reachable beliefs were expanded
 	// strategy is the best strategy found, if the value was computed in one state only. chain is the number of
 	// states of the Markov chain that it induces.
 	strategy *belief.Controller
-	chain    int
+	chainStates    int
 }
 
 // String describes which beliefs a search has explored, such as "300 beliefs and cut-offs".
 func (search *beliefs) String() string {
 	switch {
-	case search.complete:
-		return fmt.Sprintf("all %d beliefs", search.count)
+	case search.isComplete:
+		return fmt.Sprintf("all %d beliefs", search.numBeliefs)
 	case search.resolution == 0:
-		return fmt.Sprintf("%d beliefs and cut-offs", search.count)
+		return fmt.Sprintf("%d beliefs and cut-offs", search.numBeliefs)
 	}
-	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", search.count, search.resolution)
+	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", search.numBeliefs, search.resolution)
 }
 
 // maxStarts limits the number of states in which a value of a partially observable model is computed, as each needs its own
@@ -46,7 +46,7 @@ const maxStarts = 64
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
 // observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for the states of the domain.
-func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	if path.Negated {
 		withoutNegation := *path
 		withoutNegation.Negated = false
@@ -66,11 +66,11 @@ func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) 
 	case logic.Until, logic.Next:
 		return e.observedTemporal(path, dir)
 	}
-	return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
+	return nil, e.unsupportedError(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
 }
 
 // observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP.
-func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	left := e.allStates()
 	if path.Left != nil {
 		var err error
@@ -98,7 +98,7 @@ func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*n
 }
 
 // observedUntil returns the minimal or maximal probability of `left U right`, with the step bound of path, in a partially observable model.
-func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	if path.Bound != nil {
 		return e.observedSteps(path, left, right, dir)
 	}
@@ -106,7 +106,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 }
 
 // observedReward returns the minimal or maximal value of a reward objective in a POMDP.
-func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	switch objective.Form {
 	case logic.ReachReward:
@@ -118,7 +118,7 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	case logic.Cumulative, logic.Instantaneous:
 		return e.observedStepReward(formula, reward, dir)
 	}
-	return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
+	return nil, e.unsupportedError(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 }
 
 // observableStates returns the states that satisfy a formula over variables and labels, in a POMDP. It is an error if the formula contains an
@@ -131,7 +131,7 @@ func (e *evaluation) observableStates(expr sema.Expr, description string) (*spar
 		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
 			found = "an expression of type " + operator.Type().String()
 		}
-		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", found)
+		return nil, e.unsupportedError(operator, "found %s within an operator for a partially observable model", found)
 	}
 	set, err := e.satisfyingStates(expr)
 	if err != nil {
@@ -164,38 +164,38 @@ func (e *evaluation) computeObservations() error {
 
 // searchBeliefs solves a problem on the model by a search of beliefs from each state of the domain. It sets the model and the observations of
 // the problem. expr is the operator, for errors.
-func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbers, error) {
+func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbersOf, error) {
 	problem.Graph, problem.Observation = e.graph, e.observations.ByState
 	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
 // searchFromStates solves a problem of package belief from each state of the domain. The model of the problem may be a product: start(s) is its
 // state for state s of the model.
-func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
+func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbersOf, error) {
 	starts := e.domain()
 	if numStarts := starts.Count(); numStarts > maxStarts {
-		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(numStarts, "state"), maxStarts)
+		return nil, e.unsupportedError(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(numStarts, "state"), maxStarts)
 	}
 	accuracy := result.Bounded
 	if e.exact {
 		accuracy = result.Exact
 	}
 	values := e.newValues(accuracy)
-	summary := &beliefs{complete: true, limit: e.budget}
+	summary := &beliefs{isComplete: true, maxBeliefs: e.maxBeliefs}
 	for s := range starts.All() {
-		solved, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		solution, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.maxBeliefs, Exact: e.exact, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		if e.exact && !solved.Complete {
-			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.budget)}
+		if e.exact && !solution.Complete {
+			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.maxBeliefs)}
 		}
-		summary.add(solved)
-		if starts.Count() == 1 && solved.Chain != nil {
-			summary.strategy = solved.Strategy
-			summary.chain = len(solved.Chain.State)
+		summary.add(solution)
+		if starts.Count() == 1 && solution.Chain != nil {
+			summary.strategy = solution.Strategy
+			summary.chainStates = len(solution.Chain.State)
 		}
-		values.put(s, number{Number: solved.Number})
+		values.setNumber(s, number{Number: solution.Number})
 	}
 	e.beliefs = summary
 	return values, nil
@@ -203,7 +203,7 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 
 // add includes another search in the description.
 func (search *beliefs) add(solved *belief.Bounds) {
-	search.count = max(search.count, solved.Beliefs)
+	search.numBeliefs = max(search.numBeliefs, solved.Beliefs)
 	search.resolution = max(search.resolution, solved.Resolution)
-	search.complete = search.complete && solved.Complete
+	search.isComplete = search.isComplete && solved.Complete
 }

@@ -27,8 +27,8 @@ type steppedState struct {
 
 // stepCounter counts steps up to a number. It implements sparse.Memory.
 type stepCounter struct {
-	last int
-	ends bool // whether a path ends after the last step; if not, the counter stays at last
+	lastStep int
+	endsPath bool // whether a path ends after the last step; if not, the counter stays at last
 }
 
 // State implements sparse.Memory.
@@ -36,11 +36,11 @@ func (c stepCounter) State(pair steppedState) uint32 { return pair.state }
 
 // Step implements sparse.Memory.
 func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error) {
-	return steppedState{target, min(pair.steps+1, c.last)}, nil
+	return steppedState{target, min(pair.steps+1, c.lastStep)}, nil
 }
 
 // Absorbing implements sparse.Memory.
-func (c stepCounter) Absorbing(pair steppedState) bool { return c.ends && pair.steps == c.last }
+func (c stepCounter) Absorbing(pair steppedState) bool { return c.endsPath && pair.steps == c.lastStep }
 
 // newStepProduct builds the product of a POMDP with a step counter, from all states of the domain. expr is the formula with the step bound, for
 // errors.
@@ -51,7 +51,7 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, counter, starts, nil, maxProduct)
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return nil, e.unsupported(expr, "found a bound on steps for which the product of the model and the step counter has more than %d states", maxProduct)
+		return nil, e.unsupportedError(expr, "found a bound on steps for which the product of the model and the step counter has more than %d states", maxProduct)
 	}
 	if err != nil {
 		return nil, err
@@ -88,45 +88,45 @@ func (product *stepProduct) states(satisfies func(state, steps int) bool) *spars
 	return set
 }
 
-// cumulativeReward copies a reward structure of the model to the product. Only the first `last` steps earn rewards.
-func (product *stepProduct) cumulativeReward(structure *sparse.Reward, last int) *sparse.Reward {
-	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
-	choices := slices.Repeat([]uint32{sparse.None}, product.NumChoices())
+// cumulativeReward copies a reward structure of the model to the product. Only the first numSteps steps earn rewards.
+func (product *stepProduct) cumulativeReward(structure *sparse.Reward, numSteps int) *sparse.Reward {
+	rewardedStates := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
+	rewardedChoices := slices.Repeat([]uint32{sparse.None}, product.NumChoices())
 	for i, pair := range product.Pairs {
-		states[i] = sparse.None
-		if pair.steps >= last {
+		rewardedStates[i] = sparse.None
+		if pair.steps >= numSteps {
 			continue
 		}
-		states[i] = pair.state
+		rewardedStates[i] = pair.state
 		first, end := product.Choices(i)
-		copy(choices[first:end], product.Choice[first:end])
+		copy(rewardedChoices[first:end], product.Choice[first:end])
 	}
-	return selectRewards(structure, states, choices)
+	return selectRewards(structure, rewardedStates, rewardedChoices)
 }
 
 // instantaneousReward copies the state rewards of a reward structure of the model to the product. Only the states after exactly the given number
 // of steps earn rewards.
 func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps int) *sparse.Reward {
-	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
+	rewardedStates := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
 	for i, pair := range product.Pairs {
-		states[i] = sparse.None
+		rewardedStates[i] = sparse.None
 		if pair.steps == steps {
-			states[i] = pair.state
+			rewardedStates[i] = pair.state
 		}
 	}
-	return selectRewards(structure, states, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
+	return selectRewards(structure, rewardedStates, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
 }
 
 // observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a POMDP. Both sets must be
 // observable.
-func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	counter := stepCounter{last: steps.High, ends: true}
+	counter := stepCounter{lastStep: steps.High, endsPath: true}
 	if steps.High == solve.Unbounded {
-		counter = stepCounter{last: steps.Low, ends: false}
+		counter = stepCounter{lastStep: steps.Low, endsPath: false}
 	}
 	product, err := e.newStepProduct(path.X, counter)
 	if err != nil {
@@ -140,8 +140,8 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 }
 
 // observedNext returns the minimal or maximal probability of `X right` in a POMDP.
-func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbers, error) {
-	product, err := e.newStepProduct(path.X, stepCounter{last: 1, ends: true})
+func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+	product, err := e.newStepProduct(path.X, stepCounter{lastStep: 1, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 }
 
 // observedStepReward returns the minimal or maximal expected reward C<=k or I=k in a POMDP.
-func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	if err := e.computeObservations(); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	if objective.Form == logic.Instantaneous { // the reward of a state is earned in the step that leaves it
 		last = bound + 1
 	}
-	product, err := e.newStepProduct(objective.X, stepCounter{last: last, ends: true})
+	product, err := e.newStepProduct(objective.X, stepCounter{lastStep: last, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 
 // searchStepProduct solves a problem of package belief on a product with a step counter, from each state of the domain. It discards the optimal
 // strategies, because they depend on the step count. expr is the operator, for errors.
-func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
+func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbersOf, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain
 	for i, pair := range product.Pairs[:len(product.Start)] {

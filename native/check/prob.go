@@ -18,14 +18,14 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	if e.space.Model().Intervals() {
 		return e.robustDirection(formula)
 	}
-	if e.kind() != sparse.MDP {
+	if e.modelKind() != sparse.MDP {
 		return solve.Max, nil
 	}
 	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
 	letter := formula.Letter()
 	switch {
 	case !hasDirection && formula.Extremum != syntax.NoExtremum:
-		return dir, e.unsupported(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
+		return dir, e.unsupportedError(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !hasDirection:
 		return dir, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
@@ -37,34 +37,34 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
 	outerScope := e.scope
 	defer func() { e.scope = outerScope }()
-	e.forSomeScheduler, e.coalition, e.within = false, nil, nil
-	return e.states(expr)
+	e.forSomeScheduler, e.coalition, e.neededStates = false, nil, nil
+	return e.decidedStates(expr)
 }
 
 // operatorValue returns the value of P, R or S in each state.
-func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) operatorValue(formula *logic.Formula) (*numbersOf, error) {
 	defer e.beginRecording(formula)()
 	switch formula.Kind {
 	case logic.Probability:
-		return e.probability(formula)
+		return e.probabilityOperator(formula)
 	case logic.SteadyState:
 		return e.steadyStateProbability(formula)
 	}
 	return e.rewardOperator(formula)
 }
 
-// probability returns the value of a P operator in every state. If the caller asked for a scheduler of this operator, it stores the values for
+// probabilityOperator returns the value of a P operator in every state. If the caller asked for a scheduler of this operator, it stores the values for
 // it.
-func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbersOf, error) {
 	if e.property.Program.Type == syntax.LTS {
-		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
+		return nil, e.unsupportedError(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
 	dir, err := e.optimisationDirection(formula)
 	if err != nil {
 		return nil, err
 	}
 	if e.onlyFairSchedulers() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	if e.partiallyObservable() {
 		return asProbability(e.observedProbability(formula.Path, dir))
@@ -80,16 +80,16 @@ func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 }
 
 // asProbability marks values as probabilities: a value with different bounds is neither 0 nor 1. If err is not nil, it returns err.
-func asProbability(values *numbers, err error) (*numbers, error) {
+func asProbability(values *numbersOf, err error) (*numbersOf, error) {
 	if err != nil {
 		return nil, err
 	}
-	values.prob = true
+	values.areProbabilities = true
 	return values, nil
 }
 
 // pathProbability returns the minimal or maximal probability of a path formula.
-func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	if !path.Negated {
 		return e.probabilityWithoutNegation(path, dir)
 	}
@@ -102,9 +102,9 @@ func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*nu
 
 // probabilityWithoutNegation returns the minimal or maximal probability of a path formula. It ignores path.Negated, the negation in front of the
 // formula.
-func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
-		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
+		return nil, e.unsupportedError(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
 	switch path.Form {
 	case logic.InitialState:
@@ -135,7 +135,7 @@ func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Dire
 }
 
 // linearProbability returns the minimal or maximal probability of an LTL formula. In a game, the coalition optimises in direction dir.
-func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
 	if e.coalition == nil {
 		return e.ltlProbability(expr, dir)
 	}
@@ -151,30 +151,30 @@ func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*nu
 }
 
 // indicator returns the value 1 for the states of a set, and 0 for other states.
-func (e *evaluation) indicator(set *sparse.Set) *numbers {
-	values := e.constant(fraction(new(big.Rat)), result.Exact)
+func (e *evaluation) indicator(set *sparse.Set) *numbersOf {
+	values := e.constantNumbers(fraction(new(big.Rat)), result.Exact)
 	one := fraction(big.NewRat(1, 1))
 	for s := range set.All() {
-		values.put(s, one)
+		values.setNumber(s, one)
 	}
 	return values
 }
 
 // complement returns 1 minus each probability.
-func (e *evaluation) complement(probabilities *numbers) *numbers {
-	complements := probabilities.like(len(probabilities.lo))
+func (e *evaluation) complement(probabilities *numbersOf) *numbersOf {
+	complements := probabilities.zeros(len(probabilities.lower))
 	one := fraction(big.NewRat(1, 1))
-	for s := range probabilities.lo {
-		value, _ := arithmetic(syntax.OpSub, one, probabilities.at(s))
+	for s := range probabilities.lower {
+		value, _ := arithmetic(syntax.OpSub, one, probabilities.numberAt(s))
 		value.Lo = max(value.Lo, 0)
 		value.Hi = min(value.Hi, 1)
-		complements.put(s, value)
+		complements.setNumber(s, value)
 	}
 	return complements
 }
 
 // nextProbability returns the minimal or maximal probability of X set.
-func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	if e.coalition != nil {
 		return e.toNumbers(e.coalitionGame(dir).Next(e.ctx, set, e.opts))
 	}
@@ -183,7 +183,7 @@ func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*num
 
 // toNumbers converts a solution of package solve to numbers. It stores the scheduler of the solution and how it was computed. An err that is not
 // nil is returned, so that a call of package solve can be the argument.
-func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
+func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbersOf, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +194,11 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 	if values.Extended {
 		e.usedExtendedRange = true
 	}
-	return numbersOf(values), nil
+	return solutionNumbers(values), nil
 }
 
-// operands returns the states that satisfy the operands of a temporal operator. If leftExpr is nil, left contains all states.
-func (e *evaluation) operands(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
+// operandStates returns the states that satisfy the operands of a temporal operator. If leftExpr is nil, left contains all states.
+func (e *evaluation) operandStates(leftExpr, rightExpr sema.Expr) (left, right *sparse.Set, err error) {
 	left = e.allStates()
 	if leftExpr != nil {
 		left, err = e.satisfyingStates(leftExpr)
@@ -219,8 +219,8 @@ var Sets = logic.Algebra[*sparse.Set]{
 
 // temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the
 // formula to an until formula, or to the negation of one.
-func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
-	left, right, err := e.operands(path.Left, path.Right)
+func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) 
 		dir = dir.Opposite()
 	}
 	right = e.withUnexplored(path, left, right)
-	if path.Bound != nil && e.kind() == sparse.CTMC {
+	if path.Bound != nil && e.modelKind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, isNegated)
 	}
 	values, err := e.untilProbability(path, left, right, dir, isNegated)
@@ -241,7 +241,7 @@ func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) 
 
 // untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation
 // of this until formula; only the recorded formula depends on it.
-func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
+func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbersOf, error) {
 	switch {
 	case e.coalition != nil:
 		return e.gameUntil(path, left, right, dir)
@@ -260,7 +260,7 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 }
 
 // unboundedUntil returns the minimal or maximal probability of `left U right`. It first asks e.solver, if there is one, and then package solve.
-func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
 	if e.solver != nil {
 		values, err := e.solver.Until(e.ctx, left, right, dir)
 		if values != nil || err != nil {
@@ -286,7 +286,7 @@ func (e *evaluation) stepOptions(steps int) solve.Options {
 func (e *evaluation) optionsForScope() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
-		opts.Within = e.within
+		opts.Within = e.neededStates
 	}
 	return opts
 }
@@ -363,19 +363,19 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 }
 
 // steadyStateProbability returns the value of an S operator in every state: the long-run probability of a set of states.
-func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbersOf, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
-		return nil, e.unsupported(formula.X, "found an S operator for a model without probabilities")
+		return nil, e.unsupportedError(formula.X, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
-		return nil, e.unsupported(formula.X, "found an S operator for a partially observable model")
+		return nil, e.unsupportedError(formula.X, "found an S operator for a partially observable model")
 	case e.onlyFairSchedulers():
-		return nil, e.unsupported(formula.X, "found an S operator, which is not supported for fair schedulers")
+		return nil, e.unsupportedError(formula.X, "found an S operator, which is not supported for fair schedulers")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
+		return nil, e.unsupportedError(formula.X, "found an S operator for a model with intervals")
 	}
 	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
-	if !hasDirection && e.kind() == sparse.MDP {
+	if !hasDirection && e.modelKind() == sparse.MDP {
 		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.satisfyingStates(formula.Operand)
@@ -390,18 +390,18 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
-// quantified evaluates `E [path]` or `A [path]`.
-func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
+// quantifiedTruth evaluates `E [path]` or `A [path]`.
+func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truthOf, error) {
 	if e.onlyFairSchedulers() {
-		return truth{}, e.unsupported(formula.X, "found E or A, which is not supported for fair schedulers")
+		return truthOf{}, e.unsupportedError(formula.X, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
 	if path.Form != logic.Next && !path.Unbounded() {
 		return e.quantifiedLinear(formula)
 	}
-	left, right, err := e.operands(path.Left, path.Right)
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
-		return truth{}, err
+		return truthOf{}, err
 	}
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
 	isNegated := isNegatedUntil != path.Negated

@@ -12,36 +12,36 @@ import (
 // that state.
 type productState struct {
 	state uint32
-	auto  int
+	automatonState  int
 }
 
 // productModel is the product of a model with the initial part of an automaton, without its jumps. States in which the
 // automaton has accepted or rejected have a self-loop only.
 type productModel struct {
 	*sparse.Graph
-	auto        *automata.Automaton
+	automaton        *automata.Automaton
 	pairs       []productState // the pair of each state of the product
 	startStates []uint32       // the state of the product for each start
-	choice      []uint32       // the choice of the model for each choice, None for self-loops
+	modelChoice      []uint32       // the choice of the model for each choice, None for self-loops
 }
 
 // automatonReader lets an automaton read the states of a model.
 type automatonReader struct {
-	auto    *automata.Automaton
+	automaton    *automata.Automaton
 	letters *letters
-	steps   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
+	successors   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
 }
 
 // letters has the letter of each state of a model, which an automaton reads. The letter of state s is distinct[index[s]].
 type letters struct {
-	index    []uint32 // for each state: the index of its letter
-	distinct []uint64 // each letter once
+	letterNumber    []uint32 // for each state: the index of its letter
+	distinctLetters []uint64 // each letter once
 }
 
 // newLetters computes the letter that an automaton reads in each state. Bit i of a letter is 1 if the state is in sets[i].
 func newLetters(numStates int, sets []*sparse.Set) *letters {
-	letters := &letters{index: make([]uint32, numStates)}
-	indexes := map[uint64]uint32{}
+	letters := &letters{letterNumber: make([]uint32, numStates)}
+	letterNumbers := map[uint64]uint32{}
 	for s := range numStates {
 		letter := uint64(0)
 		for i, set := range sets {
@@ -49,18 +49,18 @@ func newLetters(numStates int, sets []*sparse.Set) *letters {
 				letter |= 1 << i
 			}
 		}
-		index, isNew := addKey(indexes, letter)
+		index, isNew := addKey(letterNumbers, letter)
 		if isNew {
-			letters.distinct = append(letters.distinct, letter)
+			letters.distinctLetters = append(letters.distinctLetters, letter)
 		}
-		letters.index[s] = index
+		letters.letterNumber[s] = index
 	}
 	return letters
 }
 
 // newProduct builds the product of a model with the initial component of an automaton, from the given start states.
 func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, letters *letters, starts []productState) (*productModel, error) {
-	memory := automatonMemory{&automatonReader{auto: automaton, letters: letters}}
+	memory := automatonMemory{&automatonReader{automaton: automaton, letters: letters}}
 	product, err := sparse.NewProduct(ctx, model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
@@ -76,34 +76,34 @@ func (m automatonMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state target of the model.
 func (m automatonMemory) Step(pair productState, target uint32) (productState, error) {
-	q, err := m.step(pair.auto, target)
+	q, err := m.step(pair.automatonState, target)
 	return productState{target, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
 func (m automatonMemory) Absorbing(pair productState) bool {
-	class := m.auto.Class(pair.auto)
+	class := m.automaton.Class(pair.automatonState)
 	return class == automata.Accepted || class == automata.Rejected
 }
 
 // step returns the successor of automaton state autoState for the letter of a state of the model. The successors are cached.
 func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
-	for autoState >= len(reader.steps) {
-		row := make([]int32, len(reader.letters.distinct))
+	for autoState >= len(reader.successors) {
+		row := make([]int32, len(reader.letters.distinctLetters))
 		for i := range row {
 			row[i] = -1
 		}
-		reader.steps = append(reader.steps, row)
+		reader.successors = append(reader.successors, row)
 	}
-	letter := reader.letters.index[state]
-	if successor := reader.steps[autoState][letter]; successor >= 0 {
+	letterNumber := reader.letters.letterNumber[state]
+	if successor := reader.successors[autoState][letterNumber]; successor >= 0 {
 		return int(successor), nil
 	}
-	successor, err := reader.auto.Step(autoState, reader.letters.distinct[letter])
+	successor, err := reader.automaton.Step(autoState, reader.letters.distinctLetters[letterNumber])
 	if err != nil {
 		return 0, err
 	}
-	reader.steps[autoState][letter] = int32(successor)
+	reader.successors[autoState][letterNumber] = int32(successor)
 	return successor, nil
 }
 
@@ -111,7 +111,7 @@ func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 func (product *productModel) states(class automata.Class) *sparse.Set {
 	states := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
-		if product.auto.Class(pair.auto) == class {
+		if product.automaton.Class(pair.automatonState) == class {
 			states.Add(i)
 		}
 	}
@@ -121,22 +121,22 @@ func (product *productModel) states(class automata.Class) *sparse.Set {
 // allStates returns the set of all states of the product.
 func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values of the states of the model from the values of the product. State s of the model has the value of start s.
-func (product *productModel) project(values *numbers) *numbers {
-	projected := values.like(len(product.startStates))
+// valuesInModel returns the values of the states of the model from the values of the product. State s of the model has the value of start s.
+func (product *productModel) valuesInModel(values *numbersOf) *numbersOf {
+	projected := values.zeros(len(product.startStates))
 	for s, start := range product.startStates {
-		projected.put(s, values.at(int(start)))
+		projected.setNumber(s, values.numberAt(int(start)))
 	}
 	return projected
 }
 
-// reward translates a reward structure of the model to the product.
-func (product *productModel) reward(reward *sparse.Reward) *sparse.Reward {
+// productReward translates a reward structure of the model to the product.
+func (product *productModel) productReward(productReward *sparse.Reward) *sparse.Reward {
 	states := make([]uint32, len(product.pairs))
 	for i, pair := range product.pairs {
 		states[i] = pair.state
 	}
-	return selectRewards(reward, states, product.choice)
+	return selectRewards(productReward, states, product.modelChoice)
 }
 
 // selectRewards returns a reward structure with the rewards of the given states and choices. The index sparse.None stands for the reward 0.

@@ -22,15 +22,15 @@ type quantile struct {
 	*evaluation
 	operator  *logic.Formula
 	threshold number
-	// above is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
+	// aboveRelation is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
 	// if it has this relation to it.
-	above syntax.Op
+	aboveRelation syntax.Op
 	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
 	// exceed the threshold.
 	holdsAbove bool
-	costs      []int      // the index of each bound in the costs of the path formula
+	costIndexes      []int      // the index of each bound in the costs of the path formula
 	units      []*big.Rat // the unit of each bound
-	steps      []int      // the greatest number of units of each bound that one step earns
+	maxUnitsPerStep      []int      // the greatest number of units of each bound that one step earns
 }
 
 // unbounded is a coordinate without a bound.
@@ -43,26 +43,26 @@ const unbounded = -1
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
 func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	if numInitial := len(e.space.Model().Initial); numInitial > 1 {
-		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for a model with %s", noun.Count(numInitial, "initial state"))
+		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) for a model with %s", noun.Count(numInitial, "initial state"))
 	}
 	if modelType := e.property.Program.Type; modelType != syntax.DTMC && modelType != syntax.MDP {
-		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
+		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
 	}
 	if e.onlyFairSchedulers() {
-		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) and fair schedulers")
 	}
 	expr := formula.X.(*sema.Quantile)
 	q, err := e.newQuantile(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	minimal, maximal, err := q.frontier()
+	minimalPoints, maximalPoints, err := q.frontier()
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	points, extremum := minimal, syntax.Min
+	points, extremum := minimalPoints, syntax.Min
 	if !q.holdsAbove {
-		points, extremum = maximal, syntax.Max
+		points, extremum = maximalPoints, syntax.Max
 	}
 	e.warnings = append(e.warnings, ignoredExtrema(expr, extremum)...)
 	return q.valueOfPoints(points)
@@ -82,14 +82,14 @@ func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 // newQuantile prepares the evaluation of a quantile: its threshold, and the units of its bounds.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	operator, isNegated := expr.Operator()
-	q := &quantile{evaluation: e, operator: logic.Of(operator), above: syntax.OpGt}
+	q := &quantile{evaluation: e, operator: logic.Of(operator), aboveRelation: syntax.OpGt}
 	hasLowerThreshold := operator.Rel == syntax.OpGt || operator.Rel == syntax.OpGe
 	q.holdsAbove = hasLowerThreshold != isNegated
 	if operator.Rel == syntax.OpGe || operator.Rel == syntax.OpLt {
-		q.above = syntax.OpGe
+		q.aboveRelation = syntax.OpGe
 	}
 	var err error
-	q.threshold, err = e.boundOf(q.operator)
+	q.threshold, err = e.thresholdBound(q.operator)
 	if err != nil {
 		return nil, err
 	}
@@ -100,18 +100,18 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.costs = append(q.costs, costIndex)
+		q.costIndexes = append(q.costIndexes, costIndex)
 		q.units = append(q.units, unit)
-		q.steps = append(q.steps, cost.maxStepCost())
+		q.maxUnitsPerStep = append(q.maxUnitsPerStep, cost.maxStepCost())
 	}
 	return q, nil
 }
 
 // frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
 // assigns a number of units to each bound of the quantile.
-func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
+func (q *quantile) frontier() (minimalPoints, maximalPoints [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
-	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
+	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costIndexes))}
 	for len(queue) > 0 {
 		box := queue[0]
 		queue = queue[1:]
@@ -120,16 +120,16 @@ func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 			return nil, nil, err
 		}
 		if point == nil { // the probability does not exceed the threshold anywhere in the box
-			maximal = append(maximal, box)
+			maximalPoints = append(maximalPoints, box)
 			continue
 		}
 		if err := q.minimize(point); err != nil {
 			return nil, nil, err
 		}
-		minimal = append(minimal, point)
-		queue = largestBoxes(excludePoint(append(queue, box), point), maximal)
+		minimalPoints = append(minimalPoints, point)
+		queue = largestBoxes(excludePoint(append(queue, box), point), maximalPoints)
 	}
-	return minimal, maximal, nil
+	return minimalPoints, maximalPoints, nil
 }
 
 // excludePoint replaces each box that contains a point by the largest boxes in it that do not contain the point.
@@ -180,7 +180,7 @@ func isWithin(point, box []int) bool {
 // pointAbove returns a point of a box at which the probability exceeds the threshold. No coordinate of the point is unbounded. It returns nil if
 // the box has no such point.
 func (q *quantile) pointAbove(box []int) ([]int, error) {
-	isAbove, err := q.isAbove(box, q.above)
+	isAbove, err := q.isAbove(box, q.aboveRelation)
 	if !isAbove || err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	// schedulers for growing bounds have a scheduler as their limit.
 	for units := 1; ; units = min(2*units, lastUnits) {
 		point := replaceUnbounded(box, min(units, maxUnits))
-		isAbove, err := q.isAbove(point, q.above)
+		isAbove, err := q.isAbove(point, q.aboveRelation)
 		switch {
 		case err != nil:
 			return nil, err
@@ -204,9 +204,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 		case units >= lastUnits && provesAbsence:
 			return nil, nil
 		case units >= lastUnits:
-			return nil, q.unsupported(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
+			return nil, q.unsupportedError(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
 		case units > maxUnits:
-			return nil, q.unsupported(q.operator.X, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
+			return nil, q.unsupportedError(q.operator.X, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }
@@ -215,11 +215,11 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 // without these bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the
 // threshold if this number of units does not give one.
 func (q *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
-	if q.above == syntax.OpGt {
+	if q.aboveRelation == syntax.OpGt {
 		return math.MaxInt, true, nil
 	}
-	limitIsGreater, err := q.isAbove(box, syntax.OpGt)
-	if limitIsGreater || err != nil {
+	isLimitAbove, err := q.isAbove(box, syntax.OpGt)
+	if isLimitAbove || err != nil {
 		return math.MaxInt, true, err
 	}
 	return q.sufficientUnits(box)
@@ -247,20 +247,20 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	// For a maximum, some optimal scheduler needs the least possible bound in each product state, and the sorted least bounds differ by at
 	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
 	isThresholdOne := q.threshold.isPoint() && q.threshold.Lo == 1
-	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || isThresholdOne
+	provesAbsence = q.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
 	sufficient := big.NewInt(int64(q.space.Model().NumStates()))
 	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
-			unitsPerStep += q.steps[i]
+			unitsPerStep += q.maxUnitsPerStep[i]
 		}
 	}
-	costs, err := q.costsOf(q.operator.Path.X, q.path(box).Costs)
+	costs, err := q.costsOf(q.operator.Path.X, q.pathWithBounds(box).Costs)
 	if err != nil {
 		return 0, false, err
 	}
 	for _, cost := range costs {
-		sufficient.Mul(sufficient, big.NewInt(int64(cost.limit)+1))
+		sufficient.Mul(sufficient, big.NewInt(int64(cost.countingLimit)+1))
 	}
 	sufficient.Mul(sufficient, big.NewInt(int64(max(unitsPerStep, 1))))
 	if !sufficient.IsInt64() || sufficient.Int64() > maxUnits {
@@ -276,7 +276,7 @@ func (q *quantile) minimize(point []int) error {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold
 		for high-low > 1 {
 			point[i] = low + (high-low)/2
-			isAbove, err := q.isAbove(point, q.above)
+			isAbove, err := q.isAbove(point, q.aboveRelation)
 			if err != nil {
 				return err
 			}
@@ -291,13 +291,13 @@ func (q *quantile) minimize(point []int) error {
 	return nil
 }
 
-// path returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. Without any bound it
+// pathWithBounds returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. Without any bound it
 // is an until formula.
-func (q *quantile) path(point []int) *logic.Path {
+func (q *quantile) pathWithBounds(point []int) *logic.Path {
 	path := *q.operator.Path
 	path.Costs = nil
 	for costIndex, cost := range q.operator.Path.Costs {
-		coordinate := slices.Index(q.costs, costIndex)
+		coordinate := slices.Index(q.costIndexes, costIndex)
 		isOtherBound := coordinate < 0 // a bound that is not a variable of the quantile
 		switch {
 		case isOtherBound:
@@ -326,13 +326,13 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 		return false, err
 	}
 	operator := *q.operator
-	operator.Path = q.path(point)
-	values, err := q.probability(&operator)
+	operator.Path = q.pathWithBounds(point)
+	values, err := q.probabilityOperator(&operator)
 	if err != nil {
 		return false, err
 	}
 	q.limitAccuracy(values.accuracy)
-	isAbove, isDecided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
+	isAbove, isDecided := compare(relation, values.numberAt(int(q.space.Model().Initial[0])), q.threshold)
 	if !isDecided {
 		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
@@ -342,7 +342,7 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 // valueOfPoints converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
 func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval, error) {
 	curve := q.curve(points)
-	if len(q.costs) > 1 {
+	if len(q.costIndexes) > 1 {
 		return curve, nil, nil
 	}
 	value, bound := q.onlyCoordinate(curve)

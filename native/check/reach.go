@@ -48,14 +48,14 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 		return nil, verdict, verdict.Err
 	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
-	case request.reach == nil:
+	case request.untilFormula == nil:
 		return nil, verdict, noSchedulerError(property, operator.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(operator.Path.Whole))
 	}
 	model, err := c.modelWithFractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
-	reach := *request.reach
+	reach := *request.untilFormula
 	reach.Space = model.space
 	if operator.Path.Negated {
 		reach.Negated = !reach.Negated
@@ -76,7 +76,7 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	switch {
 	case c.opts.Fair:
 		return noSchedulerError(property, property.X, "paths cannot be listed for fair schedulers")
-	case c.bounds.space.Model().Intervals():
+	case c.floatModel.space.Model().Intervals():
 		return noSchedulerError(property, property.X, "found a model with intervals, whose paths have no probability")
 	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
 		return noSchedulerError(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
@@ -120,8 +120,8 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 // recordUntil records an until formula if it belongs to the operator whose scheduler is wanted. negated says that the path formula of the
 // operator is the negation of the until formula.
 func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
-	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
-		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
+	if e.schedulerRequest != nil && e.schedulerRequest.isInOperator {
+		e.schedulerRequest.untilFormula = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
 }
 
@@ -131,7 +131,7 @@ func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *
 	wantsLeast, _ := operator.Threshold.Least(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
-		value, bestValue := r.values.at(int(s)), r.values.at(best)
+		value, bestValue := r.values.numberAt(int(s)), r.values.numberAt(best)
 		isBetter := value.Lo > bestValue.Lo
 		if wantsLeast {
 			isBetter = value.Hi < bestValue.Hi

@@ -48,7 +48,7 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Message: fmt.Sprintf("found %s, want a model without observations and intervals to reduce", noun.WithArticle(program.Type.String()))}
 	}
 	builder := &quotientBuilder{
-		Checker: New(compiled, space, Options{}), space: space, block: make([]uint32, space.Model().NumStates()), rewards: map[int]*sparse.Reward{},
+		Checker: New(compiled, space, Options{}), space: space, blockOf: make([]uint32, space.Model().NumStates()), rewards: map[int]*sparse.Reward{},
 	}
 	for _, property := range properties {
 		if err := builder.addProperty(ctx, property); err != nil {
@@ -65,7 +65,7 @@ func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.P
 	rewards := builder.rewardList()
 	if partition == nil {
 		var err error
-		partition, err = quotient.Refine(ctx, space.Model(), builder.block, rewards)
+		partition, err = quotient.Refine(ctx, space.Model(), builder.blockOf, rewards)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (builder *quotientBuilder) rewardList() []*sparse.Reward {
 // checkPartition returns an error unless a partition is a bisimulation that preserves the builder's sets of states and the rewards. The error
 // names two states of a block that must not be in the same block.
 func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *quotient.Partition, rewards []*sparse.Reward) error {
-	err := partition.Check(ctx, builder.space.Model(), builder.block, rewards)
+	err := partition.Check(ctx, builder.space.Model(), builder.blockOf, rewards)
 	mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
 	if !isMistake {
 		return err
@@ -114,13 +114,13 @@ func (builder *quotientBuilder) errorInBlock(first, second int, why string) erro
 type quotientBuilder struct {
 	*Checker
 	space   *explicit.Space
-	block   []uint32               // the block of each state in the partition by the sets so far
+	blockOf   []uint32               // the block of each state in the partition by the sets so far
 	rewards map[int]*sparse.Reward // by index of the structure
 }
 
 // addProperty adds the sets of states and the reward structures of a property.
 func (builder *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
-	e := &evaluation{model: builder.bounds, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
+	e := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
 	return builder.addFormula(e, property.X)
 }
 
@@ -129,45 +129,45 @@ var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 
 // addFormula makes the quotient preserve a formula: it adds the sets of states and the reward structures on which the value depends. It is an
 // error if no quotient preserves the value.
-func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error {
+func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Expr) error {
 	formula := logic.Of(expr)
-	if err := checkPreserved(e, formula); err != nil {
+	if err := checkPreserved(evaluation, formula); err != nil {
 		return err
 	}
 	switch {
 	case formula.Kind == logic.Label && formula.Index >= 0:
-		definition := e.property.Program.Labels[formula.Index].X
+		definition := evaluation.property.Program.Labels[formula.Index].X
 		if !sema.NeedsOnlyVariables(definition) {
-			return builder.addFormula(e, definition)
+			return builder.addFormula(evaluation, definition)
 		}
-		return builder.splitByFormula(e, expr)
+		return builder.splitByFormula(evaluation, expr)
 	case formula.Kind == logic.Label:
-		return builder.splitByFormula(e, expr)
+		return builder.splitByFormula(evaluation, expr)
 	case formula.Kind == logic.Reward:
-		if err := builder.addReward(e, formula); err != nil {
+		if err := builder.addReward(evaluation, formula); err != nil {
 			return err
 		}
 	}
 	if sema.NeedsOnlyVariables(expr) && expr.Type() != sema.Path {
-		return builder.splitByFormula(e, expr)
+		return builder.splitByFormula(evaluation, expr)
 	}
 	var firstErr error
 	sema.Operands(expr, func(operand sema.Expr) {
 		if firstErr == nil {
-			firstErr = builder.addFormula(e, operand)
+			firstErr = builder.addFormula(evaluation, operand)
 		}
 	})
 	return firstErr
 }
 
 // checkPreserved returns an error if the outermost operator of a formula can have different values in a quotient and in the model.
-func checkPreserved(e *evaluation, formula *logic.Formula) error {
+func checkPreserved(evaluation *evaluation, formula *logic.Formula) error {
 	isLongRun := formula.Kind == logic.SteadyState || formula.Kind == logic.Reward && formula.Objective.Form == logic.LongRun
-	if isLongRun && e.property.Program.Model().IsMarkovAutomaton() {
-		return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+	if isLongRun && evaluation.property.Program.Model().IsMarkovAutomaton() {
+		return evaluation.unsupportedError(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
 	}
 	if unpreserved := unpreservedOperator(formula); unpreserved != "" {
-		return e.unsupported(formula.X, "found %s, which speaks about more than a reduced model has", unpreserved)
+		return evaluation.unsupportedError(formula.X, "found %s, which speaks about more than a reduced model has", unpreserved)
 	}
 	return nil
 }
@@ -189,43 +189,43 @@ func unpreservedOperator(formula *logic.Formula) string {
 }
 
 // addReward makes the quotient preserve the reward structure of an R operator. A ratio of rewards and negative rewards are errors.
-func (builder *quotientBuilder) addReward(e *evaluation, formula *logic.Formula) error {
+func (builder *quotientBuilder) addReward(evaluation *evaluation, formula *logic.Formula) error {
 	objective := formula.Objective
 	if objective.Err != nil || objective.Ratio {
-		return e.unsupported(formula.X, "found %s, want the rewards of one structure", logic.Describe(formula.X))
+		return evaluation.unsupportedError(formula.X, "found %s, want the rewards of one structure", logic.Describe(formula.X))
 	}
-	reward, err := builder.bounds.reward(objective.Struct)
+	reward, err := builder.floatModel.reward(objective.Struct)
 	if err == nil {
 		builder.rewards[objective.Struct] = reward
 		return nil
 	}
-	if _, hasNegative := e.signedStructure(objective.Struct); hasNegative {
-		return e.unsupported(formula.X, "found negative rewards, which a reduced model does not have")
+	if _, hasNegative := evaluation.signedStructure(objective.Struct); hasNegative {
+		return evaluation.unsupportedError(formula.X, "found negative rewards, which a reduced model does not have")
 	}
 	return err
 }
 
 // hasCosts reports whether a path formula or a reward objective has bounds on rewards, such as F{"time"}<=5 goal.
 func hasCosts(expr sema.Expr) bool {
-	switch x := expr.(type) {
+	switch typed := expr.(type) {
 	case *sema.CostBounded:
 		return true
 	case *sema.RewardPath:
-		return len(x.Costs) > 0
+		return len(typed.Costs) > 0
 	}
 	return false
 }
 
 // splitByFormula splits each block into the states that satisfy a Boolean expression and the states that do not. A numeric expression is an
 // error.
-func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) error {
+func (builder *quotientBuilder) splitByFormula(evaluation *evaluation, expr sema.Expr) error {
 	if _, isConstant := expr.(*sema.Const); isConstant {
 		return nil
 	}
 	if expr.Type() != sema.Bool {
-		return e.unsupported(expr, "found the number %s of a state, which a reduced model does not keep", logic.Describe(expr))
+		return evaluation.unsupportedError(expr, "found the number %s of a state, which a reduced model does not keep", logic.Describe(expr))
 	}
-	set, err := e.states(expr)
+	set, err := evaluation.decidedStates(expr)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
 		isInSet  bool
 	}
 	numbers := map[newBlock]uint32{}
-	for s, oldBlock := range builder.block {
-		builder.block[s], _ = addKey(numbers, newBlock{oldBlock, set.Has(s)})
+	for s, oldBlock := range builder.blockOf {
+		builder.blockOf[s], _ = addKey(numbers, newBlock{oldBlock, set.Has(s)})
 	}
 }

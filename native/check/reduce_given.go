@@ -48,9 +48,9 @@ func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program,
 	}
 	keptProgram.Rewards = nil
 	rewards := map[int]*sparse.Reward{}
-	for newIndex, i := range keptStructures {
-		keptProgram.Rewards = append(keptProgram.Rewards, program.Rewards[i])
-		if rewards[newIndex], err = result.Space.Reward(i); err != nil {
+	for newIndex, oldIndex := range keptStructures {
+		keptProgram.Rewards = append(keptProgram.Rewards, program.Rewards[oldIndex])
+		if rewards[newIndex], err = result.Space.Reward(oldIndex); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +146,7 @@ func (builder *quotientBuilder) tryReward(ctx context.Context, i int, partition 
 		return nil, err
 	}
 	builder.rewards[i] = reward
-	err = partition.Check(ctx, builder.space.Model(), builder.block, builder.rewardList())
+	err = partition.Check(ctx, builder.space.Model(), builder.blockOf, builder.rewardList())
 	if mistake, isMistake := errors.AsType[*quotient.MistakeError](err); isMistake {
 		delete(builder.rewards, i)
 		return mistake, nil

@@ -8,13 +8,13 @@ import (
 )
 
 // rewardOperator returns the value of an R operator in each state. The rewards may be negative.
-func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbersOf, error) {
 	objective := formula.Objective
 	switch {
 	case objective.Err != nil:
 		return nil, objective.Err
 	case objective.Ratio:
-		return nil, e.unsupported(formula.X, "found a ratio of rewards")
+		return nil, e.unsupportedError(formula.X, "found a ratio of rewards")
 	}
 	dir, err := e.optimisationDirection(formula)
 	if err != nil {
@@ -34,7 +34,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 }
 
 // rewardValue returns the value of an R operator over a reward structure without negative rewards.
-func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	if e.partiallyObservable() {
 		return e.observedReward(formula, reward, dir)
@@ -59,10 +59,10 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 }
 
 // rewardWithoutTarget returns the value of an R operator whose objective is C, C<=t, I=t or S.
-func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	if e.space.Model().Intervals() && objective.Form != logic.Cumulative {
-		return nil, e.unsupported(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
+		return nil, e.unsupportedError(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
 	}
 	switch objective.Form {
 	case logic.LongRun:
@@ -72,14 +72,14 @@ func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.
 	case logic.TotalReward:
 		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.optionsForScope()))
 	}
-	if e.kind() == sparse.CTMC {
+	if e.modelKind() == sparse.CTMC {
 		return e.timedReward(objective, reward)
 	}
 	return e.steppedReward(objective, reward, dir)
 }
 
 // longRunReward returns the minimal or maximal long-run average reward, R[S]: per step in discrete time, per unit of time in continuous time.
-func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	if e.property.Program.Model().IsMarkovAutomaton() {
 		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
 			return solve.LongRunPerTime(e.ctx, e.graph, reward, time, dir, e.opts)
@@ -89,7 +89,7 @@ func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward
 }
 
 // reachReward returns the minimal or maximal expected reward until the target is reached (F).
-func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	target, err := e.satisfyingStates(objective.Target)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 }
 
 // steppedReward returns the minimal or maximal expected reward of C<=k or I=k, where k is a number of steps.
-func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
 	steps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {
 	letter, threshold := formula.Letter(), formula.Threshold
 	if !e.hasPositiveLowerEnds() {
-		return 0, e.unsupported(formula.X, "found an interval of probabilities whose lower end is 0")
+		return 0, e.unsupportedError(formula.X, "found an interval of probabilities whose lower end is 0")
 	}
-	hasScheduler := e.kind() == sparse.MDP
+	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
 	case !threshold.Query():
 		dir, _ := direction(threshold, e.forSomeScheduler)

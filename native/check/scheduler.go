@@ -47,7 +47,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		return nil, verdict, noSchedulerError(property, operator.X, "found objectives that no scheduler meets together")
 	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
 		return nil, verdict, noSchedulerError(property, operator.X, "found no strategies of both sides for F0; no strategy attains an infinite value")
-	case request.choices == nil && c.bounds.space.Program().Type == syntax.SMG:
+	case request.choices == nil && c.floatModel.space.Program().Type == syntax.SMG:
 		return nil, verdict, noSchedulerError(property, operator.X, "found no memoryless strategies of both sides")
 	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
@@ -56,17 +56,17 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 }
 
 // checkWithScheduler evaluates a property, and records a scheduler of its operator op. The request has the scheduler.
-func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op *logic.Formula) (*schedulerRequest, result.Verdict) {
-	request := &schedulerRequest{operator: op.X}
+func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, operator *logic.Formula) (*schedulerRequest, result.Verdict) {
+	request := &schedulerRequest{operator: operator.X}
 	c.schedulerRequest = request
 	defer func() { c.schedulerRequest = nil }()
 	return request, c.Check(ctx, property)
 }
 
-// checkSchedulerSupported returns an error if a scheduler of the operator op is not supported for the model or the restriction to fair
+// checkSchedulerSupported returns an error if a scheduler of the operator is not supported for the model or the restriction to fair
 // schedulers.
-func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula) error {
-	space := c.bounds.space
+func (c *Checker) checkSchedulerSupported(property *Property, operator *logic.Formula) error {
+	space := c.floatModel.space
 	switch {
 	case c.opts.Fair:
 		return noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
@@ -141,9 +141,9 @@ type schedulerRequest struct {
 	space      *explicit.Space
 	choices    [][]uint32
 	controller *sparse.Controller
-	inOperator bool     // the operator is being evaluated
-	reach      *Reach   // the until formula of the operator, if it has one
-	values     *numbers // the values of an operator P
+	isInOperator bool     // the operator is being evaluated
+	untilFormula      *Reach   // the until formula of the operator, if it has one
+	values     *numbersOf // the values of an operator P
 }
 
 // beginRecording starts to record schedulers if the caller of the evaluation asked for the scheduler of this operator. The caller must call end
@@ -155,15 +155,15 @@ func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 		return func() {}
 	}
 	// Nested operators are evaluated earlier, so the last recorded scheduler belongs to this operator.
-	request.inOperator = true
+	request.isInOperator = true
 	request.space = e.space
 	request.choices = [][]uint32{anyChoice(e.space.Model())}
 	request.controller = nil
 	isDecidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
-	e.opts.Scheduler = e.kind() == sparse.MDP && !isDecidedInFirstState
+	e.opts.Scheduler = e.modelKind() == sparse.MDP && !isDecidedInFirstState
 	return func() {
 		e.opts.Scheduler = false
-		request.inOperator = false
+		request.isInOperator = false
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 
 // signedReward returns the value of an R operator over a reward structure with negative rewards. It solves problems with nonnegative rewards
 // instead.
-func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbersOf, error) {
 	objective := formula.Objective
 	solver := e.solver
 	defer func() { e.solver = solver }()
 	e.solver = nil // the solver supports only the rewards of the model
 	switch {
 	case e.partiallyObservable() || e.isGame() || e.space.Model().Intervals():
-		return nil, e.unsupportedNegative(formula, "in a POMDP, a game, or a model with intervals")
-	case e.kind() != sparse.MDP:
+		return nil, e.negativeRewardError(formula, "in a POMDP, a game, or a model with intervals")
+	case e.modelKind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
 	case rewards.Large():
-		return nil, e.unsupportedNegative(formula, "beside rewards that are too large: above 2^900 without their sign")
+		return nil, e.negativeRewardError(formula, "beside rewards that are too large: above 2^900 without their sign")
 	}
 	switch objective.Form {
 	case logic.ReachReward:
@@ -41,7 +41,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 
 // shiftedReward returns the value of an objective over signed rewards in an MDP. It adds a constant to each reward, so that all rewards are
 // nonnegative, and subtracts constant * numberOfRewards from the value. The number of rewards must be the same under every scheduler.
-func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbersOf, error) {
 	isInstantaneous := formula.Objective.Form == logic.Instantaneous
 	numRewards, err := e.numberOfRewards(formula)
 	if err != nil {
@@ -69,31 +69,31 @@ func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	case objective.Form == logic.Discounted:
 		return e.discountedSum(objective)
 	}
-	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(objective.X))
+	return nil, e.negativeRewardError(formula, "with "+logic.Describe(objective.X))
 }
 
-// unsupportedNegative returns the error that negative rewards are not supported in a context, such as "with F0".
-func (e *evaluation) unsupportedNegative(formula *logic.Formula, where string) error {
-	return e.unsupported(formula.X, "found negative rewards %s", where)
+// negativeRewardError returns the error that negative rewards are not supported in a context, such as "with F0".
+func (e *evaluation) negativeRewardError(formula *logic.Formula, where string) error {
+	return e.unsupportedError(formula.X, "found negative rewards %s", where)
 }
 
 // subtract returns values(s) - subtrahend(s) for each state s of the domain. If the difference has no finite bounds, its bounds are -infinity
 // and infinity.
-func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
-	differences := values.like(len(values.lo))
+func (e *evaluation) subtract(values *numbersOf, subtrahend func(s int) number) *numbersOf {
+	differences := values.zeros(len(values.lower))
 	for s := range e.domain().All() {
-		difference, hasBounds := arithmetic(syntax.OpSub, values.at(s), subtrahend(s))
+		difference, hasBounds := arithmetic(syntax.OpSub, values.numberAt(s), subtrahend(s))
 		if !hasBounds {
 			difference = between(math.Inf(-1), math.Inf(1))
 		}
-		differences.put(s, difference)
+		differences.setNumber(s, difference)
 	}
 	return differences
 }
 
 // signedInChain returns the value of an objective over signed rewards in a Markov chain: E[positive rewards] - E[absolute values of negative
 // rewards].
-func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
+func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbersOf, error) {
 	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
 	if err != nil {
 		return nil, err
@@ -105,13 +105,13 @@ func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed)
 	hasTarget := formula.Objective.Form == logic.ReachReward || formula.Objective.Form == logic.CoSafe
 	for s := range e.domain().All() {
 		switch {
-		case hasTarget && lost.at(s).isInfinite():
-			return nil, e.unsupportedNegative(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
-		case earned.at(s).isInfinite() && lost.at(s).isInfinite():
-			return nil, e.unsupportedNegative(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
+		case hasTarget && lost.numberAt(s).isInfinite():
+			return nil, e.negativeRewardError(formula, "and a target that is missed with positive probability from state "+e.stateText(s))
+		case earned.numberAt(s).isInfinite() && lost.numberAt(s).isInfinite():
+			return nil, e.negativeRewardError(formula, "beside positive ones, both of which have an infinite sum from state "+e.stateText(s))
 		}
 	}
-	difference := e.subtract(earned, lost.at)
+	difference := e.subtract(earned, lost.numberAt)
 	difference.accuracy = max(earned.accuracy, lost.accuracy)
 	return difference, nil
 }
@@ -137,7 +137,7 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 		return nil, err
 	}
 	if steps > maxPower {
-		return nil, e.unsupported(objective.At, "found negative rewards and more than %d discounted steps", maxPower)
+		return nil, e.unsupportedError(objective.At, "found negative rewards and more than %d discounted steps", maxPower)
 	}
 	power := rationalPower(factor, big.NewRat(int64(steps), 1))
 	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
@@ -146,19 +146,19 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 // signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the
 // target almost surely. A potential, which is one number for each state, makes all rewards nonnegative; signedUntil subtracts the potential from
 // the values.
-func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
-	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
+func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+	shapedRewards, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
 		where := "and a target that some scheduler misses with positive probability"
 		if formula.Objective.Form == logic.TotalReward {
 			where = "and an end that some scheduler misses with positive probability"
 		}
-		return nil, e.unsupportedNegative(formula, where)
+		return nil, e.negativeRewardError(formula, where)
 	}
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.optionsForScope()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shapedRewards, target, dir, e.optionsForScope()))
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +167,13 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 
 // endStates returns the states of an MDP whose choices are all self-loops without a reward.
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
-	ends := sparse.NewSet(e.graph.NumStates())
+	endStates := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {
 		if e.isEndState(s, rewards) {
-			ends.Add(s)
+			endStates.Add(s)
 		}
 	}
-	return ends
+	return endStates
 }
 
 // isEndState reports whether all choices of state s are self-loops without a reward.

@@ -43,12 +43,12 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 // which the model is wrong.
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
-		options.Progress = func(stage progress.Progress) {
-			stage.Done += stages.numStates
-			report(stage)
+		options.Progress = func(update progress.Progress) {
+			update.Done += stages.numStates
+			report(update)
 		}
 	}
-	for !stages.remaining.Empty() {
+	for !stages.remainingStates.Empty() {
 		err := stages.nextStage(ctx, options)
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
@@ -65,14 +65,14 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
-		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.Lo, Hi: value.Hi},
+		value: resultValue(value, stages.property.X.Type()), interval: &result.Interval{Lo: value.Lo, Hi: value.Hi},
 		results: results{accuracy: result.Bounded, width: relativeWidth(value)},
 	}
 	if value.Exact != nil {
 		answer.accuracy = result.Exact
 	}
 	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.numStates, Choices: stages.numStates, Transitions: stages.numTransitions}
-	if stages.overlaps {
+	if stages.hasOverlaps {
 		verdict.Resolution = result.Uniform
 	}
 	stages.checker.writePartialOutcome(answer, stages.property, stages.space, &verdict)
@@ -84,11 +84,11 @@ func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 // nextStage explores the next stage from the remaining states, and propagates the probabilities of these states through it.
 func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) error {
 	var startProbabilities []number
-	for s := range stages.remaining.All() {
-		startProbabilities = append(startProbabilities, stages.probability[s])
+	for s := range stages.remainingStates.All() {
+		startProbabilities = append(startProbabilities, stages.reachProbability[s])
 	}
 	var err error
-	stages.space, err = stages.space.ExploreFurther(ctx, stages.remaining, options)
+	stages.space, err = stages.space.ExploreFurther(ctx, stages.remainingStates, options)
 	if err != nil {
 		return err
 	}
@@ -108,11 +108,11 @@ type Stages struct {
 	expectedValue number // the value so far
 
 	space       *explicit.Space // the current stage
-	probability []number        // the probability of reaching each of its states
-	remaining   *sparse.Set     // its states with which the next stage begins
+	reachProbability []number        // the probability of reaching each of its states
+	remainingStates   *sparse.Set     // its states with which the next stage begins
 	// The numbers of stages, states and transitions so far.
 	numStages, numStates, numTransitions int64
-	overlaps                             bool // a stage has overlapping guards
+	hasOverlaps                             bool // a stage has overlapping guards
 	// sampledStates has the fingerprints of a sample of the states of all stages, to recognise states of earlier stages.
 	sampledStates map[uint64]struct{}
 }
@@ -126,7 +126,7 @@ var errNoStages = errors.New("the chain has no stages")
 // newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or the property
 // is not a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
-	space, formula := c.bounds.space, logic.Of(property.X)
+	space, formula := c.floatModel.space, logic.Of(property.X)
 	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
 	if !isSupportedModel || !formula.Query() {
 		return nil
@@ -169,16 +169,16 @@ func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 // earlier stages.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
-	stages.overlaps = stages.overlaps || space.Overlaps() > 0
+	stages.hasOverlaps = stages.hasOverlaps || space.Overlaps() > 0
 	e := &evaluation{model: newModel(space), request: request{ctx: ctx, property: stages.property}}
-	left, right, err := e.operands(stages.left, stages.right)
+	left, right, err := e.operandStates(stages.left, stages.right)
 	if err != nil {
 		return err
 	}
 	if err := space.Unfit(); err != nil {
 		return err
 	}
-	rewards, err := stages.rewards(e)
+	rewards, err := stages.stageRewards(e)
 	if err != nil {
 		return err
 	}
@@ -189,16 +189,16 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	if err != nil {
 		return err
 	}
-	stages.probability = append(stages.probability[:0], startProbabilities...)
-	stages.probability = append(stages.probability, make([]number, model.NumStates()-len(startProbabilities))...)
+	stages.reachProbability = append(stages.reachProbability[:0], startProbabilities...)
+	stages.reachProbability = append(stages.reachProbability, make([]number, model.NumStates()-len(startProbabilities))...)
 	if err := stages.propagateAll(ctx, order, rewards); err != nil {
 		return err
 	}
 	if stages.reward == nil {
 		stages.addProbabilities(reached.Intersect(right))
 	}
-	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
-	stages.count(unexplored.Count())
+	stages.remainingStates = reached.Intersect(undecided).Intersect(unexplored)
+	stages.countStates(unexplored.Count())
 	return nil
 }
 
@@ -223,20 +223,20 @@ func (stages *Stages) propagationOrder(states *sparse.Set) ([]uint32, error) {
 // addProbabilities adds the probabilities of some states of the current stage to the expected value.
 func (stages *Stages) addProbabilities(states *sparse.Set) {
 	for s := range states.All() {
-		stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
+		stages.expectedValue = sumOf(stages.expectedValue, stages.reachProbability[s])
 	}
 }
 
-// count adds the explored states of the current stage and their transitions to the totals.
-func (stages *Stages) count(numUnexplored int) {
+// countStates adds the explored states of the current stage and their transitions to the totals.
+func (stages *Stages) countStates(numUnexplored int) {
 	model := stages.space.Model() // an unexplored state has one transition, a self-loop
 	stages.numStages++
 	stages.numStates += int64(model.NumStates() - numUnexplored)
 	stages.numTransitions += int64(model.NumTransitions() - numUnexplored)
 }
 
-// rewards returns the reward structure of the current stage, or nil if the property asks for a probability.
-func (stages *Stages) rewards(e *evaluation) (*sparse.Reward, error) {
+// stageRewards returns the reward structure of the current stage, or nil if the property asks for a probability.
+func (stages *Stages) stageRewards(e *evaluation) (*sparse.Reward, error) {
 	if stages.reward == nil {
 		return nil, nil
 	}
@@ -270,7 +270,7 @@ func (stages *Stages) addSample(states []uint32) error {
 // propagateAll propagates the probabilities of states to their successors. The states are in reverse topological order. If rewards is not nil,
 // it adds their expected values to the expected value.
 func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
-	weights := stages.weights(stages.space.Model())
+	weights := stages.weightNumbers(stages.space.Model())
 	for i, s := range slices.Backward(states) { // predecessors first
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -285,7 +285,7 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 // propagate adds the expected number of visits of state s to its successors, and the rewards of these visits to the expected value. weights are
 // the transition weights of the model. An absorbing state has no successors; with rewards it gives the error errNoStages.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
-	visits := stages.probability[s] // the expected number of visits
+	visits := stages.reachProbability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
 		isAbsorbing := exitProbability.Hi == 0
 		switch {
@@ -319,7 +319,7 @@ func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 		if end-first > 1 {
 			share = productOf(visits, weights[model.Weight[transition]])
 		}
-		stages.probability[target] = sumOf(stages.probability[target], share)
+		stages.reachProbability[target] = sumOf(stages.reachProbability[target], share)
 	}
 }
 
@@ -345,8 +345,8 @@ func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
 	return widen(reward.OfChoice(s, s), reward.Err+0x1p-52)
 }
 
-// weights returns the transition weights of a model as numbers, with bounds for their rounding errors.
-func (stages *Stages) weights(model *sparse.Model) []number {
+// weightNumbers returns the transition weights of a model as numbers, with bounds for their rounding errors.
+func (stages *Stages) weightNumbers(model *sparse.Model) []number {
 	numbers := make([]number, len(model.Weights))
 	for i := range numbers {
 		if stages.exact {
@@ -390,8 +390,8 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	return between(0, math.Inf(1))
 }
 
-// reachableThrough returns the states that a path from an initial state can reach if all its states, except the last one, are in via.
-func reachableThrough(model *sparse.Model, via *sparse.Set) *sparse.Set {
+// reachableThrough returns the states that a path from an initial state can reach if all its states, except the last one, are in transitStates.
+func reachableThrough(model *sparse.Model, transitStates *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {
 		reached.Add(int(s))
@@ -400,7 +400,7 @@ func reachableThrough(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	for len(pending) > 0 {
 		s := int(pending[len(pending)-1])
 		pending = pending[:len(pending)-1]
-		if !via.Has(s) {
+		if !transitStates.Has(s) {
 			continue
 		}
 		first, end := model.Row(s)

@@ -15,7 +15,7 @@ import (
 
 // timedUntil returns the probability of `left U right` with the time bound of path, in a CTMC. If negated is true, it returns the probability of
 // the negation.
-func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
+func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbersOf, error) {
 	bound, err := e.timeInterval(path.Op, path.Bound)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func withTimeBound(err error, pos syntax.Pos) error {
 }
 
 // timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
-func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
+func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbersOf, error) {
 	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
 		return nil, err
@@ -122,12 +122,12 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 
 // markovUntil returns the minimal or maximal probability of an until formula within the time bound cost, in a Markov automaton. The model of the
 // evaluation is the embedded MDP.
-func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
+func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbersOf, error) {
 	switch {
 	case e.schedulerRequest != nil:
-		return nil, e.unsupported(path.X, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
+		return nil, e.unsupportedError(path.X, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton together with another bound or temporal operator")
+		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton together with another bound or temporal operator")
 	case e.exact:
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
@@ -136,9 +136,9 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
-		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton with a lower end above 0")
+		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton with a lower end above 0")
 	}
-	left, right, err := e.operands(path.Left, path.Right)
+	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -151,24 +151,24 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	}
 	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, dir, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupported(path.X, "found a time bound of a Markov automaton, and %v", err)
+		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
 	return e.toNumbers(values, withTimeBound(err, cost.Bound.At))
 }
 
 // longRunPerTime returns a long-run average per unit of time in a Markov automaton. The function compute gets the mean sojourn time of each
 // state as a reward.
-func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
+func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbersOf, error) {
 	time, err := e.space.SojournTimes()
 	if err != nil {
 		return nil, e.withPosition(err)
 	}
 	if time.Unfit != nil {
-		return nil, e.unsupported(formula.X, "%v", time.Unfit)
+		return nil, e.unsupportedError(formula.X, "%v", time.Unfit)
 	}
 	values, err := compute(time)
 	if errors.Is(err, solve.ErrTimeStands) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupported(formula.X, "found a long-run average of a Markov automaton, and %v", err)
+		return nil, e.unsupportedError(formula.X, "found a long-run average of a Markov automaton, and %v", err)
 	}
 	return e.toNumbers(values, err)
 }

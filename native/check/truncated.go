@@ -15,13 +15,13 @@ import (
 	"tilecheck/result"
 )
 
-// outside says what happens to a path that leaves the explored part of a model.
-type outside uint8
+// assumption says what happens to a path that leaves the explored part of a model.
+type assumption uint8
 
 const (
-	outsideUnknown outside = iota // all states are explored, or other states do not matter
-	outsideFails                  // the path does not satisfy the until formula
-	outsideReaches                // the path satisfies the until formula
+	assumeNothing assumption = iota // all states are explored, or other states do not matter
+	assumeFails                  // the path does not satisfy the until formula
+	assumeReaches                // the path satisfies the until formula
 )
 
 // Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially
@@ -29,15 +29,15 @@ const (
 func (c *Checker) Truncates(property *Property) bool {
 	formula := logic.Of(property.X)
 	isUntil := formula.Kind == logic.Probability && formula.Path.Form == logic.Until
-	if !isUntil || c.opts.Fair || c.bounds.space.Unexplored() == nil {
+	if !isUntil || c.opts.Fair || c.floatModel.space.Unexplored() == nil {
 		return false
 	}
-	switch c.bounds.space.Program().Type {
+	switch c.floatModel.space.Program().Type {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP:
 	default:
 		return false
 	}
-	if formula.Query() && len(c.bounds.space.Model().Initial) > 1 {
+	if formula.Query() && len(c.floatModel.space.Model().Initial) > 1 {
 		return false
 	}
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
@@ -52,16 +52,16 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	// The value is between two results: paths that leave the explored states all violate the formula, or they all satisfy it.
 	start := time.Now()
 	opts := c.opts
-	defer func() { c.outside, c.opts = outsideUnknown, opts }()
+	defer func() { c.assumption, c.opts = assumeNothing, opts }()
 	if opts.Accuracy != result.Exact {
 		c.opts.ExactStates = -1 // exploring more states narrows the interval more than fractions do
 	}
-	c.outside = outsideFails
+	c.assumption = assumeFails
 	verdict = c.Check(ctx, property)
 	if verdict.Err != nil {
 		return verdict, math.Inf(1)
 	}
-	c.outside = outsideReaches
+	c.assumption = assumeReaches
 	upper := c.Check(ctx, property)
 	if upper.Err != nil {
 		return upper, math.Inf(1)
@@ -81,8 +81,8 @@ func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property
 		lower.Value, lower.Bound, lower.Accuracy = result.Value{}, nil, 0
 		return math.Inf(1)
 	}
-	c.writePartialOutcome(merged, property, c.bounds.space, lower)
-	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
+	c.writePartialOutcome(merged, property, c.floatModel.space, lower)
+	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(c.floatModel.space)+"; the bounds cover the unexplored states")
 	return merged.width
 }
 
@@ -95,7 +95,7 @@ func exploredNote(space *explicit.Space) string {
 // outcomeBetween returns an outcome whose bounds contain the values of two verdicts for a property. It is an error if two Boolean values differ,
 // if the bounds are 0 and 1, or if the options require a fraction and the values differ.
 func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
-	merged := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
+	merged := &outcome{value: lower.Value, interval: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	if lower.Value.Kind == result.Boolean {
 		if lower.Value.Bool != upper.Value.Bool {
 			return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
@@ -108,24 +108,24 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	}
 	bounds := between(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
 	if bounds.Lo <= 0 && bounds.Hi >= 1 {
-		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.bounds.space)}
+		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.floatModel.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
 		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", bounds.Lo, bounds.Hi)}
 	}
 	merged.accuracy, merged.width = result.Bounded, relativeWidth(bounds)
-	merged.value, merged.bound = resultValue(bounds, property.X.Type()), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
+	merged.value, merged.interval = resultValue(bounds, property.X.Type()), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
 	return merged, nil
 }
 
-// withUnexplored changes the target states `right` of `left U right` to what e.outside assumes about unexplored states: it adds them if paths
+// withUnexplored changes the target states `right` of `left U right` to what e.assumption says about unexplored states: it adds them if paths
 // satisfy the formula there, and removes them if paths violate it.
 func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *sparse.Set {
 	hasLowerBound := path.Bound != nil && path.Bound.Low != nil
 	switch {
-	case e.outside == outsideReaches: // a path that reaches an unexplored state satisfies the formula there
+	case e.assumption == assumeReaches: // a path that reaches an unexplored state satisfies the formula there
 		return right.Union(left.Intersect(e.space.Unexplored()))
-	case e.outside == outsideFails && hasLowerBound: // the path may leave the unexplored state before the lower bound
+	case e.assumption == assumeFails && hasLowerBound: // the path may leave the unexplored state before the lower bound
 		return right.Minus(e.space.Unexplored())
 	}
 	return right
@@ -136,7 +136,7 @@ func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *
 func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
 	verdict := c.Check(ctx, property)
 	if verdict.Err == nil {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), exploredNote(c.bounds.space)))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), exploredNote(c.floatModel.space)))
 	}
 	return verdict
 }

@@ -10,22 +10,22 @@ import (
 	"tilecheck/result"
 )
 
-// truth is the truth value of a state formula in every state: true in yes, false in no, and unknown in the other states.
-type truth struct{ yes, no *sparse.Set }
+// truthOf is the truth value of a state formula in every state: true in yes, false in no, and unknown in the other states.
+type truthOf struct{ trueStates, falseStates *sparse.Set }
 
 // decidedTruth returns a truth value that is true in a set of states and false in all others.
-func decidedTruth(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+func decidedTruth(yes *sparse.Set) truthOf { return truthOf{yes, yes.Complement()} }
 
-func (t truth) not() truth { return truth{t.no, t.yes} }
+func (t truthOf) not() truthOf { return truthOf{t.falseStates, t.trueStates} }
 
-func (t truth) and(u truth) truth { return truth{t.yes.Intersect(u.yes), t.no.Union(u.no)} }
+func (t truthOf) and(u truthOf) truthOf { return truthOf{t.trueStates.Intersect(u.trueStates), t.falseStates.Union(u.falseStates)} }
 
-func (t truth) or(u truth) truth { return t.not().and(u.not()).not() }
+func (t truthOf) or(u truthOf) truthOf { return t.not().and(u.not()).not() }
 
-func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
+func (t truthOf) iff(u truthOf) truthOf { return t.and(u).or(t.not().and(u.not())) }
 
-// unknown returns the states in which the value is unknown.
-func (t truth) unknown() *sparse.Set { return t.yes.Union(t.no).Complement() }
+// unknownStates returns the states in which the value is unknown.
+func (t truthOf) unknownStates() *sparse.Set { return t.trueStates.Union(t.falseStates).Complement() }
 
 // number is a numeric value in one state. Both bounds of NaN are NaN, and both bounds of infinity are infinite. If only one bound is
 // infinite, the value is finite or infinite.
@@ -64,28 +64,28 @@ func (value number) isBelowHi() bool {
 	return value.belowHi || math.IsInf(value.Hi, 1) && !value.isPoint()
 }
 
-// numbers are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
+// numbersOf are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
-type numbers struct {
-	lo, hi   []float64
+type numbersOf struct {
+	lower, upper   []float64
 	exact    []*big.Rat
 	accuracy result.Accuracy
-	// prob says that the values are probabilities, and that the values 0 and 1 have equal bounds.
-	prob bool
+	// areProbabilities says that the values are probabilities, and that the values 0 and 1 have equal bounds.
+	areProbabilities bool
 	// openEnds says for each value whether it is known to be greater than lo, and whether it is known to be less than hi. It is nil
 	// if this is not known for any value.
 	openEnds [][2]bool
 }
 
 // newNumbers returns count zeros with the given accuracy, without fractions.
-func newNumbers(count int, accuracy result.Accuracy) *numbers {
-	return &numbers{lo: make([]float64, count), hi: make([]float64, count), accuracy: accuracy}
+func newNumbers(count int, accuracy result.Accuracy) *numbersOf {
+	return &numbersOf{lower: make([]float64, count), upper: make([]float64, count), accuracy: accuracy}
 }
 
-// at returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
-func (v *numbers) at(s int) number {
-	value := between(v.lo[s], v.hi[s])
-	if v.prob && value.Lo < value.Hi {
+// numberAt returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
+func (v *numbersOf) numberAt(s int) number {
+	value := between(v.lower[s], v.upper[s])
+	if v.areProbabilities && value.Lo < value.Hi {
 		value.aboveLo, value.belowHi = value.Lo == 0, value.Hi == 1
 	}
 	if v.openEnds != nil {
@@ -97,12 +97,12 @@ func (v *numbers) at(s int) number {
 	return value
 }
 
-// put sets the value in state s.
-func (v *numbers) put(s int, value number) {
-	v.lo[s], v.hi[s] = value.Lo, value.Hi
+// setNumber sets the value in state s.
+func (v *numbersOf) setNumber(s int, value number) {
+	v.lower[s], v.upper[s] = value.Lo, value.Hi
 	hasOpenEnd := value.aboveLo || value.belowHi
 	if hasOpenEnd && v.openEnds == nil {
-		v.openEnds = make([][2]bool, len(v.lo))
+		v.openEnds = make([][2]bool, len(v.lower))
 	}
 	if v.openEnds != nil {
 		v.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
@@ -112,10 +112,10 @@ func (v *numbers) put(s int, value number) {
 	}
 }
 
-// numbersOf converts values of package solve to numbers.
-func numbersOf(values *solve.Values) *numbers {
+// solutionNumbers converts values of package solve to numbers.
+func solutionNumbers(values *solve.Values) *numbersOf {
 	if values.Exact == nil {
-		bounds := &numbers{lo: values.Lower, hi: values.Upper, accuracy: result.Bounded}
+		bounds := &numbersOf{lower: values.Lower, upper: values.Upper, accuracy: result.Bounded}
 		if values.Estimated {
 			bounds.accuracy = result.Estimated
 		}
@@ -125,22 +125,22 @@ func numbersOf(values *solve.Values) *numbers {
 	fractions.exact = values.Exact
 	for s := range values.Exact {
 		nearest := values.Number(s)
-		fractions.lo[s], fractions.hi[s] = nearest.Lo, nearest.Hi
+		fractions.lower[s], fractions.upper[s] = nearest.Lo, nearest.Hi
 	}
 	return fractions
 }
 
 // newValues returns zeros for all states, with room for fractions if the evaluation computes fractions.
-func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
+func (e *evaluation) newValues(accuracy result.Accuracy) *numbersOf {
 	values := newNumbers(e.space.Model().NumStates(), accuracy)
 	if e.exact {
-		values.exact = make([]*big.Rat, len(values.lo))
+		values.exact = make([]*big.Rat, len(values.lower))
 	}
 	return values
 }
 
-// like returns count zeros with the accuracy of v, with room for fractions if v has fractions.
-func (v *numbers) like(count int) *numbers {
+// zeros returns count zeros with the accuracy of v, with room for fractions if v has fractions.
+func (v *numbersOf) zeros(count int) *numbersOf {
 	zeros := newNumbers(count, v.accuracy)
 	if v.exact != nil {
 		zeros.exact = make([]*big.Rat, count)
@@ -148,11 +148,11 @@ func (v *numbers) like(count int) *numbers {
 	return zeros
 }
 
-// constant returns the same number for all states.
-func (e *evaluation) constant(value number, accuracy result.Accuracy) *numbers {
+// constantNumbers returns the same number for all states.
+func (e *evaluation) constantNumbers(value number, accuracy result.Accuracy) *numbersOf {
 	values := e.newValues(accuracy)
-	for s := range values.lo {
-		values.put(s, value)
+	for s := range values.lower {
+		values.setNumber(s, value)
 	}
 	return values
 }

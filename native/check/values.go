@@ -35,14 +35,14 @@ func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues,
 }
 
 // values converts truth values to bounds: [1,1] for true, [0,0] for false and [0,1] for unknown.
-func (t truth) values() *StateValues {
-	numStates := t.yes.Len()
+func (t truthOf) values() *StateValues {
+	numStates := t.trueStates.Len()
 	values := &StateValues{Lo: make([]float64, numStates), Hi: make([]float64, numStates), Boolean: true}
 	for s := range numStates {
-		if t.yes.Has(s) {
+		if t.trueStates.Has(s) {
 			values.Lo[s] = 1
 		}
-		if !t.no.Has(s) {
+		if !t.falseStates.Has(s) {
 			values.Hi[s] = 1
 		}
 	}

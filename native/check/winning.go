@@ -11,8 +11,8 @@ type quantifier interface {
 	// recurrentSets returns the maximal sets of states that can be the states that a path visits infinitely often. It may leave out
 	// sets in which the automaton cannot accept.
 	recurrentSets(product *productModel) ([][]uint32, error)
-	// reaching returns the states from which goal can be reached.
-	reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error)
+	// statesReaching returns the states from which goal can be reached.
+	statesReaching(product *productModel, goal *sparse.Set) (*sparse.Set, error)
 }
 
 // someScheduler is the quantifier of a formula that some scheduler must satisfy with probability one.
@@ -44,15 +44,15 @@ func (quantifier someScheduler) recurrentSets(product *productModel) ([][]uint32
 func (someScheduler) statesToStayIn(product *productModel) *sparse.Set {
 	allowed := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
-		if product.auto.CanStay(pair.auto) {
+		if product.automaton.CanStay(pair.automatonState) {
 			allowed.Add(i)
 		}
 	}
 	return allowed
 }
 
-// reaching returns the states from which some scheduler reaches goal with probability one.
-func (q someScheduler) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+// statesReaching returns the states from which some scheduler reaches goal with probability one.
+func (q someScheduler) statesReaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
 	return product.Prob1E(q.ctx, product.allStates(), goal)
 }
 
@@ -71,27 +71,27 @@ func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	return sets, nil
 }
 
-// reaching returns the states from which some path reaches goal.
-func (somePath) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
+// statesReaching returns the states from which some path reaches goal.
+func (somePath) statesReaching(product *productModel, goal *sparse.Set) (*sparse.Set, error) {
 	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
-// winning returns states of the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or the
+// winningStates returns states of the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or the
 // automaton can jump from it to an accepting recurrent set.
-func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sparse.Set, error) {
+func (a *linearEvaluation) winningStates(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
 		return nil, err
 	}
-	winning := sparse.NewSet(product.NumStates())
+	winningStates := sparse.NewSet(product.NumStates())
 	var jumps []jump
 	for _, state := range slices.Concat(sets...) {
 		pair := product.pairs[state]
-		if product.auto.Accepting(pair.auto) {
-			winning.Add(int(state))
+		if product.automaton.Accepting(pair.automatonState) {
+			winningStates.Add(int(state))
 			continue
 		}
-		targets, err := product.auto.Jumps(pair.auto)
+		targets, err := product.automaton.Jumps(pair.automatonState)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sp
 			jumps = append(jumps, jump{origin: state, target: productState{pair.state, target}})
 		}
 	}
-	return winning, a.addAcceptedJumps(winning, product, quantifier, jumps)
+	return winningStates, a.addAcceptedJumps(winningStates, product, quantifier, jumps)
 }
 
 // jump is a jump of an automaton in a state of the product. target has the state of the automaton after the jump.
@@ -109,7 +109,7 @@ type jump struct {
 }
 
 // addAcceptedJumps adds the origin of a jump to the set winning if an accepting recurrent set can be reached after the jump.
-func (a *abstraction) addAcceptedJumps(winning *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
+func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
 	if len(jumps) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (a *abstraction) addAcceptedJumps(winning *sparse.Set, product *productMode
 	}
 	for i, jump := range jumps {
 		if accepted[i] {
-			winning.Add(int(jump.origin))
+			winningStates.Add(int(jump.origin))
 		}
 	}
 	return nil
@@ -131,8 +131,8 @@ func (a *abstraction) addAcceptedJumps(winning *sparse.Set, product *productMode
 
 // acceptedTargets reports, for each target of a jump, whether an accepting recurrent set can be reached from it in the product with the accepting
 // component of the automaton.
-func (a *abstraction) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
-	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, targets)
+func (a *linearEvaluation) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
+	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.automaton, a.letters, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -141,19 +141,19 @@ func (a *abstraction) acceptedTargets(product *productModel, quantifier quantifi
 		return nil, err
 	}
 	goal := sparse.NewSet(acceptingProduct.NumStates())
-	isAccepting := func(state uint32) bool { return product.auto.Accepting(acceptingProduct.pairs[state].auto) }
+	isAccepting := func(state uint32) bool { return product.automaton.Accepting(acceptingProduct.pairs[state].automatonState) }
 	for _, set := range sets {
 		if slices.ContainsFunc(set, isAccepting) {
 			goal.Add(int(set[0])) // any state of the set will do
 		}
 	}
-	reaching, err := quantifier.reaching(acceptingProduct, goal)
+	reachingStates, err := quantifier.statesReaching(acceptingProduct, goal)
 	if err != nil {
 		return nil, err
 	}
 	accepted := make([]bool, len(targets))
 	for i, start := range acceptingProduct.startStates {
-		accepted[i] = reaching.Has(int(start))
+		accepted[i] = reachingStates.Has(int(start))
 	}
 	return accepted, nil
 }

@@ -31,11 +31,11 @@ type Piece struct {
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
-	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, cache: map[string]*schedulerValue{}}
+	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, valueCache: map[string]*schedulerValue{}}
 	if err := solver.checkPositiveWeights(low, high); err != nil {
 		return nil, err
 	}
-	graph, _, err := solver.instantiate(c.point)
+	graph, _, err := solver.instantiate(c.parameterValues)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +43,12 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !solver.maybe.Has(c.initial):
+	case !solver.maybeStates.Has(c.initial):
 		return []Piece{{Value: solver.fixedValue(c.initial)}}, nil
 	case len(low) == 1:
-		return solver.sweep(low[0], high[0])
+		return solver.piecesBetween(low[0], high[0])
 	}
-	optimal, err := solver.optimalAt(c.point)
+	optimal, err := solver.optimalAt(c.parameterValues)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +67,10 @@ type mdpSolver struct {
 	*Chain
 	ctx      context.Context
 	question Question
-	// maybe has the states whose value depends on the parameters, which may use the choices in allowedChoices only. oneStates has the
+	// maybeStates has the states whose value depends on the parameters, which may use the choices in allowedChoices only. oneStates has the
 	// states with value 1.
-	maybe, allowedChoices, oneStates *sparse.Set
-	cache                            map[string]*schedulerValue // by scheduler, as text
+	maybeStates, allowedChoices, oneStates *sparse.Set
+	valueCache                            map[string]*schedulerValue // by scheduler, as text
 }
 
 // CheckPositive returns an error if a weight, a sojourn time or a reward cannot be proved positive in the region from low to high. The reward 0
@@ -80,7 +80,7 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 	if err := solver.checkPositiveWeights(low, high); err != nil {
 		return err
 	}
-	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
+	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
 	for _, time := range c.sojournTimes {
 		if err := checker.check(time, "time in a state"); err != nil {
 			return err
@@ -92,13 +92,13 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 // checkPositiveWeights returns an error if a weight or a reward cannot be proved positive in the region from low to high. The reward 0 is
 // allowed.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
-	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
+	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
 	for _, row := range solver.rows {
 		if err := solver.ctx.Err(); err != nil {
 			return err
 		}
 		for _, transition := range row {
-			if err := checker.check(transition.prob, "probability"); err != nil {
+			if err := checker.check(transition.probability, "probability"); err != nil {
 				return err
 			}
 		}
@@ -117,31 +117,31 @@ func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 // positivityChecker checks that functions are positive on a box, each once.
 type positivityChecker struct {
 	low, high []*big.Rat
-	checked   map[string]bool // by the text of the function
+	checkedFunctions   map[string]bool // by the text of the function
 }
 
-// check returns an error if a function of the parameters cannot be proved positive in the whole region. noun says what the function is, such as
-// "reward", for the error.
-func (checker *positivityChecker) check(function *ratfunc.Func, noun string) error {
-	if _, isConstant := function.Constant(); isConstant || checker.checked[function.String()] {
+// check returns an error if a function of the parameters cannot be proved positive in the whole region. description says what the function is,
+// such as "reward", for the error.
+func (checker *positivityChecker) check(function *ratfunc.Func, description string) error {
+	if _, isConstant := function.Constant(); isConstant || checker.checkedFunctions[function.String()] {
 		return nil
 	}
-	checker.checked[function.String()] = true
+	checker.checkedFunctions[function.String()] = true
 	if function.Positive(checker.low, checker.high) {
 		return nil
 	}
-	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", noun, function)
+	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", description, function)
 }
 
 // addChoice adds a choice to the last state of the builder: a row of the chain with its probabilities at a point of the region.
 func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*big.Rat) error {
 	builder.Choice(sparse.NoAction)
 	for _, transition := range solver.rows[row] {
-		prob, isFinite := transition.prob.At(point)
-		if !isFinite || prob.Sign() <= 0 {
-			return fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.prob)
+		probability, isFinite := transition.probability.At(point)
+		if !isFinite || probability.Sign() <= 0 {
+			return fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.probability)
 		}
-		builder.AddRat(transition.target, prob, sparse.NoAction)
+		builder.AddRat(transition.target, probability, sparse.NoAction)
 	}
 	return nil
 }
@@ -149,12 +149,12 @@ func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*bi
 // instantiate returns the MDP and its rewards for the values of the parameters at a point. Each row of the chain becomes a choice.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
-	for s := range len(solver.first) - 1 {
+	for s := range len(solver.firstRow) - 1 {
 		if err := solver.ctx.Err(); err != nil {
 			return nil, nil, err
 		}
 		builder.State()
-		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+		for row := solver.firstRow[s]; row < solver.firstRow[s+1]; row++ {
 			if err := solver.addChoice(builder, row, point); err != nil {
 				return nil, nil, err
 			}
@@ -198,7 +198,7 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err
 	if isInfinite || err != nil {
 		return isInfinite, err
 	}
-	solver.maybe = solver.reachableMaybeStates()
+	solver.maybeStates = solver.reachableMaybeStates()
 	return false, nil
 }
 
@@ -210,7 +210,7 @@ func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	if solver.question.Min {
 		zeroStates = graph.Prob0E(left, right)
 	}
-	solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
+	solver.maybeStates, solver.oneStates = zeroStates.Union(right).Complement(), right
 }
 
 // analyzeReward determines the maybe states of an expected reward: the states with a finite value, except Right. It reports whether the value of
@@ -223,7 +223,7 @@ func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, er
 	if solver.question.Min {
 		solver.allowedChoices = graph.ChoicesWithin(finite)
 	}
-	solver.maybe, solver.oneStates = finite.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
+	solver.maybeStates, solver.oneStates = finite.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
 	return !finite.Has(solver.initial), nil
 }
 
@@ -239,16 +239,16 @@ func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, er
 
 // reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.
 func (solver *mdpSolver) reachableMaybeStates() *sparse.Set {
-	reachable := sparse.NewSet(len(solver.first) - 1)
+	reachable := sparse.NewSet(len(solver.firstRow) - 1)
 	stack := []int{solver.initial}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if !solver.maybe.Has(s) || reachable.Has(s) {
+		if !solver.maybeStates.Has(s) || reachable.Has(s) {
 			continue
 		}
 		reachable.Add(s)
-		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+		for row := solver.firstRow[s]; row < solver.firstRow[s+1]; row++ {
 			if !solver.allowedChoices.Has(row) {
 				continue
 			}
@@ -285,13 +285,13 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		return nil, err
 	}
 	key := fmt.Sprint(scheduler)
-	value := solver.cache[key]
+	value := solver.valueCache[key]
 	if value == nil {
 		value, err = solver.evaluateScheduler(scheduler)
 		if err != nil {
 			return nil, err
 		}
-		solver.cache[key] = value
+		solver.valueCache[key] = value
 	}
 	function := value.values[solver.initial]
 	initialValue, isFinite := function.At(point)
@@ -317,7 +317,7 @@ func (solver *mdpSolver) optimalScheduler(point []*big.Rat) (scheduler []uint32,
 	scheduler = values.Scheduler
 	for s, c := range scheduler {
 		switch {
-		case !solver.maybe.Has(s):
+		case !solver.maybeStates.Has(s):
 			scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
 			scheduler[s] = solver.firstAllowedChoice(s)
@@ -328,7 +328,7 @@ func (solver *mdpSolver) optimalScheduler(point []*big.Rat) (scheduler []uint32,
 
 // firstAllowedChoice returns the first allowed choice of state s.
 func (solver *mdpSolver) firstAllowedChoice(s int) uint32 {
-	choice := solver.first[s]
+	choice := solver.firstRow[s]
 	for !solver.allowedChoices.Has(choice) {
 		choice++
 	}
@@ -357,9 +357,9 @@ func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
 	elimination := newElimination(solver.Chain.one, solver.initial)
 	elimination.keepRemoved = true
-	for s := range solver.maybe.All() {
+	for s := range solver.maybeStates.All() {
 		row := int(scheduler[s])
-		elimination.addEquation(s, solver.rows[row], solver.maybe.Has, []*ratfunc.Func{solver.immediateReward(row)})
+		elimination.addEquation(s, solver.rows[row], solver.maybeStates.Has, []*ratfunc.Func{solver.immediateReward(row)})
 	}
 	if err := elimination.eliminateAllBut(solver.ctx, solver.initial); err != nil {
 		return nil, err
@@ -368,23 +368,23 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 	if err != nil {
 		return nil, err
 	}
-	advantages, err := solver.advantages(scheduler, values)
+	advantages, err := solver.advantagesOf(scheduler, values)
 	if err != nil {
 		return nil, err
 	}
 	return &schedulerValue{values: values, advantages: advantages}, nil
 }
 
-// advantages returns, for each choice that a scheduler does not use, the value of the state minus the value of the choice, or its negative for a
+// advantagesOf returns, for each choice that a scheduler does not use, the value of the state minus the value of the choice, or its negative for a
 // minimum. It omits 0 and duplicates. values has the value function of the scheduler in each maybe state.
-func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.Func) ([]*ratfunc.Func, error) {
+func (solver *mdpSolver) advantagesOf(scheduler []uint32, values map[int]*ratfunc.Func) ([]*ratfunc.Func, error) {
 	var advantages []*ratfunc.Func
 	seen := map[string]bool{}
-	for s := range solver.maybe.All() {
+	for s := range solver.maybeStates.All() {
 		if err := solver.ctx.Err(); err != nil {
 			return nil, err
 		}
-		for row := solver.first[s]; row < solver.first[s+1]; row++ {
+		for row := solver.firstRow[s]; row < solver.firstRow[s+1]; row++ {
 			if row == int(scheduler[s]) || !solver.allowedChoices.Has(row) {
 				continue
 			}
@@ -409,8 +409,8 @@ func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.
 func (solver *mdpSolver) valueOfRow(row int, values map[int]*ratfunc.Func) *ratfunc.Func {
 	sum := solver.immediateReward(row)
 	for _, transition := range solver.rows[row] {
-		if solver.maybe.Has(transition.target) {
-			sum = sum.Add(transition.prob.Mul(values[transition.target]))
+		if solver.maybeStates.Has(transition.target) {
+			sum = sum.Add(transition.probability.Mul(values[transition.target]))
 		}
 	}
 	return sum
@@ -424,7 +424,7 @@ func (solver *mdpSolver) immediateReward(row int) *ratfunc.Func {
 	}
 	for _, transition := range solver.rows[row] {
 		if solver.oneStates.Has(transition.target) {
-			sum = sum.Add(transition.prob)
+			sum = sum.Add(transition.probability)
 		}
 	}
 	return sum

@@ -18,18 +18,18 @@ import (
 // Param is a parameter with its value at the reference point.
 type Param struct {
 	Name string
-	At   *big.Rat
+	Value   *big.Rat
 }
 
 // PointError says that a weight or reward is not positive at the reference point, although it is not zero
 // everywhere. Another reference point is needed.
 type PointError struct {
 	Pos  syntax.Pos
-	What string
+	Problem string
 }
 
 // Error implements error.
-func (e *PointError) Error() string { return e.Pos.String() + ": " + e.What }
+func (e *PointError) Error() string { return e.Pos.String() + ": " + e.Problem }
 
 // Chain is a parametric Markov chain, or an MDP, for which only Best is supported.
 type Chain struct {
@@ -37,16 +37,16 @@ type Chain struct {
 	graph *sparse.Graph
 	// first[s] is the first row of state s of an MDP, which has one row per choice; nil for Markov
 	// chains.
-	first     []int
+	firstRow     []int
 	program   *sema.Program
 	evaluator *evaluator
-	point     []*big.Rat
+	parameterValues     []*big.Rat
 	one       *ratfunc.Func
 	rows      [][]transition
 	// sojournTimes are the expected times in each state; nil in discrete time, where they are 1.
 	sojournTimes []*ratfunc.Func
-	// actionProbs are the probabilities of the actions in each row.
-	actionProbs [][]actionProb
+	// actionProbabilities are the probabilities of the actions in each row.
+	actionProbabilities [][]actionProbability
 	initial     int
 	// constantWeights caches the weights of commands whose weights are the same in every state.
 	constantWeights map[*sema.Command][]*ratfunc.Func
@@ -55,13 +55,13 @@ type Chain struct {
 // transition is a target with its probability.
 type transition struct {
 	target int
-	prob   *ratfunc.Func
+	probability   *ratfunc.Func
 }
 
-// actionProb is an action with its probability.
-type actionProb struct {
+// actionProbability is an action with its probability.
+type actionProbability struct {
 	action int
-	prob   *ratfunc.Func
+	probability   *ratfunc.Func
 }
 
 // New returns the parametric chain of a program. space is the state space of the program for the values of the parameters in params, with
@@ -91,7 +91,7 @@ func (c *Chain) setParameters(params []Param) {
 	for i, param := range params {
 		numbers[param.Name] = i
 		names = append(names, param.Name)
-		c.point = append(c.point, param.At)
+		c.parameterValues = append(c.parameterValues, param.Value)
 	}
 	ring := ratfunc.NewRing(names)
 	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
@@ -103,7 +103,7 @@ func (c *Chain) setRows(ctx context.Context) error {
 	numStates := c.space.Model().NumStates()
 	if c.program.Type != syntax.MDP {
 		c.rows = make([][]transition, numStates)
-		c.actionProbs = make([][]actionProb, numStates)
+		c.actionProbabilities = make([][]actionProbability, numStates)
 	}
 	if c.program.Type == syntax.CTMC {
 		c.sojournTimes = make([]*ratfunc.Func, numStates)
@@ -115,12 +115,12 @@ func (c *Chain) setRows(ctx context.Context) error {
 			return err
 		}
 		state = c.space.State(state, s)
-		if err := c.expand(expander, s, state); err != nil {
-			return c.withState(state, err)
+		if err := c.expandState(expander, s, state); err != nil {
+			return c.errorInState(state, err)
 		}
 	}
 	if c.program.Type == syntax.MDP {
-		c.first = append(c.first, len(c.rows))
+		c.firstRow = append(c.firstRow, len(c.rows))
 	}
 	return nil
 }
@@ -129,9 +129,9 @@ func (c *Chain) setRows(ctx context.Context) error {
 // on it.
 func (c *Chain) checkParameters() error {
 	var errs syntax.ErrorList
-	check := func(expr sema.Expr, noun string) {
+	check := func(expr sema.Expr, description string) {
 		if expr != nil && sema.Parametric(expr) {
-			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + noun + ", want it in probabilities, rates and rewards only"})
+			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + description + ", want it in probabilities, rates and rewards only"})
 		}
 	}
 	check(c.program.Init, "the initial states")
@@ -151,8 +151,8 @@ func (c *Chain) checkParameters() error {
 	return nil
 }
 
-// withState adds the state to an evaluation error.
-func (c *Chain) withState(state []int32, err error) error {
+// errorInState adds the state to an evaluation error.
+func (c *Chain) errorInState(state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{File: c.program.File, Pos: evalError.Pos, State: c.space.Compiled().StateText(state), Msg: evalError.Msg}
 	}
@@ -165,18 +165,18 @@ func (c *Chain) newRow(s int) int {
 		return s
 	}
 	c.rows = append(c.rows, nil)
-	c.actionProbs = append(c.actionProbs, nil)
+	c.actionProbabilities = append(c.actionProbabilities, nil)
 	return len(c.rows) - 1
 }
 
-// expand computes the rows of state s. An MDP has a row for each choice, and a Markov chain has one row. A deadlock gets a self-loop.
-func (chain *Chain) expand(expander compile.Expander, s int, state []int32) error {
+// expandState computes the rows of state s. An MDP has a row for each choice, and a Markov chain has one row. A deadlock gets a self-loop.
+func (chain *Chain) expandState(expander compile.Expander, s int, state []int32) error {
 	choices, err := expander.Enabled(state)
 	if err != nil {
 		return err
 	}
 	if chain.program.Type == syntax.MDP {
-		chain.first = append(chain.first, len(chain.rows))
+		chain.firstRow = append(chain.firstRow, len(chain.rows))
 	}
 	if choices.Deadlock() {
 		chain.rows[chain.newRow(s)] = []transition{{s, chain.one}}
@@ -193,7 +193,7 @@ func (chain *Chain) expand(expander compile.Expander, s int, state []int32) erro
 		}
 		total = total.Add(sum)
 	}
-	if chain.first == nil {
+	if chain.firstRow == nil {
 		chain.normalise(s, total)
 	}
 	return nil
@@ -215,7 +215,7 @@ func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choi
 	if err := c.addTransitions(expander, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
 		return nil, err
 	}
-	c.actionProbs[row] = append(c.actionProbs[row], actionProb{choice.Action, sum})
+	c.actionProbabilities[row] = append(c.actionProbabilities[row], actionProbability{choice.Action, sum})
 	return sum, nil
 }
 
@@ -228,10 +228,10 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 		return
 	}
 	for i, transition := range c.rows[s] {
-		c.rows[s][i].prob = transition.prob.Quo(total)
+		c.rows[s][i].probability = transition.probability.Quo(total)
 	}
-	for i, entry := range c.actionProbs[s] {
-		c.actionProbs[s][i].prob = entry.prob.Quo(total)
+	for i, entry := range c.actionProbabilities[s] {
+		c.actionProbabilities[s][i].probability = entry.probability.Quo(total)
 	}
 }
 
@@ -268,7 +268,7 @@ func (c *Chain) addTransition(expander compile.Expander, row int, choice *compil
 	}
 	for i, entry := range c.rows[row] {
 		if entry.target == target {
-			c.rows[row][i].prob = entry.prob.Add(weight)
+			c.rows[row][i].probability = entry.probability.Add(weight)
 			return nil
 		}
 	}
@@ -309,7 +309,7 @@ func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfun
 	var weights []*ratfunc.Func
 	isConstant := true
 	for _, update := range command.Updates {
-		weight, err := c.evaluator.eval(update.Prob, state)
+		weight, err := c.evaluator.evaluate(update.Prob, state)
 		if err != nil {
 			return nil, err
 		}
@@ -340,29 +340,29 @@ func mentionsVariable(expr sema.Expr) bool {
 	return found
 }
 
-// checkPositive returns an error if a function is not positive for the values of the parameters in c.point. The function 0 is allowed. noun says
+// checkPositive returns an error if a function is not positive for the values of the parameters. The function 0 is allowed. description says
 // what the function is, such as "reward", for the error.
-func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, noun string) error {
+func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, description string) error {
 	if function.IsZero() {
 		return nil
 	}
-	value, isFinite := function.At(c.point)
+	value, isFinite := function.At(c.parameterValues)
 	number, isConstant := function.Constant()
 	switch {
 	case isConstant && number.Sign() < 0:
-		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", noun, number.RatString())}
+		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", description, number.RatString())}
 	case !isFinite || value.Sign() <= 0:
-		return &PointError{pos, fmt.Sprintf("%s %s is not positive", noun, function)}
+		return &PointError{pos, fmt.Sprintf("%s %s is not positive", description, function)}
 	}
 	return nil
 }
 
-// choices returns the range of rows of a state.
-func (c *Chain) choices(s int) (first, end int) {
-	if c.first == nil {
+// rowRange returns the range of rows of a state.
+func (c *Chain) rowRange(s int) (first, end int) {
+	if c.firstRow == nil {
 		return s, s + 1
 	}
-	return c.first[s], c.first[s+1]
+	return c.firstRow[s], c.firstRow[s+1]
 }
 
 // Rewards returns the expected reward of one visit for each state or, in an MDP, for each row. index selects the reward structure.
@@ -371,11 +371,11 @@ func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	state := c.space.State(nil, 0)
 	for s := range c.space.Model().NumStates() {
 		state = c.space.State(state, s)
-		first, end := c.choices(s)
+		first, end := c.rowRange(s)
 		for row := first; row < end; row++ {
 			stateReward, transitionReward, err := c.rewardParts(index, row, state)
 			if err != nil {
-				return nil, c.withState(state, err)
+				return nil, c.errorInState(state, err)
 			}
 			if c.sojournTimes != nil {
 				stateReward = stateReward.Mul(c.sojournTimes[s])
@@ -395,7 +395,7 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 		state = c.space.State(state, s)
 		rewards[s], _, err = c.rewardParts(index, s, state)
 		if err != nil {
-			return nil, c.withState(state, err)
+			return nil, c.errorInState(state, err)
 		}
 	}
 	return rewards, nil
@@ -428,21 +428,21 @@ func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratf
 	if err != nil || !holds {
 		return zero, err
 	}
-	prob := c.one
+	probability := c.one
 	if item.Transition {
-		prob = c.actionProbability(row, item.Action)
+		probability = c.actionProbability(row, item.Action)
 	}
-	if prob.IsZero() {
+	if probability.IsZero() {
 		return zero, nil
 	}
-	reward, err := c.evaluator.eval(item.Value, state)
+	reward, err := c.evaluator.evaluate(item.Value, state)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
 		return nil, err
 	}
-	return reward.Mul(prob), nil
+	return reward.Mul(probability), nil
 }
 
 // guardHolds reports whether the guard of a reward holds in a state. A parameter in the guard is an error.
@@ -457,9 +457,9 @@ func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
 // actionProbability returns the total probability or rate of an action in a row.
 func (c *Chain) actionProbability(row, action int) *ratfunc.Func {
 	sum := c.evaluator.ring.Integer(0)
-	for _, entry := range c.actionProbs[row] {
+	for _, entry := range c.actionProbabilities[row] {
 		if entry.action == action {
-			sum = sum.Add(entry.prob)
+			sum = sum.Add(entry.probability)
 		}
 	}
 	return sum

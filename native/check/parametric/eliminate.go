@@ -32,7 +32,7 @@ func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) b
 		return nil, err
 	}
 	elimination.removeSelfLoop(state)
-	return elimination.rhs[state], elimination.err
+	return elimination.rightSides[state], elimination.err
 }
 
 // eliminateCycle returns the expected sum of each gain that a path from a state collects until it reaches the state again. It must reach
@@ -42,15 +42,15 @@ func (c *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s i
 	if err != nil {
 		return nil, err
 	}
-	return elimination.rhs[state], nil
+	return elimination.rightSides[state], nil
 }
 
 // elimination is a system of equations from which states are eliminated one at a time.
 type elimination struct {
 	one          *ratfunc.Func
-	rows         map[int]map[int]*ratfunc.Func // the coefficients of each equation, by state and successor
+	coefficients         map[int]map[int]*ratfunc.Func // the coefficients of each equation, by state and successor
 	predecessors map[int]map[int]bool          // the states in whose equations a state occurs
-	rhs          map[int][]*ratfunc.Func       // the right-hand sides of each equation
+	rightSides          map[int][]*ratfunc.Func       // the right-hand sides of each equation
 	queue        queue                         // the states to eliminate
 	err          error
 	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
@@ -61,8 +61,8 @@ type elimination struct {
 // removedEquation is the equation of a state at the time of its elimination.
 type removedEquation struct {
 	state int
-	row   map[int]*ratfunc.Func
-	rhs   *ratfunc.Func
+	coefficients   map[int]*ratfunc.Func
+	rightSide   *ratfunc.Func
 }
 
 // eliminateOthers makes an equation for each state that is reachable from last and inside, and eliminates all of them except last. gains are the
@@ -73,14 +73,14 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s i
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if system.rows[s] != nil {
+		if system.coefficients[s] != nil {
 			continue
 		}
-		var rhs []*ratfunc.Func
+		var rightSides []*ratfunc.Func
 		for _, gainOf := range gains {
-			rhs = append(rhs, gainOf(s))
+			rightSides = append(rightSides, gainOf(s))
 		}
-		system.addEquation(s, c.rows[s], isInside, rhs)
+		system.addEquation(s, c.rows[s], isInside, rightSides)
 		for _, transition := range c.rows[s] {
 			if isInside(transition.target) {
 				stack = append(stack, transition.target)
@@ -92,14 +92,14 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s i
 
 // newElimination returns a system without equations. The state last is never eliminated.
 func newElimination(one *ratfunc.Func, last int) *elimination {
-	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
+	return &elimination{one: one, coefficients: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rightSides: map[int][]*ratfunc.Func{}}
 }
 
 // addEquation adds the equation of state s, from a row of transitions and right-hand sides. It ignores transitions to states for which isInside
 // is false.
-func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rhs []*ratfunc.Func) {
-	e.rows[s] = map[int]*ratfunc.Func{}
-	e.rhs[s] = rhs
+func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rightSides []*ratfunc.Func) {
+	e.coefficients[s] = map[int]*ratfunc.Func{}
+	e.rightSides[s] = rightSides
 	if e.predecessors[s] == nil {
 		e.predecessors[s] = map[int]bool{}
 	}
@@ -111,14 +111,14 @@ func (e *elimination) addEquation(s int, row []transition, isInside func(s int) 
 		if e.predecessors[target] == nil {
 			e.predecessors[target] = map[int]bool{}
 		}
-		e.rows[s][target] = transition.prob
+		e.coefficients[s][target] = transition.probability
 		e.predecessors[target][s] = true
 	}
 }
 
 // eliminateAllBut eliminates all states except last. It always eliminates a state with the least cost.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
-	for s := range e.rows {
+	for s := range e.coefficients {
 		if s != last {
 			e.queue = append(e.queue, e.candidate(s))
 		}
@@ -129,7 +129,7 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 			return err
 		}
 		next := heap.Pop(&e.queue).(candidate)
-		isEliminated := e.rows[next.state] == nil
+		isEliminated := e.coefficients[next.state] == nil
 		if isEliminated {
 			continue
 		}
@@ -147,11 +147,11 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 // of elimination.
 func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
-	values := map[int]*ratfunc.Func{last: e.rhs[last][0]}
+	values := map[int]*ratfunc.Func{last: e.rightSides[last][0]}
 	for _, equation := range slices.Backward(e.removedEquations) {
-		function := equation.rhs
-		for _, target := range slices.Sorted(maps.Keys(equation.row)) {
-			function = function.Add(equation.row[target].Mul(values[target]))
+		function := equation.rightSide
+		for _, target := range slices.Sorted(maps.Keys(equation.coefficients)) {
+			function = function.Add(equation.coefficients[target].Mul(values[target]))
 			e.checkSize(function)
 		}
 		values[equation.state] = function
@@ -161,22 +161,22 @@ func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 
 // removeSelfLoop divides the equation of state s by 1 - P(s,s), the probability of leaving the state, and removes the self-loop.
 func (e *elimination) removeSelfLoop(s int) {
-	selfLoop := e.rows[s][s]
+	selfLoop := e.coefficients[s][s]
 	if selfLoop == nil {
 		return
 	}
-	delete(e.rows[s], s)
+	delete(e.coefficients[s], s)
 	delete(e.predecessors[s], s)
 	exitProb := e.one.Sub(selfLoop)
 	if exitProb.IsZero() {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
-	for target, prob := range e.rows[s] {
-		e.rows[s][target] = prob.Quo(exitProb)
+	for target, probability := range e.coefficients[s] {
+		e.coefficients[s][target] = probability.Quo(exitProb)
 	}
-	for i, gain := range e.rhs[s] {
-		e.rhs[s][i] = gain.Quo(exitProb)
+	for i, gain := range e.rightSides[s] {
+		e.rightSides[s][i] = gain.Quo(exitProb)
 	}
 }
 
@@ -184,7 +184,7 @@ func (e *elimination) removeSelfLoop(s int) {
 // into the queue.
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
-	targets := slices.Sorted(maps.Keys(e.rows[s]))
+	targets := slices.Sorted(maps.Keys(e.coefficients[s]))
 	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
 		e.substitute(s, predecessor, targets)
 		if predecessor != last {
@@ -198,28 +198,28 @@ func (e *elimination) eliminateState(s, last int) {
 		}
 	}
 	if e.keepRemoved {
-		e.removedEquations = append(e.removedEquations, removedEquation{s, e.rows[s], e.rhs[s][0]})
+		e.removedEquations = append(e.removedEquations, removedEquation{s, e.coefficients[s], e.rightSides[s][0]})
 	}
-	delete(e.rows, s)
+	delete(e.coefficients, s)
 	delete(e.predecessors, s)
-	delete(e.rhs, s)
+	delete(e.rightSides, s)
 }
 
 // substitute replaces state s in the equation of a predecessor by the right side of the equation of s. targets are the successors of s.
 func (e *elimination) substitute(s, predecessor int, targets []int) {
-	probability := e.rows[predecessor][s]
-	delete(e.rows[predecessor], s)
-	for i, gain := range e.rhs[s] {
-		e.rhs[predecessor][i] = e.rhs[predecessor][i].Add(probability.Mul(gain))
-		e.checkSize(e.rhs[predecessor][i])
+	probability := e.coefficients[predecessor][s]
+	delete(e.coefficients[predecessor], s)
+	for i, gain := range e.rightSides[s] {
+		e.rightSides[predecessor][i] = e.rightSides[predecessor][i].Add(probability.Mul(gain))
+		e.checkSize(e.rightSides[predecessor][i])
 	}
 	for _, target := range targets {
-		weight := probability.Mul(e.rows[s][target])
-		if direct := e.rows[predecessor][target]; direct != nil {
+		weight := probability.Mul(e.coefficients[s][target])
+		if direct := e.coefficients[predecessor][target]; direct != nil {
 			weight = weight.Add(direct)
 		}
 		e.checkSize(weight)
-		e.rows[predecessor][target] = weight
+		e.coefficients[predecessor][target] = weight
 		e.predecessors[target][predecessor] = true
 	}
 }
@@ -236,7 +236,7 @@ type candidate struct{ state, cost int }
 
 // candidate returns a state with its current cost.
 func (e *elimination) candidate(s int) candidate {
-	return candidate{s, len(e.predecessors[s]) * len(e.rows[s])}
+	return candidate{s, len(e.predecessors[s]) * len(e.coefficients[s])}
 }
 
 // queue is a heap of candidates in increasing order of cost.

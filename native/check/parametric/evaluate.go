@@ -12,7 +12,7 @@ import (
 type evaluator struct {
 	ring       *ratfunc.Ring
 	paramIndex map[string]int     // the variable of the ring for each parameter
-	parametric map[sema.Expr]bool // whether each expression seen so far contains a parameter
+	parametricExprs map[sema.Expr]bool // whether each expression seen so far contains a parameter
 }
 
 // evalError returns an error at the position of an expression.
@@ -20,39 +20,39 @@ func evalError(expr sema.Expr, format string, args ...any) error {
 	return &sema.EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// eval returns the value of a probability, rate or reward in a state, as a rational function of the parameters. A nil expression has the value
+// evaluate returns the value of a probability, rate or reward in a state, as a rational function of the parameters. A nil expression has the value
 // 1.
-func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+func (v *evaluator) evaluate(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
 		return v.ring.Integer(1), nil
 	}
 	if !v.isParametric(expr) {
-		return v.constant(expr, state)
+		return v.evaluateConstant(expr, state)
 	}
 	switch expr := expr.(type) {
 	case *sema.Param:
 		return v.ring.Var(v.paramIndex[expr.Name]), nil
 	case *sema.Unary:
-		function, err := v.eval(expr.X, state)
+		function, err := v.evaluate(expr.X, state)
 		if err != nil {
 			return nil, err
 		}
 		return function.Neg(), nil
 	case *sema.Binary:
-		return v.binary(expr, state)
+		return v.evaluateBinary(expr, state)
 	case *sema.Cond:
-		return v.conditional(expr, state)
+		return v.evaluateConditional(expr, state)
 	case *sema.Call:
 		if expr.Func == sema.FuncPow {
-			return v.power(expr.Args[0], expr.Args[1], state)
+			return v.evaluatePower(expr.Args[0], expr.Args[1], state)
 		}
 		return nil, evalError(expr, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", expr.Func)
 	}
 	return nil, evalError(expr, "found an operator on parameters that is no rational function")
 }
 
-// constant evaluates an expression without parameters in a state, as a constant function.
-func (v *evaluator) constant(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+// evaluateConstant evaluates an expression without parameters in a state, as a constant function.
+func (v *evaluator) evaluateConstant(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	value, isExact, err := sema.EvalExact(expr, state)
 	switch {
 	case err != nil:
@@ -65,16 +65,16 @@ func (v *evaluator) constant(expr sema.Expr, state []int32) (*ratfunc.Func, erro
 
 // isParametric reports whether a parameter occurs in an expression. It caches the results.
 func (v *evaluator) isParametric(expr sema.Expr) bool {
-	isParametric, isCached := v.parametric[expr]
+	isParametric, isCached := v.parametricExprs[expr]
 	if !isCached {
 		isParametric = sema.Parametric(expr)
-		v.parametric[expr] = isParametric
+		v.parametricExprs[expr] = isParametric
 	}
 	return isParametric
 }
 
-// conditional evaluates `condition ? then : else` in a state. The condition must not contain a parameter.
-func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
+// evaluateConditional evaluates `condition ? then : else` in a state. The condition must not contain a parameter.
+func (v *evaluator) evaluateConditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
 	if sema.Parametric(expr.Condition) {
 		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
 	}
@@ -83,21 +83,21 @@ func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, 
 		return nil, err
 	}
 	if condition.Bool {
-		return v.eval(expr.Then, state)
+		return v.evaluate(expr.Then, state)
 	}
-	return v.eval(expr.Else, state)
+	return v.evaluate(expr.Else, state)
 }
 
-// binary evaluates x+y, x-y, x*y, x/y or x^y in a state, as a rational function of the parameters.
-func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.Func, error) {
+// evaluateBinary evaluates x+y, x-y, x*y, x/y or x^y in a state, as a rational function of the parameters.
+func (evaluator *evaluator) evaluateBinary(expr *sema.Binary, state []int32) (*ratfunc.Func, error) {
 	if expr.Op == syntax.OpPow {
-		return evaluator.power(expr.X, expr.Y, state)
+		return evaluator.evaluatePower(expr.X, expr.Y, state)
 	}
-	left, err := evaluator.eval(expr.X, state)
+	left, err := evaluator.evaluate(expr.X, state)
 	if err != nil {
 		return nil, err
 	}
-	right, err := evaluator.eval(expr.Y, state)
+	right, err := evaluator.evaluate(expr.Y, state)
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +117,14 @@ func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.F
 	return nil, evalError(expr, "found %s on parameters, want +, -, *, / or ^, which give a rational function", expr.Op)
 }
 
-// power evaluates base^exponent in a state, as a rational function of the parameters. The exponent must be an integer that does not depend on
+// evaluatePower evaluates base^exponent in a state, as a rational function of the parameters. The exponent must be an integer that does not depend on
 // parameters.
-func (evaluator *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
-	left, err := evaluator.eval(base, state)
+func (evaluator *evaluator) evaluatePower(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
+	left, err := evaluator.evaluate(base, state)
 	if err != nil {
 		return nil, err
 	}
-	right, err := evaluator.eval(exponent, state)
+	right, err := evaluator.evaluate(exponent, state)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
 			if endValue := endValues[transition.target]; endValue != nil {
-				sum = sum.Add(transition.prob.Mul(endValue))
+				sum = sum.Add(transition.probability.Mul(endValue))
 			}
 		}
 		return sum
@@ -83,17 +83,17 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 // step earlier, where next is the expected value of its successor.
 func (c *Chain) stepBackwards(ctx context.Context, values []*ratfunc.Func, steps int, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	for range steps {
-		before := make([]*ratfunc.Func, len(values))
-		for s := range before {
+		earlierValues := make([]*ratfunc.Func, len(values))
+		for s := range earlierValues {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			before[s] = earlier(s, c.expectedNext(values, s))
-			if err := checkSize(before[s]); err != nil {
+			earlierValues[s] = earlier(s, c.expectedNext(values, s))
+			if err := checkSize(earlierValues[s]); err != nil {
 				return nil, err
 			}
 		}
-		values = before
+		values = earlierValues
 	}
 	return values, nil
 }
@@ -102,7 +102,7 @@ func (c *Chain) stepBackwards(ctx context.Context, values []*ratfunc.Func, steps
 func (c *Chain) expectedNext(values []*ratfunc.Func, s int) *ratfunc.Func {
 	sum := c.evaluator.ring.Integer(0)
 	for _, transition := range c.rows[s] {
-		sum = sum.Add(transition.prob.Mul(values[transition.target]))
+		sum = sum.Add(transition.probability.Mul(values[transition.target]))
 	}
 	return sum
 }
@@ -191,11 +191,11 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 // cycleAverage returns E[reward of a cycle] / E[time of a cycle]; a cycle is a path from the state reference until its next visit. By the
 // renewal-reward theorem, this is the long-run average reward of the BSCC of reference.
 func (c *Chain) cycleAverage(ctx context.Context, reference int, isInside func(s int) bool, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
-	cycle, err := c.eliminateCycle(ctx, reference, isInside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
+	cycleSums, err := c.eliminateCycle(ctx, reference, isInside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
 	if err != nil {
 		return nil, err
 	}
-	reward, time := cycle[0], cycle[1]
+	reward, time := cycleSums[0], cycleSums[1]
 	return reward.Quo(time), nil
 }
 

@@ -14,9 +14,9 @@ const maxBisections = 1000
 // maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the optimal value as a piecewise function of the only parameter, on the whole range from low to high. Sturm chains find the
+// piecesBetween returns the optimal value as a piecewise function of the only parameter, on the whole range from low to high. Sturm chains find the
 // exact roots of the advantages, where the optimal scheduler changes.
-func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
+func (solver *mdpSolver) piecesBetween(low, high *big.Rat) ([]Piece, error) {
 	if low.Cmp(high) == 0 {
 		scheduler, err := solver.optimalAt([]*big.Rat{low})
 		if err != nil {
