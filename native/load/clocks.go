@@ -15,16 +15,16 @@ import (
 )
 
 // ClockMDP builds the MDP of a translated timed automaton. It is an error if the MDP has a deadlock, which is a timelock of the automaton.
-// violating describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions; if
-// that is impossible, inexact is the reason, and the MDP has float64 weights.
-func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violating string, inexact, err error) {
+// violatingState describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions; if
+// that is impossible, inexactErr is the reason, and the MDP has float64 weights.
+func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violatingState string, inexactErr, err error) {
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
 		return nil, "", nil, err
 	}
 	options.NoFixDeadlocks = true
 	if fractions {
-		space, inexact, err = Fractions(ctx, compiled, options)
+		space, inexactErr, err = Fractions(ctx, compiled, options)
 	} else {
 		space, err = explicit.Build(ctx, compiled, options)
 	}
@@ -39,9 +39,9 @@ func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.O
 		return nil, "", nil, err
 	}
 	for state := range invariantHolds.Complement().All() { // the first one is reported
-		return space, translated.StateText(space.State(nil, state)), inexact, nil
+		return space, translated.StateText(space.State(nil, state)), inexactErr, nil
 	}
-	return space, "", inexact, nil
+	return space, "", inexactErr, nil
 }
 
 // Timelock returns the failure for a reachable state of a timed automaton in which nothing can happen.
@@ -95,9 +95,9 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 	return space, translated, err
 }
 
-// translateClocks translates properties of a timed automaton to properties of one MDP. It is an error if they need different MDPs. first is the
-// translation of the first property.
-func translateClocks(instances []runner.Instance) (first *digital.Model, translated []runner.Instance, err error) {
+// translateClocks translates properties of a timed automaton to properties of one MDP. It is an error if they need different MDPs. firstModel is
+// the translation of the first property.
+func translateClocks(instances []runner.Instance) (firstModel *digital.Model, translated []runner.Instance, err error) {
 	if len(instances) == 0 {
 		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
 	}
@@ -111,14 +111,14 @@ func translateClocks(instances []runner.Instance) (first *digital.Model, transla
 		switch {
 		case err != nil:
 			return nil, nil, TranslationFailure(err, property)
-		case first == nil:
-			first = model
-		case first.Key != model.Key:
+		case firstModel == nil:
+			firstModel = model
+		case firstModel.Key != model.Key:
 			return nil, nil, fmt.Errorf("%s needs another MDP of clocks than %s", property.Text, instances[0].Text)
 		}
 		translated = append(translated, runner.Instance{Property: model.Property, Program: model.Program, File: property.File})
 	}
-	return first, translated, nil
+	return firstModel, translated, nil
 }
 
 // ClockModel returns the MDP of a plan's timed automaton without a property. program is the program of the automaton, possibly with the labels
@@ -138,9 +138,9 @@ func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, m
 	})
 	built := *translated
 	built.Program = &onlyModel
-	space, violating, _, err := ClockMDP(ctx, &built, Options(&plan.Job), false)
-	if violating != "" {
-		warnings = append(warnings, Violation(violating))
+	space, violatingState, _, err := ClockMDP(ctx, &built, Options(&plan.Job), false)
+	if violatingState != "" {
+		warnings = append(warnings, Violation(violatingState))
 	}
 	return space, translated, warnings, err
 }

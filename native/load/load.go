@@ -28,8 +28,8 @@ func PlannedModel(plan *runner.Plan) (compiled *compile.Model, warnings []string
 		return nil, nil, err
 	}
 	warnings = plan.Warnings
-	for _, w := range compiled.Program().Warnings {
-		warnings = append(warnings, w.Error())
+	for _, warning := range compiled.Program().Warnings {
+		warnings = append(warnings, warning.Error())
 	}
 	return compiled, warnings, nil
 }
@@ -120,16 +120,16 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions as weights. If that fails and opts.Exact is false, inexact is the reason, and the
-// space has float64 weights. If opts.Exact is true, the failure is an error.
-func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
+// Fractions builds the state space of a model with fractions as weights. If that fails and opts.Exact is false, inexactErr is the reason, and
+// the space has float64 weights. If opts.Exact is true, the failure is an error.
+func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexactErr, err error) {
 	withFractions := opts
 	withFractions.Exact = true
 	space, err = explicit.Build(ctx, compiled, withFractions)
 	if err == nil || opts.Exact || ctx.Err() != nil {
 		return space, nil, err
 	}
-	inexact = err
+	inexactErr = err
 	space, err = explicit.Build(ctx, compiled, opts)
-	return space, inexact, err
+	return space, inexactErr, err
 }

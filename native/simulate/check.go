@@ -158,18 +158,18 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	samples := &sampler{
-		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, end: math.MaxInt64,
+		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, endSample: math.MaxInt64,
 		countOutcome: c.countOutcome, reportProgress: c.reportProgress,
 	}
 	if numSamples, isFixed := c.plan.Samples(); isFixed {
-		samples.end = numSamples
+		samples.endSample = numSamples
 	}
 	split := c.opts.Split
 	switch {
 	case split.Recording():
 		return c.recordPieces(ctx, samples)
 	case split.Replaying():
-		return split.Replay(c.stream(), c.replayPiece)
+		return split.Replay(c.sampleStream(), c.replayPiece)
 	}
 	return samples.run(ctx)
 }
@@ -185,8 +185,8 @@ func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunn
 	return newStepwiseRunner(c.objective.Stepwise, c.opts.MaxPath, c.opts.Steps)
 }
 
-// stats returns the statistics of the samples: of rewards, or of truth values.
-func (c *checker) stats() stats.Statistics {
+// sampleStatistics returns the statistics of the samples: of rewards, or of truth values.
+func (c *checker) sampleStatistics() stats.Statistics {
 	if c.objective.Reward {
 		return &c.rewards
 	}
@@ -200,7 +200,7 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 		c.failedOutcome = outcome
 		return false
 	}
-	c.pathLengths.add(outcome.Steps)
+	c.pathLengths.addPath(outcome.Steps)
 	if outcome.Nondet > 0 {
 		c.result.Nondet++
 	}
@@ -222,7 +222,7 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 // reportProgress calls Options.Progress, at most ten times per second.
 func (c *checker) reportProgress() {
 	now := time.Now()
-	statistics := c.stats()
+	statistics := c.sampleStatistics()
 	isTooEarly := statistics.Count() == 0 || now.Sub(c.lastProgress) < 100*time.Millisecond
 	if c.opts.Progress == nil || isTooEarly {
 		return
@@ -241,7 +241,7 @@ func (c *checker) reportProgress() {
 // setSampleFields sets the fields of the result that describe the samples: their number, their mean, the lengths of their paths, and how
 // nondeterminism was resolved.
 func (c *checker) setSampleFields() {
-	statistics := c.stats()
+	statistics := c.sampleStatistics()
 	c.result.Samples = statistics.Count()
 	c.result.Steps = c.pathLengths.summary()
 	if statistics.Count() > 0 {
@@ -257,7 +257,7 @@ func (c *checker) resolution() result.Resolution {
 	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
 	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failedOutcome != nil && c.failedOutcome.Nondet > 0
 	switch {
-	case c.stats().Count() == 0 && !isChain:
+	case c.sampleStatistics().Count() == 0 && !isChain:
 		return result.ResolutionUnknown
 	case metChoices:
 		return result.Uniform
@@ -268,14 +268,14 @@ func (c *checker) resolution() result.Resolution {
 // setValue computes the value, the accuracy and the bound of the result from the samples. It is an error if there are too few samples, or if
 // they do not decide a bounded property.
 func (c *checker) setValue(ctx context.Context) error {
-	statistics := c.stats()
+	statistics := c.sampleStatistics()
 	outcome, err := c.plan.Outcome(statistics)
 	cause := ctx.Err()
 	switch {
 	case cause != nil && isCode(err, stats.NotDone):
 		err = c.interruptedError(cause)
 	case c.opts.Split.Replaying() && isCode(err, stats.NotDone):
-		err = c.missingSamples(err)
+		err = c.missingSamplesError(err)
 	case err != nil && !isCode(err, stats.Truncated):
 		return err
 	}
@@ -294,7 +294,7 @@ func (c *checker) setValue(ctx context.Context) error {
 	}
 	isDecided := c.setDecision(outcome, sound)
 	if !isDecided && err == nil {
-		return c.tooImprecise(outcome)
+		return c.impreciseError(outcome)
 	}
 	return err
 }
@@ -343,11 +343,11 @@ func (c *checker) setQuantiles() error {
 	if err != nil {
 		return err
 	}
-	for _, q := range quantiles {
+	for _, quantile := range quantiles {
 		c.result.Quantiles = append(c.result.Quantiles, result.Quantile{
-			Level: result.JSONNumber(q.Level),
-			Value: result.JSONNumber(q.Value), Lower: result.JSONNumber(q.Lower), Upper: result.JSONNumber(q.Upper),
-			Tail: result.JSONNumber(q.Tail), TailLower: result.JSONNumber(q.TailLower), TailUpper: result.JSONNumber(q.TailUpper),
+			Level: result.JSONNumber(quantile.Level),
+			Value: result.JSONNumber(quantile.Value), Lower: result.JSONNumber(quantile.Lower), Upper: result.JSONNumber(quantile.Upper),
+			Tail: result.JSONNumber(quantile.Tail), TailLower: result.JSONNumber(quantile.TailLower), TailUpper: result.JSONNumber(quantile.TailUpper),
 		})
 	}
 	return nil
@@ -361,7 +361,7 @@ func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) s
 	interval, err := c.confidenceInterval(sequential)
 	switch {
 	case err != nil:
-		c.warn("no sound interval: %v", err)
+		c.addWarning("no sound interval: %v", err)
 	case interval.Sound():
 		c.result.Bound = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}
 		c.result.BoundMethod = interval.Method.String()
@@ -398,25 +398,25 @@ func isCode(err error, code stats.Code) bool {
 }
 
 // stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.
-type stepStats struct{ paths, sum, min, max int64 }
+type stepStats struct{ numPaths, totalSteps, minSteps, maxSteps int64 }
 
-// add adds a path with this number of steps to the statistics.
-func (lengths *stepStats) add(steps int64) {
-	if lengths.paths == 0 {
-		lengths.min = steps
+// addPath adds a path with this number of steps to the statistics.
+func (lengths *stepStats) addPath(steps int64) {
+	if lengths.numPaths == 0 {
+		lengths.minSteps = steps
 	}
-	lengths.paths++
-	lengths.sum += steps
-	lengths.min, lengths.max = min(lengths.min, steps), max(lengths.max, steps)
+	lengths.numPaths++
+	lengths.totalSteps += steps
+	lengths.minSteps, lengths.maxSteps = min(lengths.minSteps, steps), max(lengths.maxSteps, steps)
 }
 
 func (lengths *stepStats) summary() *result.Steps {
-	if lengths.paths == 0 {
+	if lengths.numPaths == 0 {
 		return nil
 	}
-	return &result.Steps{Min: lengths.min, Max: lengths.max, Mean: float64(lengths.sum) / float64(lengths.paths)}
+	return &result.Steps{Min: lengths.minSteps, Max: lengths.maxSteps, Mean: float64(lengths.totalSteps) / float64(lengths.numPaths)}
 }
 
-func (c *checker) warn(format string, args ...any) {
+func (c *checker) addWarning(format string, args ...any) {
 	c.result.Warnings = append(c.result.Warnings, fmt.Sprintf(format, args...))
 }

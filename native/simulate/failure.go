@@ -93,8 +93,8 @@ func (c *checker) interruptedError(cause error) error {
 	return failure
 }
 
-// tooImprecise returns the error for an estimate too close to the bound of the property.
-func (c *checker) tooImprecise(outcome stats.Outcome) error {
+// impreciseError returns the error for an estimate too close to the bound of the property.
+func (c *checker) impreciseError(outcome stats.Outcome) error {
 	return &result.Failure{
 		Class: result.NonConverge, File: c.property.File, Pos: c.property.Pos,
 		Message: fmt.Sprintf("not precise enough to decide: the estimate %v with half-width %v is too close to the bound %v; want more samples", outcome.Mean, outcome.Width, c.objective.Bound),

@@ -46,7 +46,7 @@ func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 // Source: PRISM's SimulatorEngine.isPropertyOKForSimulation and Sampler.createSampler. PRISM ignores bounds of R [ F ],
 // empty intervals and negative lower bounds; here they are errors.
 func NewObjective(property *Property, maxPath int64) (*Objective, error) {
-	builder := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
+	builder := &objectiveBuilder{property: property, isContinuous: property.Program.Type == syntax.CTMC}
 	objective := builder.buildObjective(property.X)
 	if builder.err != nil {
 		return nil, builder.err
@@ -58,20 +58,20 @@ func NewObjective(property *Property, maxPath int64) (*Objective, error) {
 // objectiveBuilder translates a property. It keeps the first error.
 type objectiveBuilder struct {
 	property   *Property
-	continuous bool
+	isContinuous bool
 	err        *result.Failure
 }
 
-// refuse records an error at a position of the property, unless there is an earlier one.
-func (builder *objectiveBuilder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
+// recordFailure records an error at a position of the property, unless there is an earlier one.
+func (builder *objectiveBuilder) recordFailure(class result.Class, at syntax.Pos, format string, args ...any) {
 	if builder.err == nil {
 		builder.err = result.Refuse(builder.property, class, at, format, args...)
 	}
 }
 
-// unsupported records the error that simulation does not support an expression.
-func (builder *objectiveBuilder) unsupported(expr sema.Expr, format string, args ...any) {
-	builder.refuse(result.Unsupported, expr.Pos(), format, args...)
+// recordUnsupported records the error that simulation does not support an expression.
+func (builder *objectiveBuilder) recordUnsupported(expr sema.Expr, format string, args ...any) {
+	builder.recordFailure(result.Unsupported, expr.Pos(), format, args...)
 }
 
 // buildObjective translates a P or R operator to an objective. In a game the operator may be within <<...>>. builder.err is set if a property is
@@ -93,9 +93,9 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 		builder.setThreshold(objective, formula.Threshold)
 		builder.setRewardMonitor(objective, formula.Objective)
 	case logic.Filter:
-		builder.unsupported(expr, "found a filter, simulation wants a P or R operator without one")
+		builder.recordUnsupported(expr, "found a filter, simulation wants a P or R operator without one")
 	default:
-		builder.unsupported(formula.X, "found %s, simulation wants a P or R operator", logic.Describe(formula.X))
+		builder.recordUnsupported(formula.X, "found %s, simulation wants a P or R operator", logic.Describe(formula.X))
 	}
 	return objective
 }
@@ -119,7 +119,7 @@ func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold se
 	}
 	objective.Bound = builder.evaluateNumber(threshold.Bound)
 	if !objective.Reward && !(objective.Bound >= 0 && objective.Bound <= 1) {
-		builder.refuse(result.TypeError, threshold.Bound.Pos(), "bound %v of a P operator, want a probability", objective.Bound)
+		builder.recordFailure(result.TypeError, threshold.Bound.Pos(), "bound %v of a P operator, want a probability", objective.Bound)
 	}
 }
 
@@ -128,13 +128,13 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 	objective.Negate = path.Negated
 	switch {
 	case len(path.Costs) > 0 && path.Costs[0].Time:
-		builder.unsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
+		builder.recordUnsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
 	case path.Form == logic.Conditional:
 		builder.setConditional(objective, path)
 	case path.Form == logic.CostBounded:
 		builder.setRewardBounded(objective, path)
 	case !path.Operator:
-		builder.unsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
+		builder.recordUnsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
 	case path.Op == syntax.Next:
 		objective.Monitor = compile.Monitor{Kind: compile.Next, Right: builder.stateFormula(path.Right), High: math.Inf(1), Low: math.Inf(-1)}
 	default:
@@ -160,7 +160,7 @@ func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *log
 		return
 	}
 	if path.Form == logic.LateWeakUntil {
-		builder.unsupported(path.X, "found a weak until (W) with a lower bound, which is not sampled")
+		builder.recordUnsupported(path.X, "found a weak until (W) with a lower bound, which is not sampled")
 	}
 	monitor := compile.Monitor{Kind: compile.Until}
 	var isNegated bool
@@ -183,7 +183,7 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 		monitor.Low = builder.evaluateTime(low, path.Op.String())
 		monitor.LowStrict = path.Bound.LowStrict
 		if monitor.Low < 0 {
-			builder.refuse(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", monitor.Low, path.Op)
+			builder.recordFailure(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", monitor.Low, path.Op)
 		}
 	}
 	high := path.Bound.High
@@ -194,9 +194,9 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 	monitor.HighStrict = path.Bound.HighStrict
 	switch {
 	case monitor.High < 0 || monitor.High == 0 && monitor.HighStrict:
-		builder.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(monitor.HighStrict), monitor.High, path.Op)
+		builder.recordFailure(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(monitor.HighStrict), monitor.High, path.Op)
 	case monitor.High < monitor.Low:
-		builder.refuse(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", monitor.Low, monitor.High, path.Op)
+		builder.recordFailure(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", monitor.Low, monitor.High, path.Op)
 	}
 }
 
@@ -212,10 +212,10 @@ func upperRelation(strict bool) string {
 func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula *logic.Objective) {
 	switch {
 	case formula.Err != nil:
-		builder.evaluationError(formula.Err, builder.property.X.Pos())
+		builder.recordEvaluationError(formula.Err, builder.property.X.Pos())
 		return
 	case formula.Ratio:
-		builder.unsupported(builder.property.X, "found a ratio of rewards, simulation wants a single reward structure")
+		builder.recordUnsupported(builder.property.X, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}
 	switch formula.Form {
@@ -224,7 +224,7 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 	case logic.Instantaneous:
 		objective.Monitor = builder.timedRewardMonitor(compile.InstantReward, formula)
 	case logic.LongRun:
-		builder.unsupported(formula.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
+		builder.recordUnsupported(formula.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
 	case logic.Discounted:
 		builder.setDiscounted(objective, formula)
 	case logic.ConditionalReward:
@@ -232,9 +232,9 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 	case logic.CostBoundedReward:
 		builder.setRewardWithinBounds(objective, formula)
 	case logic.UntilReached, logic.ZeroUnlessReached:
-		builder.unsupported(formula.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.X))
+		builder.recordUnsupported(formula.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.X))
 	case logic.TotalReward:
-		builder.unsupported(formula.X, "found the total reward C without a time bound, simulation wants C<=t")
+		builder.recordUnsupported(formula.X, "found the total reward C without a time bound, simulation wants C<=t")
 	default:
 		objective.Monitor = builder.reachRewardMonitor(formula)
 	}
@@ -245,7 +245,7 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 func (builder *objectiveBuilder) timedRewardMonitor(kind compile.MonitorKind, objective *logic.Objective) compile.Monitor {
 	monitor := compile.Monitor{Kind: kind, Low: math.Inf(-1), High: builder.evaluateTime(objective.At, objective.Letter())}
 	if monitor.High < 0 || math.IsInf(monitor.High, 1) {
-		builder.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", monitor.High, objective.Letter())
+		builder.recordFailure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", monitor.High, objective.Letter())
 	}
 	return monitor
 }
@@ -255,21 +255,21 @@ func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) 
 	path := objective.Path
 	switch {
 	case !path.Operator || path.Negated:
-		builder.unsupported(objective.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 		return compile.Monitor{}
 	case path.Op != syntax.Future:
-		builder.unsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
+		builder.recordUnsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
 		return compile.Monitor{}
 	case path.Bound != nil:
-		builder.refuse(result.Unsupported, path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
+		builder.recordFailure(result.Unsupported, path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	}
 	return compile.Monitor{Kind: compile.ReachReward, Right: builder.stateFormula(path.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }
 
 // evaluateTime evaluates a time bound. In discrete time the bound is a number of steps and must be an int.
 func (builder *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) float64 {
-	if !builder.continuous && expr.Type() != sema.Int {
-		builder.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(builder.property.Program.Type.String()))
+	if !builder.isContinuous && expr.Type() != sema.Int {
+		builder.recordFailure(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(builder.property.Program.Type.String()))
 		return 0
 	}
 	return builder.evaluateNumber(expr)
@@ -280,15 +280,15 @@ func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	value, err := sema.Eval(expr, nil)
 	switch {
 	case err != nil:
-		builder.evaluationError(err, expr.Pos())
+		builder.recordEvaluationError(err, expr.Pos())
 	case math.IsNaN(value.Float):
-		builder.refuse(result.TypeError, expr.Pos(), "bound is not a number")
+		builder.recordFailure(result.TypeError, expr.Pos(), "bound is not a number")
 	}
 	return value.Float
 }
 
-// evaluationError records an error of an evaluation in builder.err. pos is its position if the error has none.
-func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
+// recordEvaluationError records an error of an evaluation in builder.err. pos is its position if the error has none.
+func (builder *objectiveBuilder) recordEvaluationError(err error, pos syntax.Pos) {
 	msg := err.Error()
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
 		msg = evalError.Msg
@@ -296,7 +296,7 @@ func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 			pos = evalError.Pos
 		}
 	}
-	builder.refuse(result.TypeError, pos, "%s", msg)
+	builder.recordFailure(result.TypeError, pos, "%s", msg)
 }
 
 // stateFormula returns a state formula in which definitions replace the labels. It is an error if the formula contains an operator such as P or
@@ -313,9 +313,9 @@ func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 			label.Base = sema.Base{ValueType: expr.Type()}
 			return &label, nil
 		case formula.Kind == logic.PathFormula:
-			builder.unsupported(expr, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(expr))
+			builder.recordUnsupported(expr, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", logic.Describe(expr))
 		default:
-			builder.unsupported(expr, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(expr))
+			builder.recordUnsupported(expr, "found %s inside a path formula, simulation cannot check nested operators", logic.Describe(expr))
 		}
 		return expr, nil
 	}

@@ -130,14 +130,14 @@ func Walk(ctx context.Context, source Source, opts PathOptions) *Path {
 // of steps.
 func (p *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
-		if err := p.draw(yield); err != nil {
+		if err := p.drawVisits(yield); err != nil {
 			p.setError(err)
 		}
 	}
 }
 
-// draw draws the path and yields each of its states. It then sets the fields End, Probability and MeanTimes of the path.
-func (p *Path) draw(yield func(*Visit) bool) error {
+// drawVisits draws the path and yields each of its states. It then sets the fields End, Probability and MeanTimes of the path.
+func (p *Path) drawVisits(yield func(*Visit) bool) error {
 	drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
 	if err != nil {
 		return err
@@ -193,12 +193,12 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 	return drawer, nil
 }
 
-// continuous reports whether the model is a CTMC.
-func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
+// isContinuous reports whether the model is a CTMC.
+func (drawer *pathDrawer) isContinuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
 // drawPath draws a path. It yields each state when the step that leaves the state is known, and returns why the path ends.
 func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
-	random := drawer.random()
+	random := drawer.newRandom()
 	rewards, err := drawer.stateRewards(drawer.initialState)
 	if err != nil {
 		return AtError, err
@@ -206,7 +206,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	current, next := &Visit{State: slices.Clone(drawer.initialState), Rewards: rewards}, &Visit{}
 	elapsed := 0.0
 	for {
-		choices, end, err := drawer.expand(current, elapsed)
+		choices, end, err := drawer.nextChoices(current, elapsed)
 		if choices == nil {
 			yield(current)
 			return end, err
@@ -224,14 +224,14 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			yield(next)
 			return AtLoop, nil
 		}
-		elapsed += drawer.duration(current.Outgoing)
+		elapsed += drawer.stepDuration(current.Outgoing)
 		current, next = next, current // takeStep overwrites the last visit
 	}
 }
 
-// expand returns the choices in the current state. If the path ends there, it returns nil and the reason. elapsed is the time since the start of
+// nextChoices returns the choices in the current state. If the path ends there, it returns nil and the reason. elapsed is the time since the start of
 // the path.
-func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
+func (drawer *pathDrawer) nextChoices(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
 	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 		return nil, AtRequest, drawer.ctx.Err()
 	}
@@ -251,13 +251,13 @@ func (drawer *pathDrawer) hasRecordedStep(current *Visit) bool {
 	return drawer.opts.Record != nil && current.Number < drawer.opts.Record.Steps()
 }
 
-// random returns the random numbers of the path.
-func (drawer *pathDrawer) random() *rand.Rand {
-	return randomOf(compile.NewStream(drawer.opts.Seed, drawer.opts.Index))
+// newRandom returns the random numbers of the path.
+func (drawer *pathDrawer) newRandom() *rand.Rand {
+	return randomFrom(compile.NewStream(drawer.opts.Seed, drawer.opts.Index))
 }
 
-// randomOf returns random numbers that a stream determines.
-func randomOf(stream compile.Stream) *rand.Rand {
+// randomFrom returns random numbers that a stream determines.
+func randomFrom(stream compile.Stream) *rand.Rand {
 	var key [32]byte
 	for i, word := range stream {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
@@ -265,8 +265,8 @@ func randomOf(stream compile.Stream) *rand.Rand {
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// duration returns the time of a step that counts towards PathOptions.Time.
-func (drawer *pathDrawer) duration(step *Step) float64 {
+// stepDuration returns the time of a step that counts towards PathOptions.Time.
+func (drawer *pathDrawer) stepDuration(step *Step) float64 {
 	if drawer.source.Program().Timed() {
 		return step.Time
 	}
@@ -292,7 +292,7 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 
 // hasOnlySelfLoop reports whether the only transition of the current state is a self-loop that ends the path.
 func (drawer *pathDrawer) hasOnlySelfLoop(current *Visit, choices *compile.Choices) bool {
-	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
+	if drawer.opts.NoLoopCheck || drawer.isContinuous() || drawer.hasRecordedStep(current) {
 		return false
 	}
 	hasOneTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
@@ -336,7 +336,7 @@ func (drawer *pathDrawer) selectStep(current *Visit, choices *compile.Choices, r
 // multiplyProbability multiplies the probability of the path by the probability of a step.
 func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choices) {
 	probability := step.Probability
-	if drawer.continuous() {
+	if drawer.isContinuous() {
 		probability /= exitRate(choices)
 	}
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
@@ -348,7 +348,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 	step := &Step{Choices: len(choices.List)}
 	var transition int
 	switch {
-	case drawer.continuous(): // all transitions race
+	case drawer.isContinuous(): // all transitions race
 		step.Choice, transition, step.Time = sampleRace(choices, rng)
 	case drawer.opts.Chooser != nil:
 		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
@@ -359,8 +359,8 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
 	}
 	step.Action, step.Module = drawer.source.Action(step.Choice, transition)
-	step.Probability = drawer.probability(choices, choices.List[step.Choice].Transitions[transition].Weight)
-	if drawer.continuous() || !drawer.source.Program().Timed() {
+	step.Probability = drawer.normalisedWeight(choices, choices.List[step.Choice].Transitions[transition].Weight)
+	if drawer.isContinuous() || !drawer.source.Program().Timed() {
 		return step, transition, nil
 	}
 	mean, err := drawer.meanSojourn(state, choices)
@@ -372,7 +372,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 
 // meanSojourn returns the mean sojourn time in a state: 1 / exit rate. It returns 0 for a state of a Markov automaton that is left immediately.
 func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (float64, error) {
-	if drawer.continuous() {
+	if drawer.isContinuous() {
 		return 1 / exitRate(choices), nil
 	}
 	rate, err := drawer.source.ExitRate(state)
@@ -382,8 +382,8 @@ func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (
 	return 1 / rate, nil
 }
 
-// probability returns the probability of a transition with the given weight. In an MDP it is relative to the choice; in a CTMC it is the rate.
-func (drawer *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
+// normalisedWeight returns the probability of a transition with the given weight. In an MDP it is relative to the choice; in a CTMC it is the rate.
+func (drawer *pathDrawer) normalisedWeight(choices *compile.Choices, weight float64) float64 {
 	if drawer.source.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
 	}

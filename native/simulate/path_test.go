@@ -242,7 +242,7 @@ rewards "n" [] true:1; s=1:1.5; endrewards
 		nil,
 	}
 	var b bytes.Buffer
-	table := &table{writer: bufio.NewWriter(&b), program: m.prog, opts: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
+	table := &tableWriter{writer: bufio.NewWriter(&b), program: m.prog, opts: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
 	for i, v := range []Visit{{State: []int32{0, 0}}, {State: []int32{1, 0}, Time: 0.75}, {State: []int32{2, 0}, Time: 1.25}, {State: []int32{0, 1}, Time: 1.5}} {
 		v.Number, v.Rewards, v.Incoming, v.Outgoing = int64(i), []float64{1.5 * float64(v.State[0]%2)}, steps[i], steps[i+1]
 		must(t, table.writeVisit(&v))

@@ -18,11 +18,11 @@ import (
 // Record is a path from a file: written by PRISM's -simpath, by WriteTable, by report.WitnessPath or by hand.
 type Record struct {
 	File string // as the user named it
-	rows []row
+	rows []recordRow
 }
 
-// row is a state of a record and the step that led to it.
-type row struct {
+// recordRow is a state of a record and the step that led to it.
+type recordRow struct {
 	line, column int32
 	action       string  // as ActionText writes it; empty if it is unknown
 	probability  float64 // NaN if it is unknown
@@ -41,7 +41,7 @@ const maxRecord = 50_000_000
 // Other columns are ignored. The action ? stands for any action.
 // The error is a *result.Failure with the position in the file, or the error of the context.
 func ReadPath(ctx context.Context, file string, text []byte, program *sema.Program) (*Record, error) {
-	reader := &recordReader{file: file, program: program, columns: make(map[string]int)}
+	reader := &recordReader{file: file, program: program, columnIndex: make(map[string]int)}
 	record := &Record{File: file}
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
 		reader.line++
@@ -68,7 +68,7 @@ type recordReader struct {
 	program         *sema.Program
 	line            int32
 	separator       string
-	columns         map[string]int
+	columnIndex         map[string]int
 	numColumns      int
 	variableColumns []int // by variable: the index of its column
 	lastTime        float64
@@ -79,15 +79,15 @@ func (reader *recordReader) readLine(record *Record, line string) error {
 	if reader.separator == "" {
 		return reader.readHeading(line)
 	}
-	next, err := reader.readRow(line, len(record.rows))
+	parsedRow, err := reader.readRow(line, len(record.rows))
 	if err != nil {
 		return err
 	}
-	if next.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
+	if parsedRow.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
 		return nil
 	}
-	record.rows = append(record.rows, next)
-	if len(record.rows)*max(1, len(next.state)) > maxRecord {
+	record.rows = append(record.rows, parsedRow)
+	if len(record.rows)*max(1, len(parsedRow.state)) > maxRecord {
 		return reader.formatError(1, "the path has more than %d values", maxRecord)
 	}
 	return nil
@@ -125,13 +125,13 @@ func (reader *recordReader) readHeading(line string) error {
 	names, positions := reader.splitColumns(line)
 	reader.numColumns = len(names)
 	for i, name := range names {
-		if _, duplicate := reader.columns[name]; duplicate {
+		if _, duplicate := reader.columnIndex[name]; duplicate {
 			return reader.formatError(positions[i], "found a second column %q", name)
 		}
-		reader.columns[name] = i
+		reader.columnIndex[name] = i
 	}
 	for _, variable := range reader.program.Vars {
-		i, ok := reader.columns[variable.Name]
+		i, ok := reader.columnIndex[variable.Name]
 		if !ok {
 			return reader.formatError(1, "found no column %q, want one for each variable of %s", variable.Name, reader.program.File)
 		}
@@ -153,45 +153,45 @@ func columnSeparator(heading string) string {
 
 // readRow reads the row of a state. steps is the number of steps before this state; the column "step", if there is one, must have the same
 // number.
-func (reader *recordReader) readRow(line string, steps int) (row, error) {
+func (reader *recordReader) readRow(line string, steps int) (recordRow, error) {
 	texts, positions := reader.splitColumns(line)
 	if len(texts) != reader.numColumns {
-		return row{}, reader.formatError(1, "found %d columns, want %d, as in the heading", len(texts), reader.numColumns)
+		return recordRow{}, reader.formatError(1, "found %d columns, want %d, as in the heading", len(texts), reader.numColumns)
 	}
-	parsed := row{line: reader.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
+	parsed := recordRow{line: reader.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
 	if len(reader.variableColumns) > 0 {
 		parsed.column = int32(positions[reader.variableColumns[0]])
 	}
 	var err error
 	if parsed.state, err = reader.parseState(texts, positions); err != nil {
-		return row{}, err
+		return recordRow{}, err
 	}
 	isFirst := steps == 0
-	action, hasAction := reader.columns["action"]
+	action, hasAction := reader.columnIndex["action"]
 	if hasAction && !isFirst && texts[action] != "?" {
 		parsed.action = texts[action]
 	}
 	if parsed.action == "null" {
 		return parsed, nil
 	}
-	if step, hasStep := reader.columns["step"]; hasStep && texts[step] != strconv.Itoa(steps) {
-		return row{}, reader.formatError(positions[step], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[step], steps)
+	if step, hasStep := reader.columnIndex["step"]; hasStep && texts[step] != strconv.Itoa(steps) {
+		return recordRow{}, reader.formatError(positions[step], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[step], steps)
 	}
 	err = reader.parseProbabilityAndTime(&parsed, texts, positions, isFirst)
 	return parsed, err
 }
 
 // parseProbabilityAndTime sets the probability and the time of a row, if the file has these columns. In the first row "-" stands for none.
-func (reader *recordReader) parseProbabilityAndTime(parsed *row, texts []string, positions []int, isFirst bool) (err error) {
+func (reader *recordReader) parseProbabilityAndTime(parsed *recordRow, texts []string, positions []int, isFirst bool) (err error) {
 	isOmitted := func(column int) bool { return isFirst && texts[column] == "-" }
-	column, hasColumn := reader.columns["probability"]
+	column, hasColumn := reader.columnIndex["probability"]
 	if hasColumn && !isOmitted(column) {
 		parsed.probability, err = reader.parseNumber("probability", texts[column], positions[column], 0)
 		if err != nil {
 			return err
 		}
 	}
-	column, hasColumn = reader.columns["time"]
+	column, hasColumn = reader.columnIndex["time"]
 	if !hasColumn || !reader.program.Timed() || isOmitted(column) {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (reader *recordReader) parseState(texts []string, positions []int) ([]int32
 	state := make([]int32, len(reader.variableColumns))
 	for slot, i := range reader.variableColumns {
 		variable := &reader.program.Vars[slot]
-		value, ok := valueOf(variable.Type, texts[i])
+		value, ok := parseValue(variable.Type, texts[i])
 		if !ok {
 			wanted := "an integer"
 			if variable.Type == sema.Bool {
@@ -230,8 +230,8 @@ func (reader *recordReader) parseNumber(column, text string, position int, minim
 	return value, nil
 }
 
-// valueOf parses the value of a variable: an integer, or true or false for a Boolean. ok is false if the text is not a value of this type.
-func valueOf(variableType sema.Type, text string) (parsed int32, ok bool) {
+// parseValue parses the value of a variable: an integer, or true or false for a Boolean. ok is false if the text is not a value of this type.
+func parseValue(variableType sema.Type, text string) (parsed int32, ok bool) {
 	if variableType == sema.Bool {
 		switch text {
 		case "true":
@@ -267,35 +267,35 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 // recordedStep returns the step of the model that leads to the next row of the record, and the index of its transition. It is an error if the
 // model has no such step, or if the recorded probability is too great.
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
-	recorded := &drawer.opts.Record.rows[current.Number+1]
-	candidates, others := drawer.matchingSteps(recorded, choices)
+	recordedRow := &drawer.opts.Record.rows[current.Number+1]
+	candidates, others := drawer.matchingSteps(recordedRow, choices)
 	if len(candidates) == 0 {
-		return nil, 0, drawer.noMatchError(recorded, current, others)
+		return nil, 0, drawer.noMatchError(recordedRow, current, others)
 	}
-	step, transition := drawer.selectCandidate(candidates, recorded, choices)
+	step, transition := drawer.selectCandidate(candidates, recordedRow, choices)
 	// The recorded probability may be smaller: PRISM writes the probability of one of several updates with the same target.
-	if recorded.probability > step.Probability && !drawer.equalsRecord(step.Probability, recorded, choices) {
-		return nil, 0, drawer.errorAtRow(recorded, "found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
+	if recordedRow.probability > step.Probability && !drawer.equalsRecord(step.Probability, recordedRow, choices) {
+		return nil, 0, drawer.errorAtRow(recordedRow, "found %s with %s, want %s", drawer.describeRow(recordedRow), numberText(recordedRow.probability), numberText(step.Probability))
 	}
 	var err error
 	if drawer.source.Program().Timed() {
-		step.Time, err = drawer.recordedSojourn(current, recorded, choices)
+		step.Time, err = drawer.recordedSojourn(current, recordedRow, choices)
 	}
 	return step, transition, err
 }
 
 // noMatchError returns the error for a recorded step that the model does not allow. others describes possible steps.
-func (drawer *pathDrawer) noMatchError(recorded *row, current *Visit, others []string) error {
+func (drawer *pathDrawer) noMatchError(recordedRow *recordRow, current *Visit, others []string) error {
 	from := compile.StateText(drawer.source.Program(), current.State)
 	if len(others) == 0 {
-		return drawer.errorAtRow(recorded, "found %s after %s, which is a deadlock", drawer.describe(recorded), from)
+		return drawer.errorAtRow(recordedRow, "found %s after %s, which is a deadlock", drawer.describeRow(recordedRow), from)
 	}
-	return drawer.errorAtRow(recorded, "found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
+	return drawer.errorAtRow(recordedRow, "found %s, which is not a step from %s, want %s", drawer.describeRow(recordedRow), from, strings.Join(others, " or "))
 }
 
 // errorAtRow returns an error at the position of a row of the record.
-func (drawer *pathDrawer) errorAtRow(recorded *row, format string, args ...any) error {
-	return recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
+func (drawer *pathDrawer) errorAtRow(recordedRow *recordRow, format string, args ...any) error {
+	return recordError(drawer.opts.Record.File, recordedRow.line, recordedRow.column, format, args...)
 }
 
 // candidateStep is a step that fits a row of a record, with the index of its transition.
@@ -306,16 +306,16 @@ type candidateStep struct {
 
 // matchingSteps returns the steps of the model that have the action of a row and lead to the state of the row. others has descriptions of up to
 // four other steps, for an error message.
-func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices) (matching []candidateStep, others []string) {
+func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile.Choices) (matching []candidateStep, others []string) {
 	const maxOthers = 4
 	program := drawer.source.Program()
 	for i := range choices.List {
 		for j, transition := range choices.List[i].Transitions {
-			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.probability(choices, transition.Weight)}
+			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.normalisedWeight(choices, transition.Weight)}
 			step.Action, step.Module = drawer.source.Action(i, j)
 			action := ActionText(program, &step)
-			isSameAction := recorded.action == "" || recorded.action == action
-			if isSameAction && slices.Equal(transition.Target, recorded.state) {
+			isSameAction := recordedRow.action == "" || recordedRow.action == action
+			if isSameAction && slices.Equal(transition.Target, recordedRow.state) {
 				matching = append(matching, candidateStep{step, j})
 			} else if len(others) < maxOthers {
 				others = appendIfNew(others, action+" to "+compile.StateText(program, transition.Target))
@@ -335,16 +335,16 @@ func appendIfNew(list []string, text string) []string {
 
 // selectCandidate selects one of several steps that lead to a recorded row: the first with the recorded probability, else the first with a
 // greater probability, else the last. In the last two cases, in a Markov chain, the result has the sum of the probabilities of all candidates.
-func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *row, choices *compile.Choices) (*Step, int) {
+func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recordedRow *recordRow, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]
 	for i := range candidates {
 		candidate := &candidates[i]
-		if drawer.equalsRecord(candidate.Probability, recorded, choices) {
+		if drawer.equalsRecord(candidate.Probability, recordedRow, choices) {
 			return &candidate.Step, candidate.transition
 		}
 		sum += candidate.Probability
-		if selected.Probability < recorded.probability {
+		if selected.Probability < recordedRow.probability {
 			selected = candidate
 		}
 	}
@@ -355,29 +355,29 @@ func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *
 }
 
 // equalsRecord reports whether a row has the given probability. A row of a CTMC may have a rate, or a probability of the embedded chain.
-func (drawer *pathDrawer) equalsRecord(probability float64, recorded *row, choices *compile.Choices) bool {
-	if equalsWritten(probability, recorded.probability) {
+func (drawer *pathDrawer) equalsRecord(probability float64, recordedRow *recordRow, choices *compile.Choices) bool {
+	if equalsWritten(probability, recordedRow.probability) {
 		return true
 	}
-	return drawer.continuous() && equalsWritten(probability/exitRate(choices), recorded.probability)
+	return drawer.isContinuous() && equalsWritten(probability/exitRate(choices), recordedRow.probability)
 }
 
 // recordedSojourn returns the recorded time in the current state, or the mean sojourn time if no time is recorded.
-func (drawer *pathDrawer) recordedSojourn(current *Visit, recorded *row, choices *compile.Choices) (float64, error) {
-	if math.IsNaN(recorded.time) {
+func (drawer *pathDrawer) recordedSojourn(current *Visit, recordedRow *recordRow, choices *compile.Choices) (float64, error) {
+	if math.IsNaN(recordedRow.time) {
 		drawer.usesMeanTimes = true
 		return drawer.meanSojourn(current.State, choices)
 	}
-	return max(0, recorded.time-current.Time), nil
+	return max(0, recordedRow.time-current.Time), nil
 }
 
-// describe returns the action and the target of a row.
-func (drawer *pathDrawer) describe(recorded *row) string {
-	target := compile.StateText(drawer.source.Program(), recorded.state)
-	if recorded.action == "" {
+// describeRow returns the action and the target of a row.
+func (drawer *pathDrawer) describeRow(recordedRow *recordRow) string {
+	target := compile.StateText(drawer.source.Program(), recordedRow.state)
+	if recordedRow.action == "" {
 		return target
 	}
-	return recorded.action + " to " + target
+	return recordedRow.action + " to " + target
 }
 
 // equalsWritten reports whether a probability equals a written number up to rounding of its digits. It is false if the number is NaN.

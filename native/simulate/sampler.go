@@ -11,8 +11,8 @@ import (
 type sampler struct {
 	runner  compile.BatchRunner
 	seed    uint64
-	first   int64
-	end     int64
+	firstSample   int64
+	endSample     int64
 	workers int // 0 means one per processor
 	// countOutcome gets every outcome in the order of the samples, each exactly once, until it returns false.
 	countOutcome func(*compile.Outcome) (more bool)
@@ -24,7 +24,7 @@ type sampler struct {
 // are drawn, or if the context ends.
 func (s *sampler) run(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
-		End:     s.end - s.first,
+		End:     s.endSample - s.firstSample,
 		Workers: s.workers,
 		Start:   s.start,
 		Take:    func(_ int64, outcome *compile.Outcome) bool { return s.countOutcome(outcome) },
@@ -35,20 +35,20 @@ func (s *sampler) run(ctx context.Context) error {
 // start returns a worker that draws samples with its own copy of the runner.
 func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error) {
 	runner, err := s.runner.Fork()
-	return drawer{runner, s.seed, s.first}, err
+	return drawer{runner, s.seed, s.firstSample}, err
 }
 
 // drawer draws samples in one goroutine; job 0 is the sample base.
 type drawer struct {
 	compile.BatchRunner
 	seed uint64
-	base int64
+	firstSample int64
 }
 
 // Do draws n samples. If the context ends, it returns no samples and an error.
 func (d drawer) Do(ctx context.Context, first, n int64) ([]compile.Outcome, error) {
 	outcomes := make([]compile.Outcome, n)
-	if err := d.RunBatch(ctx, d.seed, uint64(d.base+first), outcomes); err != nil {
+	if err := d.RunBatch(ctx, d.seed, uint64(d.firstSample+first), outcomes); err != nil {
 		return nil, err
 	}
 	return outcomes, nil

@@ -54,7 +54,7 @@ func TestSamplerOrder(t *testing.T) {
 		for _, end := range []int64{1, 6, 100_000} {
 			r := newFake()
 			take, seen := inOrder(t, 1<<62)
-			s := &sampler{runner: r, end: end, workers: workers, countOutcome: take}
+			s := &sampler{runner: r, endSample: end, workers: workers, countOutcome: take}
 			if err := s.run(t.Context()); err != nil || *seen != end {
 				t.Errorf("%d workers: %d of %d samples, %v", workers, *seen, end, err)
 			}
@@ -68,7 +68,7 @@ func TestSamplerOrder(t *testing.T) {
 func TestSamplerForkFails(t *testing.T) {
 	r := newFake()
 	r.err = errors.New("no memory")
-	s := &sampler{runner: r, end: 100, workers: 2, countOutcome: func(*compile.Outcome) bool { return true }}
+	s := &sampler{runner: r, endSample: 100, workers: 2, countOutcome: func(*compile.Outcome) bool { return true }}
 	if err := s.run(t.Context()); !errors.Is(err, r.err) {
 		t.Errorf("error %v", err)
 	}

@@ -31,16 +31,16 @@ func FromModel(compiled *compile.Model) Source { return &modelSource{Model: comp
 type modelSource struct {
 	*compile.Model
 	expander compile.Expander
-	rewards  []*compile.Rewards
-	rate     compile.Evaluator // of the exit rate of a Markov automaton
-	state    []int32           // the state that was expanded last
+	structures  []*compile.Rewards
+	exitRateEvaluator     compile.Evaluator // of the exit rate of a Markov automaton
+	expandedState    []int32           // the state that was expanded last
 	choices  *compile.Choices  // its choices
 }
 
 // Start implements Source: it prepares the model for a path, and returns the initial states. If rewards is true, it also compiles the reward
 // structures.
 func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
-	source.expander, source.rewards = source.NewExpanderUntil(ctx), nil
+	source.expander, source.structures = source.NewExpanderUntil(ctx), nil
 	if err := source.Samples(); err != nil {
 		return nil, err
 	}
@@ -53,14 +53,14 @@ func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, 
 		if err != nil {
 			return nil, err
 		}
-		source.rewards = append(source.rewards, structure)
+		source.structures = append(source.structures, structure)
 	}
 	return initial, nil
 }
 
 // Expand implements Source.
 func (source *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
-	source.state = state
+	source.expandedState = state
 	source.choices, err = source.expander.Expand(state)
 	return source.choices, err
 }
@@ -74,7 +74,7 @@ func (source *modelSource) Action(choice, _ int) (action, module int) {
 // StepRewards implements Source. All transitions of a choice have the same rewards.
 func (source *modelSource) StepRewards(choice, _ int) ([]float64, error) {
 	action := source.choices.List[choice].Action
-	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(source.state, action) })
+	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(source.expandedState, action) })
 }
 
 // StateRewards implements Source.
@@ -84,8 +84,8 @@ func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 
 // earnedRewards returns evaluate(structure) for every reward structure of the model.
 func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
-	earned := make([]float64, len(source.rewards))
-	for i, rewards := range source.rewards {
+	earned := make([]float64, len(source.structures))
+	for i, rewards := range source.structures {
 		var err error
 		if earned[i], err = evaluate(rewards); err != nil {
 			return nil, err
@@ -96,12 +96,12 @@ func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float6
 
 // ExitRate implements Source. The first call compiles the expression of the exit rate.
 func (source *modelSource) ExitRate(state []int32) (float64, error) {
-	if source.rate == nil {
+	if source.exitRateEvaluator == nil {
 		rate, err := source.Evaluator(source.Program().Rate)
 		if err != nil {
 			return 0, err
 		}
-		source.rate = rate
+		source.exitRateEvaluator = rate
 	}
-	return source.rate.Num(state)
+	return source.exitRateEvaluator.Num(state)
 }

@@ -20,8 +20,8 @@ import (
 // smallestBlock is the least number of samples that a part draws at once, if the samples decide when to stop.
 const smallestBlock = 1000
 
-// stream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
-func (c *checker) stream() shard.Stream {
+// sampleStream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
+func (c *checker) sampleStream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
@@ -30,9 +30,9 @@ func (c *checker) stream() shard.Stream {
 	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 
-// recordsSum reports whether a part records only the sum of its samples. Otherwise it records each sample, because the order of the samples
+// recordsOnlySummary reports whether a part records only the sum of its samples. Otherwise it records each sample, because the order of the samples
 // matters.
-func (c *checker) recordsSum() bool {
+func (c *checker) recordsOnlySummary() bool {
 	_, fixed := c.plan.Samples()
 	return fixed && !c.objective.Reward
 }
@@ -40,9 +40,9 @@ func (c *checker) recordsSum() bool {
 // recordPieces draws the samples of this part of a split check, piece by piece. For each piece it records either a summary, or a log with the
 // outcome of every sample.
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
-	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
-		s.first, s.end = piece.First, piece.End
-		if c.recordsSum() {
+	return c.opts.Split.Do(ctx, c.sampleStream(), func(piece *shard.Piece) (err error) {
+		s.firstSample, s.endSample = piece.First, piece.End
+		if c.recordsOnlySummary() {
 			piece.Data, err = c.recordSummary(ctx, s)
 		} else {
 			piece.Data, err = c.recordLog(ctx, s)
@@ -57,29 +57,29 @@ func (c *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error)
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	return json.Marshal(c.summary())
+	return json.Marshal(c.newSummary())
 }
 
 // recordLog draws the samples of a piece, and returns a compressed log of their outcomes.
 func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 	log := newLog(c.objective.Reward)
 	s.countOutcome = func(outcome *compile.Outcome) bool {
-		log.add(outcome)
+		log.addOutcome(outcome)
 		c.countOutcome(outcome)
 		return c.failedOutcome == nil
 	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	return log.bytes()
+	return log.compressedBytes()
 }
 
 // finiteMean returns the mean of the samples so far. It returns nil if there are no samples, or if the mean is not finite.
 func (c *checker) finiteMean() *float64 {
-	if c.stats().Count() == 0 {
+	if c.sampleStatistics().Count() == 0 {
 		return nil
 	}
-	mean := c.stats().Mean()
+	mean := c.sampleStatistics().Mean()
 	if math.IsInf(mean, 0) || math.IsNaN(mean) {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *checker) finiteMean() *float64 {
 // replayPiece counts the recorded samples of a piece. more reports whether further samples are needed.
 func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	numSamples := piece.End - piece.First
-	if !c.recordsSum() {
+	if !c.recordsOnlySummary() {
 		data, err := piece.Load()
 		if err != nil {
 			return false, err
@@ -144,11 +144,11 @@ func (f *failedPath) outcome() (*compile.Outcome, error) {
 	return &compile.Outcome{Status: f.Status, Steps: f.Steps, Nondet: f.Nondet, Overlap: f.Overlap, Err: f.Err}, nil
 }
 
-// summary returns the counts of the samples so far, for the record of a piece.
-func (c *checker) summary() *pieceSummary {
+// newSummary returns the counts of the samples so far, for the record of a piece.
+func (c *checker) newSummary() *pieceSummary {
 	counts := &pieceSummary{
 		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
-		Steps: c.pathLengths.sum, MinSteps: c.pathLengths.min, MaxSteps: c.pathLengths.max,
+		Steps: c.pathLengths.totalSteps, MinSteps: c.pathLengths.minSteps, MaxSteps: c.pathLengths.maxSteps,
 	}
 	if c.failedOutcome != nil {
 		counts.Failed = failedPathOf(c.failedOutcome)
@@ -210,48 +210,48 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 // merge adds the statistics of other paths.
 func (lengths *stepStats) merge(other stepStats) {
 	switch {
-	case other.paths == 0: // nothing to add
-	case lengths.paths == 0:
+	case other.numPaths == 0: // nothing to add
+	case lengths.numPaths == 0:
 		*lengths = other
 	default:
-		lengths.paths += other.paths
-		lengths.sum += other.sum
-		lengths.min, lengths.max = min(lengths.min, other.min), max(lengths.max, other.max)
+		lengths.numPaths += other.numPaths
+		lengths.totalSteps += other.totalSteps
+		lengths.minSteps, lengths.maxSteps = min(lengths.minSteps, other.minSteps), max(lengths.maxSteps, other.maxSteps)
 	}
 }
 
 // The first byte of a sample in a log.
 const (
-	isTrue = 1 << iota
-	metChoice
-	metOverlap
-	isFailedPath // a failedPath as JSON follows, and nothing behind it
+	trueFlag = 1 << iota
+	choiceFlag
+	overlapFlag
+	failedPathFlag // a failedPath as JSON follows, and nothing behind it
 	logBits
 )
 
 // sampleLog has samples one by one: a byte, the number of steps, and the reward.
 type sampleLog struct {
-	reward     bool
+	hasRewards     bool
 	buffer     bytes.Buffer
-	compressed *flate.Writer
-	entry      []byte
+	compressor *flate.Writer
+	encodedOutcome      []byte
 	err        error
 }
 
 // newLog returns an empty log of samples, with or without rewards.
 func newLog(reward bool) *sampleLog {
-	log := &sampleLog{reward: reward}
-	log.compressed, log.err = flate.NewWriter(&log.buffer, flate.BestSpeed)
+	log := &sampleLog{hasRewards: reward}
+	log.compressor, log.err = flate.NewWriter(&log.buffer, flate.BestSpeed)
 	return log
 }
 
-// add appends the outcome of a sample to the log. After an error the log does not change; bytes returns the error.
-func (log *sampleLog) add(outcome *compile.Outcome) {
+// addOutcome appends the outcome of a sample to the log. After an error the log does not change; bytes returns the error.
+func (log *sampleLog) addOutcome(outcome *compile.Outcome) {
 	if log.err == nil {
-		log.entry, log.err = log.appendOutcome(log.entry[:0], outcome)
+		log.encodedOutcome, log.err = log.appendOutcome(log.encodedOutcome[:0], outcome)
 	}
 	if log.err == nil {
-		_, log.err = log.compressed.Write(log.entry)
+		_, log.err = log.compressor.Write(log.encodedOutcome)
 	}
 }
 
@@ -260,30 +260,30 @@ func (log *sampleLog) add(outcome *compile.Outcome) {
 func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) ([]byte, error) {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
 		text, err := json.Marshal(failedPathOf(outcome))
-		return append(append(entry, isFailedPath), text...), err
+		return append(append(entry, failedPathFlag), text...), err
 	}
 	flags := byte(0)
 	if outcome.Status == compile.True {
-		flags |= isTrue
+		flags |= trueFlag
 	}
 	if outcome.Nondet > 0 {
-		flags |= metChoice
+		flags |= choiceFlag
 	}
 	if outcome.Overlap > 0 {
-		flags |= metOverlap
+		flags |= overlapFlag
 	}
 	entry = append(entry, flags)
 	entry = binary.AppendUvarint(entry, uint64(outcome.Steps))
-	if log.reward {
+	if log.hasRewards {
 		entry = binary.LittleEndian.AppendUint64(entry, math.Float64bits(outcome.Reward))
 	}
 	return entry, nil
 }
 
-// bytes closes the log and returns its compressed contents, or the first error.
-func (log *sampleLog) bytes() ([]byte, error) {
+// compressedBytes closes the log and returns its compressed contents, or the first error.
+func (log *sampleLog) compressedBytes() ([]byte, error) {
 	if log.err == nil {
-		log.err = log.compressed.Close()
+		log.err = log.compressor.Close()
 	}
 	return log.buffer.Bytes(), log.err
 }
@@ -313,7 +313,7 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the samples end early: %w", err)
 	}
-	if flags == isFailedPath {
+	if flags == failedPathFlag {
 		failed := new(failedPath)
 		if err := json.NewDecoder(io.LimitReader(reader, 1<<20)).Decode(failed); err != nil {
 			return nil, err
@@ -321,7 +321,7 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 		return failed.outcome()
 	}
 	steps, err := binary.ReadUvarint(reader)
-	if err != nil || flags >= isFailedPath || steps > math.MaxInt64 {
+	if err != nil || flags >= failedPathFlag || steps > math.MaxInt64 {
 		return nil, fmt.Errorf("found an invalid sample: flags %d, %d steps, %w", flags, steps, err)
 	}
 	outcome := newOutcome(flags, int64(steps))
@@ -338,25 +338,25 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 // newOutcome returns an outcome with a number of steps. flags are the flags of appendOutcome.
 func newOutcome(flags byte, steps int64) *compile.Outcome {
 	outcome := &compile.Outcome{Status: compile.False, Steps: steps}
-	if flags&isTrue != 0 {
+	if flags&trueFlag != 0 {
 		outcome.Status = compile.True
 	}
-	if flags&metChoice != 0 {
+	if flags&choiceFlag != 0 {
 		outcome.Nondet = 1
 	}
-	if flags&metOverlap != 0 {
+	if flags&overlapFlag != 0 {
 		outcome.Overlap = 1
 	}
 	return outcome
 }
 
-// missingSamples returns the error of a split check that has too few samples. If parts are missing, the error names them. Otherwise it requests
+// missingSamplesError returns the error of a split check that has too few samples. If parts are missing, the error names them. Otherwise it requests
 // more samples from all parts, and returns planError, the error of the sampling plan.
-func (c *checker) missingSamples(planError error) error {
+func (c *checker) missingSamplesError(planError error) error {
 	split := c.opts.Split
 	parts := split.Absent()
 	if len(parts) == 0 {
-		split.Want(c.stream(), c.plan.Forecast(c.stats()))
+		split.Want(c.sampleStream(), c.plan.Forecast(c.sampleStatistics()))
 		return planError
 	}
 	message := fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)

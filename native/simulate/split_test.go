@@ -140,9 +140,9 @@ func TestRecordedSamples(t *testing.T) {
 	}
 	log := newLog(true)
 	for i := range samples {
-		log.add(&samples[i])
+		log.addOutcome(&samples[i])
 	}
-	data, err := log.bytes()
+	data, err := log.compressedBytes()
 	must(t, err)
 	var got []compile.Outcome
 	more, err := readLog(data, 10, true, func(outcome *compile.Outcome) bool {

@@ -35,7 +35,7 @@ func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, erro
 	if err != nil {
 		return nil, Failure(err, source.Program().File, syntax.Pos{})
 	}
-	return &Stepper{drawer: drawer, rng: drawer.random(), visits: []Visit{{State: slices.Clone(drawer.initialState)}}}, nil
+	return &Stepper{drawer: drawer, rng: drawer.newRandom(), visits: []Visit{{State: slices.Clone(drawer.initialState)}}}, nil
 }
 
 // Current returns the last state of the path and the step that led to it.
@@ -43,7 +43,7 @@ func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
 
 // Options returns the transitions that are possible in the current state; in a deadlock there is none. The error is a *result.Failure.
 func (s *Stepper) Options() ([]Option, error) {
-	choices, err := s.expand()
+	choices, err := s.currentChoices()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Stepper) Options() ([]Option, error) {
 	for i := range choices.List {
 		modules := s.moduleNames(&choices.List[i])
 		for j := range choices.List[i].Transitions {
-			option := s.option(choices, i, j)
+			option := s.newOption(choices, i, j)
 			option.Modules = modules
 			options = append(options, option)
 		}
@@ -68,11 +68,11 @@ func (s *Stepper) moduleNames(choice *compile.Choice) []string {
 	return names
 }
 
-// option describes a transition. choice and transition are the index of a choice and of a transition of this choice. The caller sets the
+// newOption describes a transition. choice and transition are the index of a choice and of a transition of this choice. The caller sets the
 // modules.
-func (s *Stepper) option(choices *compile.Choices, choice, transition int) Option {
+func (s *Stepper) newOption(choices *compile.Choices, choice, transition int) Option {
 	selected := &choices.List[choice].Transitions[transition]
-	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.probability(choices, selected.Weight)}
+	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.normalisedWeight(choices, selected.Weight)}
 	step.Action, step.Module = s.drawer.source.Action(choice, transition)
 	return Option{
 		Action: ActionText(s.drawer.source.Program(), &step), Probability: step.Probability,
@@ -85,7 +85,7 @@ func (s *Stepper) option(choices *compile.Choices, choice, transition int) Optio
 func (s *Stepper) Take(option *Option) error {
 	step := option.step
 	if s.drawer.source.Program().Timed() {
-		choices, err := s.expand()
+		choices, err := s.currentChoices()
 		if err != nil {
 			return err
 		}
@@ -95,13 +95,13 @@ func (s *Stepper) Take(option *Option) error {
 		}
 		step.Time = s.rng.ExpFloat64() * mean
 	}
-	s.add(&step, option.Target)
+	s.appendStep(&step, option.Target)
 	return nil
 }
 
 // Random draws a step and appends it to the path. ok is false in a deadlock.
 func (s *Stepper) Random() (ok bool, err error) {
-	choices, err := s.expand()
+	choices, err := s.currentChoices()
 	if err != nil || choices.Deadlock() {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (s *Stepper) Random() (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.add(step, choices.List[step.Choice].Transitions[transition].Target)
+	s.appendStep(step, choices.List[step.Choice].Transitions[transition].Target)
 	return true, nil
 }
 
@@ -136,7 +136,7 @@ func (s *Stepper) Record() *Record {
 	record := &Record{File: "the path"}
 	for i := range s.visits {
 		visit := &s.visits[i]
-		row := row{line: int32(i + 1), column: 1, time: visit.Time, state: visit.State}
+		row := recordRow{line: int32(i + 1), column: 1, time: visit.Time, state: visit.State}
 		if visit.Incoming != nil {
 			row.action, row.probability = ActionText(s.drawer.source.Program(), visit.Incoming), visit.Incoming.Probability
 		}
@@ -145,8 +145,8 @@ func (s *Stepper) Record() *Record {
 	return record
 }
 
-// expand returns the choices of the current state.
-func (s *Stepper) expand() (*compile.Choices, error) {
+// currentChoices returns the choices of the current state.
+func (s *Stepper) currentChoices() (*compile.Choices, error) {
 	choices, err := s.drawer.source.Expand(s.Current().State)
 	if err != nil {
 		return nil, Failure(err, s.drawer.source.Program().File, syntax.Pos{})
@@ -154,8 +154,8 @@ func (s *Stepper) expand() (*compile.Choices, error) {
 	return choices, nil
 }
 
-// add adds a step and the state that it leads to.
-func (s *Stepper) add(step *Step, target []int32) {
+// appendStep adds a step and the state that it leads to.
+func (s *Stepper) appendStep(step *Step, target []int32) {
 	current := s.Current()
 	s.visits = append(s.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), Incoming: step})
 }

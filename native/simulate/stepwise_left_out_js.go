@@ -36,7 +36,7 @@ func (builder *objectiveBuilder) setRewardWithinBounds(_ *Objective, objective *
 }
 
 func (builder *objectiveBuilder) leaveOut(expr sema.Expr) {
-	builder.unsupported(expr, leftOut, logic.Describe(expr))
+	builder.recordUnsupported(expr, leftOut, logic.Describe(expr))
 }
 
 func newStepwiseRunner(*Stepwise, int64, func() Steps) (compile.BatchRunner, error) {

@@ -20,16 +20,16 @@ type Stepwise struct {
 
 	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition. Of a conditional reward, formula has the monitor
 	// of the reward.
-	formula, condition negatable
+	formula, condition translateNegatable
 	// Of a discounted reward: the factor, and the number of steps, or -1 for all.
-	discount float64
-	steps    int64
-	reward   int // the index of the structure, also of a reward that is earned while bounds hold
+	discountFactor float64
+	maxSteps    int64
+	rewardIndex   int // the index of the structure, also of a reward that is earned while bounds hold
 	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are
 	// true and false.
-	isEarned    bool
+	earnsReward    bool
 	left, right sema.Expr
-	budgets     []budget
+	budgets     []unitBudget
 }
 
 // stepwiseKind is the kind of a stepwise objective.
@@ -41,20 +41,20 @@ const (
 	rewardBounded
 )
 
-// negatable is a path formula: that of a monitor, or its negation.
-type negatable struct {
+// translateNegatable is a path formula: that of a monitor, or its negation.
+type translateNegatable struct {
 	compile.Monitor
 	negate bool
 }
 
 // holds returns the truth value of the formula for an outcome of the monitor.
-func (n *negatable) holds(outcome *compile.Outcome) bool {
+func (n *translateNegatable) holds(outcome *compile.Outcome) bool {
 	return (outcome.Status == compile.True) != n.negate
 }
 
-// budget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
-type budget struct {
-	reward    int
+// unitBudget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
+type unitBudget struct {
+	rewardIndex    int
 	low, high int64 // the least and the greatest sum that satisfies the bound
 }
 
@@ -72,7 +72,7 @@ func (builder *objectiveBuilder) setConditional(objective *Objective, path *logi
 	if !builder.hasSampledConditions(path.X) {
 		return
 	}
-	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
+	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.translateNegatable(path.Left), condition: builder.translateNegatable(path.Right)}
 }
 
 // setConditionalReward sets the objective of a reward under a condition: a monitor of the reward, and a monitor of the condition.
@@ -83,10 +83,10 @@ func (builder *objectiveBuilder) setConditionalReward(target *Objective, objecti
 	var reward Objective
 	builder.setRewardMonitor(&reward, objective.Conditioned)
 	if reward.Stepwise != nil {
-		builder.unsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
+		builder.recordUnsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
 		return
 	}
-	target.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: reward.Monitor}, condition: builder.negatable(objective.Condition)}
+	target.Stepwise = &Stepwise{kind: conditional, formula: translateNegatable{Monitor: reward.Monitor}, condition: builder.translateNegatable(objective.Condition)}
 }
 
 // hasSampledConditions reports whether conditions are sampled in models of this kind. Otherwise it records an error.
@@ -94,38 +94,38 @@ func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
 	if kind := builder.property.Program.Type; kind == syntax.CTMC || builder.property.Program.IsDTMCOrMDP() {
 		return true
 	}
-	builder.unsupported(expr, "found %s, want a DTMC, a CTMC or an MDP, or method states", logic.Describe(expr))
+	builder.recordUnsupported(expr, "found %s, want a DTMC, a CTMC or an MDP, or method states", logic.Describe(expr))
 	return false
 }
 
-// negatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
-func (builder *objectiveBuilder) negatable(expr sema.Expr) negatable {
+// translateNegatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
+func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) translateNegatable {
 	path := logic.PathOf(expr)
 	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
-		builder.unsupported(expr, "found %s in a conditional probability, simulation wants path formulas with one temporal operator over states", logic.Describe(expr))
-		return negatable{}
+		builder.recordUnsupported(expr, "found %s in a conditional probability, simulation wants path formulas with one temporal operator over states", logic.Describe(expr))
+		return translateNegatable{}
 	}
 	var objective Objective
 	builder.setPathMonitor(&objective, path)
-	return negatable{objective.Monitor, objective.Negate}
+	return translateNegatable{objective.Monitor, objective.Negate}
 }
 
 // setDiscounted sets the objective of a discounted reward: the discount factor, and the number of steps that earn rewards, or -1 for all steps.
 func (builder *objectiveBuilder) setDiscounted(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
-	stepwise := &Stepwise{kind: discounted, discount: builder.evaluateNumber(objective.Discount), steps: -1, reward: objective.Struct}
-	if !(stepwise.discount > 0 && stepwise.discount < 1) {
-		builder.refuse(result.TypeError, objective.Discount.Pos(), "discount factor %v, want a number above 0 and below 1", stepwise.discount)
+	stepwise := &Stepwise{kind: discounted, discountFactor: builder.evaluateNumber(objective.Discount), maxSteps: -1, rewardIndex: objective.Struct}
+	if !(stepwise.discountFactor > 0 && stepwise.discountFactor < 1) {
+		builder.recordFailure(result.TypeError, objective.Discount.Pos(), "discount factor %v, want a number above 0 and below 1", stepwise.discountFactor)
 	}
 	if objective.At != nil {
 		steps := builder.evaluateTime(objective.At, objective.Letter())
 		if steps < 0 {
-			builder.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+			builder.recordFailure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", steps, objective.Letter())
 		}
-		stepwise.steps = int64(steps)
+		stepwise.maxSteps = int64(steps)
 	}
 	target.Stepwise = stepwise
 }
@@ -133,7 +133,7 @@ func (builder *objectiveBuilder) setDiscounted(target *Objective, objective *log
 // setRewardBounded sets the objective of F or U with bounds on rewards.
 func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *logic.Path) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.unsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
+		builder.recordUnsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
 		return
 	}
 	stepwise := &Stepwise{kind: rewardBounded, left: truth()}
@@ -148,10 +148,10 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 // setRewardWithinBounds sets the objective of a reward that the path earns only while bounds on other rewards hold.
 func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
-	stepwise := &Stepwise{kind: rewardBounded, isEarned: true, reward: objective.Struct, left: truth(), right: logic.Not(truth())}
+	stepwise := &Stepwise{kind: rewardBounded, earnsReward: true, rewardIndex: objective.Struct, left: truth(), right: logic.Not(truth())}
 	builder.setBudgets(stepwise, objective.Costs) // upper bounds only
 	target.Stepwise = stepwise
 }
@@ -159,15 +159,15 @@ func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, object
 // setBudgets converts bounds on rewards.
 func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cost) {
 	for _, cost := range costs {
-		stepwise.budgets = append(stepwise.budgets, builder.budget(cost))
+		stepwise.budgets = append(stepwise.budgets, builder.unitBudget(cost))
 	}
 }
 
-// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
-func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
-	converted := budget{reward: max(cost.Struct, -1), high: noHigh}
+// unitBudget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
+func (builder *objectiveBuilder) unitBudget(cost sema.Cost) unitBudget {
+	converted := unitBudget{rewardIndex: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {
-		floor, isWhole := builder.units(low)
+		floor, isWhole := builder.boundInUnits(low)
 		converted.low = floor
 		if cost.Bound.LowStrict || !isWhole {
 			converted.low++
@@ -177,26 +177,26 @@ func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
 	if high == nil {
 		return converted
 	}
-	floor, isWhole := builder.units(high)
+	floor, isWhole := builder.boundInUnits(high)
 	converted.high = floor
 	if cost.Bound.HighStrict && isWhole {
 		converted.high--
 	}
 	if converted.high < 0 {
-		builder.refuse(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+		builder.recordFailure(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
 	}
 	return converted
 }
 
-// units evaluates a bound in units of 10^-9, rounded down. isWhole reports whether the bound was a whole number of units.
-func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole bool) {
+// boundInUnits evaluates a bound in units of 10^-9, rounded down. isWhole reports whether the bound was a whole number of units.
+func (builder *objectiveBuilder) boundInUnits(expr sema.Expr) (floor int64, isWhole bool) {
 	value, isExact, err := sema.EvalExact(expr, nil)
 	switch {
 	case err != nil:
-		builder.evaluationError(err, expr.Pos())
+		builder.recordEvaluationError(err, expr.Pos())
 		return 0, false
 	case !isExact:
-		builder.unsupported(expr, "found a reward bound that is not a fraction")
+		builder.recordUnsupported(expr, "found a reward bound that is not a fraction")
 		return 0, false
 	}
 	rat := value.Rat
@@ -206,7 +206,7 @@ func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole boo
 	units := new(big.Rat).Mul(rat, new(big.Rat).SetInt64(unitsPerOne))
 	quotient := new(big.Int).Quo(units.Num(), units.Denom())
 	if rat.Sign() < 0 || !quotient.IsInt64() || quotient.Int64() >= maxUnitSum {
-		builder.unsupported(expr, "found the reward bound %s, want one from 0 to 4000000000", rat.RatString())
+		builder.recordUnsupported(expr, "found the reward bound %s, want one from 0 to 4000000000", rat.RatString())
 		return 0, false
 	}
 	return quotient.Int64(), units.IsInt()
@@ -218,7 +218,7 @@ func (objective *Stepwise) needsRewards() bool {
 	case conditional:
 		return objective.formula.Kind != compile.Until && objective.formula.Kind != compile.Next
 	case rewardBounded:
-		return objective.isEarned || slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.reward >= 0 })
+		return objective.earnsReward || slices.ContainsFunc(objective.budgets, func(b unitBudget) bool { return b.rewardIndex >= 0 })
 	}
 	return true
 }

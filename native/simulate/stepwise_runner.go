@@ -22,35 +22,35 @@ type stepwiseRunner struct {
 	maxPath    int64
 	newSteps   func() Steps
 	steps      Steps
-	functions  stateFunctions
-	formula    *compile.Watch[[]int32]
-	condition  *compile.Watch[[]int32]
-	unitsOf    map[float64]int64
+	stateFunctions  stateFunctions
+	formulaWatch    *compile.Watch[[]int32]
+	conditionWatch  *compile.Watch[[]int32]
+	unitsOfReward    map[float64]int64
 	continuous bool
 }
 
 // newStepwiseRunner returns a runner that draws paths and evaluates the objective in each state of a path. newSteps returns a new generator of steps of
 // the model; goroutines need one each. maxPath is the greatest number of steps of a path.
 func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
-	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
-	runner.functions.model = runner.steps.Compiled
+	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOfReward: make(map[float64]int64)}
+	runner.stateFunctions.model = runner.steps.Compiled
 	runner.continuous = runner.steps.Source.Program().Type == syntax.CTMC
 	var err error
 	switch objective.kind {
 	case conditional:
-		if runner.formula, err = compile.NewWatch(runner.monitor(&objective.formula), runner.continuous, &runner.functions); err != nil {
+		if runner.formulaWatch, err = compile.NewWatch(runner.monitor(&objective.formula), runner.continuous, &runner.stateFunctions); err != nil {
 			return nil, err
 		}
-		runner.condition, err = compile.NewWatch(runner.monitor(&objective.condition), runner.continuous, &runner.functions)
+		runner.conditionWatch, err = compile.NewWatch(runner.monitor(&objective.condition), runner.continuous, &runner.stateFunctions)
 	case rewardBounded:
 		monitor := compile.Monitor{Kind: compile.Until, Left: objective.left, Right: objective.right}
-		runner.formula, err = compile.NewWatch(monitor, false, &runner.functions)
+		runner.formulaWatch, err = compile.NewWatch(monitor, false, &runner.stateFunctions)
 	}
 	return runner, err
 }
 
 // monitor returns the monitor of a formula with the greatest length of a path.
-func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
+func (runner *stepwiseRunner) monitor(formula *translateNegatable) compile.Monitor {
 	monitor := formula.Monitor
 	monitor.MaxPath = runner.maxPath
 	return monitor
@@ -61,7 +61,7 @@ func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
 type stateFunctions struct {
 	model  *compile.Model
 	drawer *pathDrawer
-	earned []float64
+	lastRewards []float64
 	err    error
 }
 
@@ -82,8 +82,8 @@ func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error)
 
 // CompileRewards implements compile.StateCompiler. ofMove ignores its arguments: it returns the reward of the last step. An error of ofState is
 // stored in f.err.
-func (f *stateFunctions) CompileRewards(structure int) (ofState func([]int32) float64, ofMove func([]int32, int) float64, err error) {
-	ofState = func(state []int32) float64 {
+func (f *stateFunctions) CompileRewards(structure int) (stateReward func([]int32) float64, moveReward func([]int32, int) float64, err error) {
+	stateReward = func(state []int32) float64 {
 		rewards, err := f.drawer.stateRewards(state)
 		if err != nil {
 			f.err = cmp.Or(f.err, err)
@@ -91,7 +91,7 @@ func (f *stateFunctions) CompileRewards(structure int) (ofState func([]int32) fl
 		}
 		return rewards[structure]
 	}
-	return ofState, func([]int32, int) float64 { return f.earned[structure] }, nil
+	return stateReward, func([]int32, int) float64 { return f.lastRewards[structure] }, nil
 }
 
 // Close implements compile.Runner.
@@ -107,30 +107,30 @@ func (runner *stepwiseRunner) Fork() (compile.BatchRunner, error) {
 
 // Run implements compile.Runner.
 func (runner *stepwiseRunner) Run(stream compile.Stream) compile.Outcome {
-	drawer, err := runner.drawer(context.Background())
+	drawer, err := runner.newDrawer(context.Background())
 	if err != nil {
 		return compile.Outcome{}
 	}
-	outcome, _ := runner.sample(drawer, randomOf(stream)) // the context never ends
+	outcome, _ := runner.drawSample(drawer, randomFrom(stream)) // the context never ends
 	return outcome
 }
 
 // RunBatch implements compile.BatchRunner.
 func (runner *stepwiseRunner) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
-	drawer, err := runner.drawer(ctx)
+	drawer, err := runner.newDrawer(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range dst {
-		if dst[i], err = runner.sample(drawer, randomOf(compile.NewStream(seed, first+uint64(i)))); err != nil {
+		if dst[i], err = runner.drawSample(drawer, randomFrom(compile.NewStream(seed, first+uint64(i)))); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// drawer prepares drawing paths.
-func (runner *stepwiseRunner) drawer(ctx context.Context) (*pathDrawer, error) {
+// newDrawer prepares drawing paths.
+func (runner *stepwiseRunner) newDrawer(ctx context.Context) (*pathDrawer, error) {
 	return newPathDrawer(ctx, runner.steps.Source, PathOptions{Rewards: runner.objective.needsRewards(), NoLoopCheck: true})
 }
 
@@ -140,49 +140,49 @@ type stepwisePath struct {
 	drawer  *pathDrawer
 	rng     *rand.Rand
 	state   []int32
-	before  []int32   // the state before the last step, for a conditional probability
+	previousState  []int32   // the state before the last step, for a conditional probability
 	rewards []float64 // the rewards of the state and of the step that leaves it
-	looping bool      // the last step was a deterministic self-loop
+	isLooping bool      // the last step was a deterministic self-loop
 	time    float64   // the time in the state before the last step, in a CTMC
 	outcome compile.Outcome
 }
 
-// sample draws one sample. The error is that of the context.
-func (runner *stepwiseRunner) sample(drawer *pathDrawer, rng *rand.Rand) (compile.Outcome, error) {
+// drawSample draws one sample. The error is that of the context.
+func (runner *stepwiseRunner) drawSample(drawer *pathDrawer, rng *rand.Rand) (compile.Outcome, error) {
 	path := &stepwisePath{stepwiseRunner: runner, drawer: drawer, rng: rng}
-	path.functions.drawer = drawer
-	path.begin()
+	path.stateFunctions.drawer = drawer
+	path.startPath()
 	var err error
 	switch runner.objective.kind {
 	case discounted:
-		err = path.discountedReward()
+		err = path.drawDiscounted()
 	case rewardBounded:
-		err = path.rewardBounded()
+		err = path.drawRewardBounded()
 	default:
-		err = path.conditional()
+		err = path.drawConditional()
 	}
 	return path.outcome, err
 }
 
-// begin begins a new path in the initial state.
-func (path *stepwisePath) begin() {
-	path.functions.err = nil
+// startPath begins a new path in the initial state.
+func (path *stepwisePath) startPath() {
+	path.stateFunctions.err = nil
 	path.state = append(path.state[:0], path.drawer.initialState...)
 	path.outcome = compile.Outcome{}
-	path.looping = false
+	path.isLooping = false
 }
 
-// failed ends the path if an evaluation failed, and reports whether it did.
-func (path *stepwisePath) failed() bool {
-	if path.functions.err == nil {
+// hasFailed ends the path if an evaluation failed, and reports whether it did.
+func (path *stepwisePath) hasFailed() bool {
+	if path.stateFunctions.err == nil {
 		return false
 	}
-	return path.fail(path.functions.err) == nil
+	return path.recordError(path.stateFunctions.err) == nil
 }
 
-// fail records err as the outcome of the path: an error in the current state of the model. If the context has ended, it returns the error of the
+// recordError records err as the outcome of the path: an error in the current state of the model. If the context has ended, it returns the error of the
 // context instead.
-func (path *stepwisePath) fail(err error) error {
+func (path *stepwisePath) recordError(err error) error {
 	if ended := path.drawer.ctx.Err(); ended != nil {
 		return ended
 	}
@@ -199,54 +199,54 @@ func (path *stepwisePath) fail(err error) error {
 type stepEnd uint8
 
 const (
-	moved      stepEnd = iota // the path is in the next state
-	inDeadlock                // there is no step: the path stays in its state for ever
-	ended                     // the outcome of the path is known, or the context ended
+	stepTaken      stepEnd = iota // the path is in the next state
+	stepDeadlocked                // there is no step: the path stays in its state for ever
+	pathEnded                     // the outcome of the path is known, or the context ended
 )
 
-// step takes a step, and sets the rewards of the state and of the step. The error is that of the context.
-func (path *stepwisePath) step() (stepEnd, error) {
+// takeStep takes a step, and sets the rewards of the state and of the step. The error is that of the context.
+func (path *stepwisePath) takeStep() (stepEnd, error) {
 	if path.outcome.Steps&0xff == 0xff && path.drawer.ctx.Err() != nil {
-		return ended, path.drawer.ctx.Err()
+		return pathEnded, path.drawer.ctx.Err()
 	}
 	choices, err := path.drawer.source.Expand(path.state)
 	if err != nil {
-		return ended, path.fail(err)
+		return pathEnded, path.recordError(err)
 	}
-	ofState, err := path.drawer.stateRewards(path.state)
+	stateReward, err := path.drawer.stateRewards(path.state)
 	if err != nil {
-		return ended, path.fail(err)
+		return pathEnded, path.recordError(err)
 	}
-	path.rewards = append(path.rewards[:0], ofState...)
+	path.rewards = append(path.rewards[:0], stateReward...)
 	if choices.Deadlock() {
 		if path.steps.Compiled.DeadlocksAreErrors() {
-			err := path.fail(fmt.Errorf("deadlock"))
+			err := path.recordError(fmt.Errorf("deadlock"))
 			path.outcome.Status = compile.Deadlocked
-			return ended, err
+			return pathEnded, err
 		}
-		return inDeadlock, nil
+		return stepDeadlocked, nil
 	}
 	path.recordChoices(len(choices.List))
 	step, transition, err := path.drawer.randomStep(path.state, choices, path.rng)
 	if err != nil {
-		return ended, path.fail(err)
+		return pathEnded, path.recordError(err)
 	}
 	if path.objective.needsRewards() {
 		earned, err := path.drawer.source.StepRewards(step.Choice, transition)
 		if err != nil {
-			return ended, path.fail(err)
+			return pathEnded, path.recordError(err)
 		}
-		path.functions.earned = append(path.functions.earned[:0], earned...)
+		path.stateFunctions.lastRewards = append(path.stateFunctions.lastRewards[:0], earned...)
 		for i := range path.rewards {
 			path.rewards[i] += earned[i]
 		}
 	}
 	target := choices.List[step.Choice].Transitions[transition].Target
 	isOnlyTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
-	path.looping = isOnlyTransition && !path.continuous && slices.Equal(target, path.state)
+	path.isLooping = isOnlyTransition && !path.continuous && slices.Equal(target, path.state)
 	path.time = step.Time
 	path.state = append(path.state[:0], target...)
-	return moved, nil
+	return stepTaken, nil
 }
 
 // recordChoices counts that the path had to resolve nondeterminism, if count, the number of choices in its state, is at least 2. In a DTMC
@@ -264,18 +264,18 @@ func (path *stepwisePath) recordChoices(count int) {
 // negligible is the discount from which on a discounted reward is estimated by a path of a random length.
 const negligible = 0x1p-64
 
-// discountedReward draws a path and computes its discounted reward. Each step multiplies the discount by the factor d of the property, until the
+// drawDiscounted draws a path and computes its discounted reward. Each step multiplies the discount by the factor d of the property, until the
 // discount is negligible. From then on the discount stays the same, and the path ends after each step with probability 1-d. The expected reward
 // of each step is the same as with the discount.
-func (path *stepwisePath) discountedReward() error {
+func (path *stepwisePath) drawDiscounted() error {
 	discount := 1.0
-	for path.objective.steps < 0 || path.outcome.Steps < path.objective.steps {
-		end, err := path.step()
-		if end == ended {
+	for path.objective.maxSteps < 0 || path.outcome.Steps < path.objective.maxSteps {
+		end, err := path.takeStep()
+		if end == pathEnded {
 			return err
 		}
-		reward := path.rewards[path.objective.reward]
-		repeatsForever := end == inDeadlock || path.looping && path.objective.steps < 0
+		reward := path.rewards[path.objective.rewardIndex]
+		repeatsForever := end == stepDeadlocked || path.isLooping && path.objective.maxSteps < 0
 		if repeatsForever { // each later step earns the same reward
 			path.outcome.Reward += float64(discount * reward * path.geometricSum(discount))
 			break
@@ -283,8 +283,8 @@ func (path *stepwisePath) discountedReward() error {
 		path.outcome.Reward += float64(discount * reward)
 		path.outcome.Steps++
 		if discount >= negligible {
-			discount *= path.objective.discount
-		} else if path.rng.Float64() >= path.objective.discount {
+			discount *= path.objective.discountFactor
+		} else if path.rng.Float64() >= path.objective.discountFactor {
 			break
 		}
 	}
@@ -295,12 +295,12 @@ func (path *stepwisePath) discountedReward() error {
 // geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step, where d is the discount factor of the property. It omits terms
 // that are negligible after multiplication by discount, the discount of the next step.
 func (path *stepwisePath) geometricSum(discount float64) float64 {
-	factor := path.objective.discount
-	if path.objective.steps < 0 {
+	factor := path.objective.discountFactor
+	if path.objective.maxSteps < 0 {
 		return 1 / (1 - factor)
 	}
 	sum, power := 0.0, 1.0
-	for range path.objective.steps - path.outcome.Steps {
+	for range path.objective.maxSteps - path.outcome.Steps {
 		sum += power
 		power *= factor
 		if power*discount < negligible*negligible { // the remaining terms are negligible
@@ -310,8 +310,8 @@ func (path *stepwisePath) geometricSum(discount float64) float64 {
 	return sum
 }
 
-// rewardBounded draws a path for an until formula with bounds on rewards, or for the reward of the steps after which the bounds hold.
-func (path *stepwisePath) rewardBounded() error {
+// drawRewardBounded draws a path for an until formula with bounds on rewards, or for the reward of the steps after which the bounds hold.
+func (path *stepwisePath) drawRewardBounded() error {
 	budgets := path.objective.budgets
 	sums := make([]int64, len(budgets))
 	for {
@@ -319,9 +319,9 @@ func (path *stepwisePath) rewardBounded() error {
 		for k, bound := range budgets {
 			withinLow, withinHigh = withinLow && sums[k] >= bound.low, withinHigh && sums[k] <= bound.high
 		}
-		isRight, isLeft := path.formula.IsRight(path.state), path.formula.IsLeft(path.state)
+		isRight, isLeft := path.formulaWatch.IsRight(path.state), path.formulaWatch.IsLeft(path.state)
 		switch {
-		case path.failed():
+		case path.hasFailed():
 			return nil
 		case withinLow && withinHigh && isRight:
 			path.outcome.Status = compile.True
@@ -333,15 +333,15 @@ func (path *stepwisePath) rewardBounded() error {
 			path.outcome.Status = compile.Undecided
 			return nil
 		}
-		end, err := path.step()
-		if end == ended {
+		end, err := path.takeStep()
+		if end == pathEnded {
 			return err
 		}
 		changed, isWithin := false, true
 		for k, bound := range budgets {
 			earned, err := path.unitsEarned(bound)
 			if err != nil {
-				return path.fail(err)
+				return path.recordError(err)
 			}
 			next := min(sums[k]+earned, maxUnitSum)
 			if bound.high == noHigh && next > bound.low {
@@ -352,11 +352,11 @@ func (path *stepwisePath) rewardBounded() error {
 			isWithin = isWithin && next <= bound.high
 		}
 		reward := 0.0
-		if path.objective.isEarned && isWithin {
-			reward = path.rewards[path.objective.reward]
+		if path.objective.earnsReward && isWithin {
+			reward = path.rewards[path.objective.rewardIndex]
 		}
 		path.outcome.Reward += reward
-		if (path.looping || end == inDeadlock) && !changed { // nothing changes any more, and the formula does not hold
+		if (path.isLooping || end == stepDeadlocked) && !changed { // nothing changes any more, and the formula does not hold
 			path.outcome.Status = compile.False
 			if reward > 0 { // the sum is infinite
 				path.outcome.Status = compile.Undecided
@@ -369,12 +369,12 @@ func (path *stepwisePath) rewardBounded() error {
 
 // unitsEarned returns by how many units the last step increases the sum that bound limits. It is an error if the reward has more than nine
 // decimal places.
-func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
-	if bound.reward < 0 {
+func (path *stepwisePath) unitsEarned(bound unitBudget) (int64, error) {
+	if bound.rewardIndex < 0 {
 		return unitsPerOne, nil
 	}
-	reward := path.rewards[bound.reward]
-	if units, ok := path.unitsOf[reward]; ok {
+	reward := path.rewards[bound.rewardIndex]
+	if units, ok := path.unitsOfReward[reward]; ok {
 		return units, nil
 	}
 	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(reward, 'f', -1, 64))
@@ -385,16 +385,16 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if !isNatural || !exact.Num().IsInt64() || exact.Num().Int64() >= maxUnitSum {
 		return 0, fmt.Errorf("found the reward %v of a step, sampling of reward bounds wants rewards with at most nine decimal places, or method states", reward)
 	}
-	path.unitsOf[reward] = exact.Num().Int64()
-	return path.unitsOf[reward], nil
+	path.unitsOfReward[reward] = exact.Num().Int64()
+	return path.unitsOfReward[reward], nil
 }
 
 // maxRejected is the greatest number of paths without the condition before one that satisfies it.
 const maxRejected = 1_000_000
 
-// conditional draws paths until one satisfies the condition, and makes this path the sample (rejection sampling). The samples are independent.
+// drawConditional draws paths until one satisfies the condition, and makes this path the sample (rejection sampling). The samples are independent.
 // The probability that a sample satisfies the formula is the conditional probability, and its mean reward is the conditional expectation.
-func (path *stepwisePath) conditional() error {
+func (path *stepwisePath) drawConditional() error {
 	for range maxRejected {
 		if err := path.drawer.ctx.Err(); err != nil {
 			return err
@@ -404,44 +404,44 @@ func (path *stepwisePath) conditional() error {
 			return err
 		}
 		nondet, overlap := path.outcome.Nondet, path.outcome.Overlap // the choices of rejected paths count, too
-		path.begin()
+		path.startPath()
 		path.outcome.Nondet, path.outcome.Overlap = nondet, overlap
 	}
-	return path.fail(fmt.Errorf("no path of %d satisfies the condition behind ||, whose probability may be 0", maxRejected))
+	return path.recordError(fmt.Errorf("no path of %d satisfies the condition behind ||, whose probability may be 0", maxRejected))
 }
 
 // conditionalPath draws a path. It reports whether the path is the sample, or ends the sample with an error: it reports false if the path violates the
 // condition.
 func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	var outcomes [2]compile.Outcome
-	watches, isDecided := [2]*compile.Watch[[]int32]{path.condition, path.formula}, [2]bool{}
+	watches, isDecided := [2]*compile.Watch[[]int32]{path.conditionWatch, path.formulaWatch}, [2]bool{}
 	for {
 		for k, watch := range watches {
-			isDecided[k] = isDecided[k] || watch.Enter(path.state, &outcomes[k], path.looping)
+			isDecided[k] = isDecided[k] || watch.Enter(path.state, &outcomes[k], path.isLooping)
 		}
-		if path.failed() {
+		if path.hasFailed() {
 			return true, nil
 		}
 		if accepted, end := path.decideSample(&outcomes, isDecided); end {
 			return accepted, nil
 		}
-		if path.outcome.Steps >= path.maxPath && (!isDecided[0] && path.condition.Limited() || !isDecided[1] && path.formula.Limited()) {
+		if path.outcome.Steps >= path.maxPath && (!isDecided[0] && path.conditionWatch.Limited() || !isDecided[1] && path.formulaWatch.Limited()) {
 			path.outcome.Status = compile.Undecided
 			return true, nil
 		}
-		path.before = append(path.before[:0], path.state...)
-		end, err := path.step()
+		path.previousState = append(path.previousState[:0], path.state...)
+		end, err := path.takeStep()
 		switch end {
-		case ended:
+		case pathEnded:
 			return true, err
-		case inDeadlock:
+		case stepDeadlocked:
 			for k, watch := range watches {
 				if !isDecided[k] {
 					watch.Deadlock(path.state, &outcomes[k])
 					isDecided[k] = true
 				}
 			}
-			if path.failed() {
+			if path.hasFailed() {
 				return true, nil
 			}
 			accepted, _ := path.decideSample(&outcomes, isDecided)
@@ -452,12 +452,12 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 			switch {
 			case isDecided[k]:
 			case path.continuous:
-				isDecided[k] = watch.Sojourn(path.before, &outcomes[k], path.time, 0)
+				isDecided[k] = watch.Sojourn(path.previousState, &outcomes[k], path.time, 0)
 			default:
-				watch.Step(path.before, &outcomes[k], 0)
+				watch.Step(path.previousState, &outcomes[k], 0)
 			}
 		}
-		if path.failed() {
+		if path.hasFailed() {
 			return true, nil
 		}
 	}

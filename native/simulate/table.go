@@ -51,59 +51,59 @@ func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
 			opts.Vars = append(opts.Vars, slot)
 		}
 	}
-	t := &table{writer: bufio.NewWriter(w), program: program, opts: opts}
+	table := &tableWriter{writer: bufio.NewWriter(w), program: program, opts: opts}
 	for visit := range path.Visits() {
-		if err := t.writeVisit(visit); err != nil {
+		if err := table.writeVisit(visit); err != nil {
 			return err
 		}
 	}
-	return t.writer.Flush()
+	return table.writer.Flush()
 }
 
-// table writes the rows of a path.
-type table struct {
+// tableWriter writes the rows of a path.
+type tableWriter struct {
 	writer      *bufio.Writer
 	program     *sema.Program
 	opts        TableOptions
-	lineStarted bool   // the current line has a column
-	lastShown   *Visit // the last row, with which Changes compares; nil before the first row
+	hasCells bool   // the current line has a column
+	lastShownVisit   *Visit // the last row, with which Changes compares; nil before the first row
 }
 
 // writeVisit writes the row of a state, and the heading before the first row. If only changes are shown, it skips a state whose row would equal
 // the last row.
-func (t *table) writeVisit(visit *Visit) error {
-	if t.lastShown == nil {
+func (t *tableWriter) writeVisit(visit *Visit) error {
+	if t.lastShownVisit == nil {
 		if err := t.writeHeading(); err != nil {
 			return err
 		}
-		t.lastShown = &Visit{}
-	} else if t.opts.Changes && !t.differ(t.lastShown, visit) {
+		t.lastShownVisit = &Visit{}
+	} else if t.opts.Changes && !t.hasChanged(t.lastShownVisit, visit) {
 		return nil
 	}
-	t.lastShown.State = append(t.lastShown.State[:0], visit.State...)
-	t.lastShown.Rewards = visit.Rewards
+	t.lastShownVisit.State = append(t.lastShownVisit.State[:0], visit.State...)
+	t.lastShownVisit.Rewards = visit.Rewards
 	return t.writeRow(visit)
 }
 
 // writeCell writes one column. The writer keeps an error until the end of the line.
-func (t *table) writeCell(text string) {
-	if t.lineStarted {
+func (t *tableWriter) writeCell(text string) {
+	if t.hasCells {
 		t.writer.WriteString(t.opts.Separator)
 	}
 	t.writer.WriteString(text)
-	t.lineStarted = true
+	t.hasCells = true
 }
 
 // endLine ends the line, and returns the first error of the writer.
-func (t *table) endLine() error {
-	t.lineStarted = false
+func (t *tableWriter) endLine() error {
+	t.hasCells = false
 	return t.writer.WriteByte('\n')
 }
 
-func (t *table) isTimed() bool { return t.program.Timed() }
+func (t *tableWriter) isTimed() bool { return t.program.Timed() }
 
 // writeHeading writes a line with the names of the columns.
-func (t *table) writeHeading() error {
+func (t *tableWriter) writeHeading() error {
 	t.writeCell("action")
 	if t.opts.Probs {
 		t.writeCell("probability")
@@ -122,7 +122,7 @@ func (t *table) writeHeading() error {
 }
 
 // writeRewardNames writes the names of the reward columns: two for each structure. With several structures the names have numbers.
-func (t *table) writeRewardNames() {
+func (t *tableWriter) writeRewardNames() {
 	for i := range t.program.Rewards {
 		number := ""
 		if len(t.program.Rewards) > 1 {
@@ -134,10 +134,10 @@ func (t *table) writeRewardNames() {
 }
 
 // writeRow writes the row of a state: the step that led to it, the values of the variables, and the rewards.
-func (t *table) writeRow(visit *Visit) error {
+func (t *tableWriter) writeRow(visit *Visit) error {
 	action, probability := "-", "-"
 	if visit.Incoming != nil {
-		action, probability = ActionText(t.program, visit.Incoming), number(visit.Incoming.Probability)
+		action, probability = ActionText(t.program, visit.Incoming), numberText(visit.Incoming.Probability)
 	}
 	t.writeCell(action)
 	if t.opts.Probs {
@@ -145,32 +145,32 @@ func (t *table) writeRow(visit *Visit) error {
 	}
 	t.writeCell(strconv.FormatInt(visit.Number, 10))
 	if t.isTimed() {
-		t.writeCell(number(visit.Time))
+		t.writeCell(numberText(visit.Time))
 	}
 	for _, slot := range t.opts.Vars {
-		t.writeCell(value(t.program.Vars[slot].Type, visit.State[slot]))
+		t.writeCell(valueText(t.program.Vars[slot].Type, visit.State[slot]))
 	}
 	t.writeRewards(visit)
 	return t.endLine()
 }
 
 // writeRewards writes the rewards of a state and of the step that leaves it. "?" stands for the unknown reward of a missing step.
-func (t *table) writeRewards(visit *Visit) {
+func (t *tableWriter) writeRewards(visit *Visit) {
 	if !t.opts.Rewards {
 		return
 	}
 	for i, reward := range visit.Rewards {
-		t.writeCell(number(reward))
+		t.writeCell(numberText(reward))
 		if visit.Outgoing != nil {
-			t.writeCell(number(visit.Outgoing.Rewards[i]))
+			t.writeCell(numberText(visit.Outgoing.Rewards[i]))
 		} else {
 			t.writeCell("?")
 		}
 	}
 }
 
-// differ reports whether two states have different values in a column that is shown.
-func (t *table) differ(left, right *Visit) bool {
+// hasChanged reports whether two states have different values in a column that is shown.
+func (t *tableWriter) hasChanged(left, right *Visit) bool {
 	for _, slot := range t.opts.Vars {
 		if left.State[slot] != right.State[slot] {
 			return true
@@ -179,11 +179,11 @@ func (t *table) differ(left, right *Visit) bool {
 	return t.opts.Rewards && !slices.Equal(left.Rewards, right.Rewards)
 }
 
-// number formats a number as Java and PRISM do.
-func number(value float64) string { return sema.DoubleValue(value).String() }
+// numberText formats a number as Java and PRISM do.
+func numberText(value float64) string { return sema.DoubleValue(value).String() }
 
-// value formats the value of a variable.
-func value(exprType sema.Type, x int32) string {
+// valueText formats the value of a variable.
+func valueText(exprType sema.Type, x int32) string {
 	if exprType == sema.Bool {
 		return strconv.FormatBool(x != 0)
 	}

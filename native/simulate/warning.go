@@ -13,10 +13,10 @@ import (
 // warnParameters adds the warnings of the sampling plan about its parameters, and a warning if several commands of a DTMC were enabled at once.
 func (c *checker) warnParameters() {
 	for _, warning := range c.plan.Warnings() {
-		c.warn("%s", warning)
+		c.addWarning("%s", warning)
 	}
 	if c.property.Program.Type == syntax.DTMC && c.result.Overlap > 0 {
-		c.warn("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.result.Overlap, c.result.Samples)
+		c.addWarning("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.result.Overlap, c.result.Samples)
 	}
 }
 
@@ -32,14 +32,14 @@ func (c *checker) warnResolution() {
 	}
 	switch {
 	case len(c.objective.Coalition)+len(c.objective.Others) > 0:
-		c.warn("<<%s>> asks for a guaranteed value, but every choice was made at random, also the choices of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample the resulting model",
+		c.addWarning("<<%s>> asks for a guaranteed value, but every choice was made at random, also the choices of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample the resulting model",
 			strings.Join(c.objective.Coalition, ","), cmp.Or(strings.Join(c.objective.Others, ", "), "the coalition"))
 	case !c.objective.Query():
-		c.warn("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
+		c.addWarning("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
 	case c.objective.Extremum == syntax.NoExtremum:
-		c.warn("%s=?: every choice was made at random, so this is the value of random choices", operator)
+		c.addWarning("%s=?: every choice was made at random, so this is the value of random choices", operator)
 	default:
-		c.warn("%s%s=?: every choice was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
+		c.addWarning("%s%s=?: every choice was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
 	}
 }
 
@@ -59,34 +59,34 @@ func extremumNoun(e syntax.Extremum) string {
 func (c *checker) warnEstimate(outcome stats.Outcome) {
 	c.warnZeroWidth(outcome)
 	if outcome.Confidence != c.result.Confidence {
-		c.warn("the half-width %v has the nominal confidence %v, which was computed from the samples", outcome.Width, outcome.Confidence)
+		c.addWarning("the half-width %v has the nominal confidence %v, which was computed from the samples", outcome.Width, outcome.Confidence)
 	}
 	if c.objective.Reward && c.result.Bound == nil {
-		c.warn("the half-width of a reward is nominal: without a maximum reward there is no sound interval")
+		c.addWarning("the half-width of a reward is nominal: without a maximum reward there is no sound interval")
 	}
 }
 
 // warnZeroWidth adds a warning if all samples are equal, because the half-width that PRISM computes from their variance is then 0.
 func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 	usesVariance := outcome.Method != stats.APMC && !c.plan.Valid()
-	if !usesVariance || outcome.N <= 1 || c.stats().Variance() != 0 {
+	if !usesVariance || outcome.N <= 1 || c.sampleStatistics().Variance() != 0 {
 		return
 	}
 	if c.result.Bound == nil {
-		c.warn("all samples are equal, so PRISM's half-width 0 says nothing")
+		c.addWarning("all samples are equal, so PRISM's half-width 0 says nothing")
 		return
 	}
-	c.warn("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
+	c.addWarning("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
 }
 
 // warnDecision adds a warning about how reliable the truth value of a bounded property is: for SPRT its probability of error, and for other
 // methods whether the sound interval contains the bound.
 func (c *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
-		c.warn("SPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", stats.Alpha(outcome.Confidence), outcome.Width)
+		c.addWarning("SPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", stats.Alpha(outcome.Confidence), outcome.Width)
 		return
 	}
 	if interval.Sound() && interval.Contains(c.objective.Bound) {
-		c.warn("decided by PRISM's nominal half-width: the sound interval contains the bound %v", c.objective.Bound)
+		c.addWarning("decided by PRISM's nominal half-width: the sound interval contains the bound %v", c.objective.Bound)
 	}
 }

@@ -26,23 +26,23 @@ type node struct {
 	state      []int32
 	status     status
 	importance float64
-	expanded   bool
-	choices    int       // the number of choices, one of which is drawn uniformly
+	isExpanded   bool
+	numChoices    int       // the number of choices, one of which is drawn uniformly
 	successors []int32   // numbers of nodes
-	cumulative []float64 // sums of the probabilities of the successors
-	rate       float64   // the exit rate in a CTMC
+	cumulativeProbabilities []float64 // sums of the probabilities of the successors
+	exitRate       float64   // the exit rate in a CTMC
 }
 
 // chain is the Markov chain of a model under the uniform scheduler. It adds a state when a path first reaches it.
 type chain struct {
 	expander    compile.Expander
 	left, right compile.Evaluator // left is nil for F
-	continuous  bool
+	isContinuous  bool
 	importance  *importance // nil while the importance function is computed
 	nodes       []node
-	numbers     map[string]int32
-	key         []byte
-	initial     []int32
+	nodeNumbers     map[string]int32
+	keyBuffer         []byte
+	initialState     []int32
 }
 
 // maxStoredStates is the number of states above which a chain forgets its states before the next path.
@@ -59,7 +59,7 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
-	created := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: importanceFunction, initial: initial[0]}
+	created := &chain{expander: model.NewExpanderUntil(ctx), isContinuous: model.Program().Type == syntax.CTMC, importance: importanceFunction, initialState: initial[0]}
 	if created.right, err = model.Evaluator(monitor.Right); err != nil {
 		return nil, err
 	}
@@ -79,34 +79,34 @@ func isTrue(expr sema.Expr) bool {
 
 // reset forgets all states except the initial state, which has the number 0.
 func (c *chain) reset() error {
-	c.nodes, c.numbers = nil, map[string]int32{}
-	_, err := c.nodeNumber(c.initial)
+	c.nodes, c.nodeNumbers = nil, map[string]int32{}
+	_, err := c.nodeNumber(c.initialState)
 	return err
 }
 
 // nodeNumber returns the number of the node for a state. It adds a node for a new state.
 func (c *chain) nodeNumber(state []int32) (int32, error) {
-	c.key = c.key[:0]
+	c.keyBuffer = c.keyBuffer[:0]
 	for _, value := range state {
-		c.key = binary.LittleEndian.AppendUint32(c.key, uint32(value))
+		c.keyBuffer = binary.LittleEndian.AppendUint32(c.keyBuffer, uint32(value))
 	}
-	if number, ok := c.numbers[string(c.key)]; ok {
+	if number, ok := c.nodeNumbers[string(c.keyBuffer)]; ok {
 		return number, nil
 	}
-	added := node{state: slices.Clone(state)}
+	newNode := node{state: slices.Clone(state)}
 	var err error
-	if added.status, err = c.statusOf(state); err != nil {
+	if newNode.status, err = c.statusOf(state); err != nil {
 		return 0, err
 	}
 	if c.importance != nil {
-		importance, possible := c.importance.valueOf(state)
-		added.importance = importance
-		if !possible && added.status == undecided {
-			added.status = failed
+		importance, isPossible := c.importance.valueOf(state)
+		newNode.importance = importance
+		if !isPossible && newNode.status == undecided {
+			newNode.status = failed
 		}
 	}
 	number := int32(len(c.nodes))
-	c.nodes, c.numbers[string(c.key)] = append(c.nodes, added), number
+	c.nodes, c.nodeNumbers[string(c.keyBuffer)] = append(c.nodes, newNode), number
 	return number, nil
 }
 
@@ -132,8 +132,8 @@ func (c *chain) statusOf(state []int32) (status, error) {
 func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
-		if !c.continuous {
-			scale = 1 / (float64(len(choices.List)) * sum(choices.List[i].Transitions))
+		if !c.isContinuous {
+			scale = 1 / (float64(len(choices.List)) * totalWeight(choices.List[i].Transitions))
 		}
 		for _, transition := range choices.List[i].Transitions {
 			target, err := c.nodeNumber(transition.Target)
@@ -151,10 +151,10 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 	return successors, weights, nil
 }
 
-// expand computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
+// expandNode computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
 // path cannot reach the target from there.
-func (c *chain) expand(number int32) error {
-	choices, err := c.expander.Expand(c.nodes[number].state)
+func (c *chain) expandNode(nodeNumber int32) error {
+	choices, err := c.expander.Expand(c.nodes[nodeNumber].state)
 	if err != nil {
 		return err
 	}
@@ -162,9 +162,9 @@ func (c *chain) expand(number int32) error {
 	if err != nil {
 		return err
 	}
-	current := &c.nodes[number]
-	current.expanded, current.choices, current.successors = true, len(choices.List), successors
-	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == number
+	current := &c.nodes[nodeNumber]
+	current.isExpanded, current.numChoices, current.successors = true, len(choices.List), successors
+	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == nodeNumber
 	if isAbsorbing {
 		current.status = failed
 		return nil
@@ -172,16 +172,16 @@ func (c *chain) expand(number int32) error {
 	for k := 1; k < len(weights); k++ {
 		weights[k] += weights[k-1]
 	}
-	current.rate = weights[len(weights)-1]
+	current.exitRate = weights[len(weights)-1]
 	for k := range weights {
-		weights[k] /= current.rate
+		weights[k] /= current.exitRate
 	}
-	current.cumulative = weights
+	current.cumulativeProbabilities = weights
 	return nil
 }
 
-// sum returns the sum of the weights of some transitions.
-func sum(transitions []compile.Transition) float64 {
+// totalWeight returns the sum of the weights of some transitions.
+func totalWeight(transitions []compile.Transition) float64 {
 	total := 0.0
 	for _, transition := range transitions {
 		total += transition.Weight
@@ -192,7 +192,7 @@ func sum(transitions []compile.Transition) float64 {
 // probability returns the probability of the k-th successor of a node.
 func (n *node) probability(k int) float64 {
 	if k == 0 {
-		return n.cumulative[0]
+		return n.cumulativeProbabilities[0]
 	}
-	return n.cumulative[k] - n.cumulative[k-1]
+	return n.cumulativeProbabilities[k] - n.cumulativeProbabilities[k-1]
 }

@@ -42,7 +42,7 @@ func Check(ctx context.Context, model *compile.Model, property *simulate.Propert
 	c := &check{model: model, property: property, options: options}
 	c.options.MaxPath = cmp.Or(options.MaxPath, simulate.DefaultMaxPath)
 	c.verdict = result.Verdict{Property: property.Text, Name: property.Name, Seed: &options.Seed, Method: Method}
-	if err := c.run(ctx); err != nil {
+	if err := c.runCheck(ctx); err != nil {
 		c.verdict.Err = simulate.Failure(cmp.Or(ctx.Err(), err), property.File, property.Pos)
 		if !c.verdict.Err.Pos.IsValid() {
 			c.verdict.Err.File, c.verdict.Err.Pos = property.File, property.Pos
@@ -60,14 +60,14 @@ type check struct {
 	monitor    *compile.Monitor
 	importance *importance
 	levels     []level
-	nondet     bool
+	hasChoices     bool
 	verdict    result.Verdict
 }
 
-// run selects levels of importance in a pilot run, draws replications of the splitting with these levels, and sets the value of the verdict to
+// runCheck selects levels of importance in a pilot run, draws replications of the splitting with these levels, and sets the value of the verdict to
 // the mean of their estimates.
-func (c *check) run(ctx context.Context) error {
-	objective, err := c.objective()
+func (c *check) runCheck(ctx context.Context) error {
+	objective, err := c.supportedObjective()
 	if err != nil {
 		return err
 	}
@@ -75,21 +75,21 @@ func (c *check) run(ctx context.Context) error {
 	if c.importance, err = deriveImportance(ctx, c.model, c.monitor); err != nil {
 		return err
 	}
-	pilot, err := c.walker(ctx, 0)
+	pilot, err := c.newWalker(ctx, 0)
 	if err != nil {
 		return err
 	}
 	if initial := pilot.chain.nodes[0].status; initial != undecided {
-		return c.decidedInitially(initial)
+		return c.decidedError(initial)
 	}
 	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
 		return err
 	}
-	count, err := c.replications(ctx)
+	count, err := c.numReplications(ctx)
 	if err != nil {
 		return err
 	}
-	estimates, err := c.replicate(ctx, pilotReplications+1, count)
+	estimates, err := c.drawReplications(ctx, pilotReplications+1, count)
 	if err != nil {
 		return err
 	}
@@ -98,35 +98,35 @@ func (c *check) run(ctx context.Context) error {
 		return err
 	}
 	c.setValue(estimates)
-	c.warn(objective)
+	c.addWarnings(objective)
 	return nil
 }
 
-// decidedInitially sets the value of a property that the initial state decides: 0 or 1. It always returns an error, because the property is not
+// decidedError sets the value of a property that the initial state decides: 0 or 1. It always returns an error, because the property is not
 // rare.
-func (c *check) decidedInitially(initialStatus status) error {
+func (c *check) decidedError(initialStatus status) error {
 	probability := 0.0
 	if initialStatus == reached {
 		probability = 1
 	}
 	c.verdict.Value = result.Value{Kind: result.Number, Num: probability}
-	return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
+	return refusalError(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
 }
 
-// objective translates the property. It must be P=? of F or U, without a lower bound on time or steps.
-func (c *check) objective() (*simulate.Objective, error) {
+// supportedObjective translates the property. It must be P=? of F or U, without a lower bound on time or steps.
+func (c *check) supportedObjective() (*simulate.Objective, error) {
 	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
 	if err != nil {
 		return nil, err
 	}
-	if feature := c.unsupported(objective); feature != "" {
+	if feature := c.unsupportedFeature(objective); feature != "" {
 		return nil, result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
 	}
 	return objective, nil
 }
 
-// unsupported returns the name of a feature of the objective or the options that splitting does not support, or "" if there is none.
-func (c *check) unsupported(objective *simulate.Objective) string {
+// unsupportedFeature returns the name of a feature of the objective or the options that splitting does not support, or "" if there is none.
+func (c *check) unsupportedFeature(objective *simulate.Objective) string {
 	monitor := &objective.Monitor
 	switch {
 	case c.options.Split != nil:
@@ -147,25 +147,25 @@ func (c *check) unsupported(objective *simulate.Objective) string {
 	return ""
 }
 
-// walker returns a walker with its own stream of random numbers.
-func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
+// newWalker returns a walker with its own stream of random numbers.
+func (c *check) newWalker(ctx context.Context, stream uint64) (*newWalker, error) {
 	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
-	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
+	return &newWalker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
-// replications returns the number of replications: Options.Samples, or the number that gives the wanted half-width, estimated from the variance
+// numReplications returns the number of replications: Options.Samples, or the number that gives the wanted half-width, estimated from the variance
 // of pilot replications.
-func (c *check) replications(ctx context.Context) (int64, error) {
+func (c *check) numReplications(ctx context.Context) (int64, error) {
 	if c.options.Samples > 0 {
 		return c.options.Samples, nil
 	}
 	// Pilot replications are not part of the estimate, so the number is independent of the estimate.
-	pilot, err := c.replicate(ctx, 1, pilotReplications)
+	pilot, err := c.drawReplications(ctx, 1, pilotReplications)
 	if err != nil {
 		return 0, err
 	}
-	if pilot.positive < pilotReplications/2 {
-		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.positive, pilotReplications)}
+	if pilot.numPositive < pilotReplications/2 {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.numPositive, pilotReplications)}
 	}
 	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*pilot.moments.Mean())
 	return c.replicationsFor(halfWidth, pilot.moments.Variance())
@@ -189,8 +189,8 @@ func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats
 // estimates summarizes the estimates of independent replications.
 type estimates struct {
 	moments  stats.Moments
-	positive int64   // the number of estimates that are not 0
-	greatest float64 // the greatest estimate
+	numPositive int64   // the number of estimates that are not 0
+	greatestEstimate float64 // the greatest estimate
 }
 
 // checkTrust returns an error if the probability is not small, or if the variance is not reliable.
@@ -206,30 +206,30 @@ func (e *estimates) checkTrust() error {
 		message = fmt.Sprintf("the estimates of %d replications are equal", count)
 	case count < minReplications/2:
 		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", count, minReplications/2)
-	case e.positive < count/2:
-		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, count)
-	case e.greatest > maxShare*sum && e.greatest > 5*mean:
-		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", count, 100*e.greatest/sum)
+	case e.numPositive < count/2:
+		message = fmt.Sprintf("only %d of %d replications reached the target", e.numPositive, count)
+	case e.greatestEstimate > maxShare*sum && e.greatestEstimate > 5*mean:
+		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", count, 100*e.greatestEstimate/sum)
 	default:
 		return nil
 	}
 	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
 }
 
-// replicate draws count replications in parallel, and returns a summary of their estimates. first is the number of the first replication; it
+// drawReplications draws count replications in parallel, and returns a summary of their estimates. first is the number of the first replication; it
 // determines the random numbers.
-func (c *check) replicate(ctx context.Context, first, count int64) (*estimates, error) {
+func (c *check) drawReplications(ctx context.Context, first, count int64) (*estimates, error) {
 	summary := &estimates{}
 	lastReport := time.Now()
 	err := inorder.Run(ctx, inorder.Jobs[replication]{
 		End: count, Workers: c.options.Workers,
 		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
-			walker, err := c.walker(ctx, 0)
+			walker, err := c.newWalker(ctx, 0)
 			return &worker{walker, c, first}, err
 		},
 		Take: func(_ int64, drawn *replication) bool {
-			summary.add(drawn.estimate)
-			c.nondet = c.nondet || drawn.nondet
+			summary.addEstimate(drawn.estimate)
+			c.hasChoices = c.hasChoices || drawn.hasChoices
 			return true
 		},
 		Tick: func() {
@@ -242,38 +242,38 @@ func (c *check) replicate(ctx context.Context, first, count int64) (*estimates, 
 	return summary, cmp.Or(err, ctx.Err())
 }
 
-// add includes the estimate of a replication.
-func (e *estimates) add(estimate float64) {
+// addEstimate includes the estimate of a replication.
+func (e *estimates) addEstimate(estimate float64) {
 	e.moments.Add(estimate)
 	if estimate > 0 {
-		e.positive++
+		e.numPositive++
 	}
-	e.greatest = max(e.greatest, estimate)
+	e.greatestEstimate = max(e.greatestEstimate, estimate)
 }
 
 // replication is the result of one replication.
 type replication struct {
 	estimate float64
-	nondet   bool
+	hasChoices   bool
 }
 
 // worker draws replications in one goroutine.
 type worker struct {
-	*walker
+	*newWalker
 	check *check
-	first int64
+	firstReplication int64
 }
 
 // Do implements inorder.Worker: it draws count replications. first is the number of the first of them, counted from worker.first.
 func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
 	var replications []replication
 	for i := range count {
-		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
-		estimate, err := w.replicate(ctx, w.check.levels)
+		w.random = compile.NewStream(w.check.options.Seed, uint64(w.firstReplication+first+i))
+		estimate, err := w.drawEstimate(ctx, w.check.levels)
 		if err != nil {
 			return replications, err
 		}
-		replications = append(replications, replication{estimate, w.nondet})
+		replications = append(replications, replication{estimate, w.hasChoices})
 	}
 	return replications, nil
 }
@@ -290,8 +290,8 @@ func (c *check) setValue(replications *estimates) {
 	c.verdict.HalfWidth = &halfWidth
 }
 
-// paths returns the number of paths in one replication.
-func (c *check) paths() int {
+// numPaths returns the number of paths in one replication.
+func (c *check) numPaths() int {
 	total := 0
 	for _, level := range c.levels {
 		total += level.paths
@@ -299,19 +299,19 @@ func (c *check) paths() int {
 	return total
 }
 
-// warn sets how choices were resolved, and adds warnings about the half-width and about choices that were made at random.
-func (c *check) warn(objective *simulate.Objective) {
+// addWarnings sets how choices were resolved, and adds warnings about the half-width and about choices that were made at random.
+func (c *check) addWarnings(objective *simulate.Objective) {
 	domain := "the variables of the property"
-	if c.importance.complete {
+	if c.importance.isComplete {
 		domain = "all states"
 	}
-	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.paths(), domain))
+	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.numPaths(), domain))
 	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
 	c.verdict.Resolution = result.NoNondet
-	if c.nondet {
+	if c.hasChoices {
 		c.verdict.Resolution = result.Uniform
 	}
-	if c.nondet && isMDP {
+	if c.hasChoices && isMDP {
 		operator := "P"
 		if objective.Extremum != syntax.NoExtremum {
 			operator += objective.Extremum.String()

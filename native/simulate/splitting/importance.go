@@ -17,10 +17,10 @@ import (
 // property, and its probabilities are means over a few states with the same valuation. If the property has a time bound T, a path of
 // the chain ends with rate 1/T, or with probability 1/(T+1) in each step, because a state does not contain the time that has passed.
 type importance struct {
-	slots    []int // of the variables
-	values   map[string]float64
-	complete bool    // the vertices are all states
-	unknown  float64 // the value for valuations that are not a vertex
+	variableSlots    []int // of the variables
+	importanceByKey   map[string]float64
+	isComplete bool    // the vertices are all states
+	defaultImportance  float64 // the value for valuations that are not a vertex
 }
 
 const (
@@ -28,31 +28,31 @@ const (
 	maxStates = 100_000
 	// maxExpanded is the number of states that are expanded for a graph of valuations.
 	maxExpanded = 200_000
-	// representatives is the number of states that are expanded for each valuation.
-	representatives = 16
+	// maxRepresentatives is the number of states that are expanded for each valuation.
+	maxRepresentatives = 16
 )
 
-// refusal returns the error of a property without an importance function.
-func refusal(message string) error {
+// refusalError returns the error of a property without an importance function.
+func refusalError(message string) error {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
 // valueOf returns the importance of a state. possible is false if no path from the state reaches the target.
-func (function *importance) valueOf(state []int32) (value float64, possible bool) {
-	value, found := function.values[function.keyOf(state)]
+func (function *importance) valueOf(state []int32) (value float64, isPossible bool) {
+	value, found := function.importanceByKey[function.keyOf(state)]
 	switch {
 	case found:
 		return value, true
-	case function.complete:
+	case function.isComplete:
 		return math.Inf(-1), false
 	}
-	return function.unknown, true
+	return function.defaultImportance, true
 }
 
 // keyOf returns a map key for the values of the relevant variables in a state.
 func (function *importance) keyOf(state []int32) string {
 	key := make([]byte, 0, 64)
-	for _, slot := range function.slots {
+	for _, slot := range function.variableSlots {
 		key = binary.LittleEndian.AppendUint32(key, uint32(state[slot]))
 	}
 	return string(key)
@@ -70,26 +70,26 @@ func deriveImportance(ctx context.Context, model *compile.Model, monitor *compil
 	for i := range allSlots {
 		allSlots[i] = i
 	}
-	states := newGraph(chain, &importance{slots: allSlots, complete: true})
+	states := newGraph(chain, &importance{variableSlots: allSlots, isComplete: true})
 	complete, err := states.explore(ctx, maxStates, 1)
 	if err != nil {
 		return nil, err
 	}
 	if complete {
-		return states.function, states.computeImportance(ctx, monitor.High)
+		return states.importance, states.computeImportance(ctx, monitor.High)
 	}
 	if err := chain.reset(); err != nil {
 		return nil, err
 	}
-	valuations := newGraph(chain, &importance{slots: variables(monitor)})
-	if _, err := valuations.explore(ctx, maxExpanded, representatives); err != nil {
+	valuations := newGraph(chain, &importance{variableSlots: variableSlots(monitor)})
+	if _, err := valuations.explore(ctx, maxExpanded, maxRepresentatives); err != nil {
 		return nil, err
 	}
-	return valuations.function, valuations.computeImportance(ctx, monitor.High)
+	return valuations.importance, valuations.computeImportance(ctx, monitor.High)
 }
 
-// variables returns the indexes of the variables in the formulas of a monitor, in increasing order.
-func variables(monitor *compile.Monitor) []int {
+// variableSlots returns the indexes of the variables in the formulas of a monitor, in increasing order.
+func variableSlots(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
 		sema.Inspect(formula, func(expr sema.Expr) bool {
@@ -106,31 +106,31 @@ func variables(monitor *compile.Monitor) []int {
 // graph is the Markov chain in which importance is measured.
 type graph struct {
 	chain    *chain
-	function *importance // whose values are measured
+	importance *importance // whose values are measured
 	vertices map[string]int32
 	keys     []string
 	isTarget []bool
-	expanded []int               // the number of expanded states of each vertex
-	rates    []float64           // the sum of the exit rates of these states
+	numExpanded []int               // the number of expanded states of each vertex
+	rateSums    []float64           // the sum of the exit rates of these states
 	edges    []map[int32]float64 // for each successor vertex, the sum of the probabilities of these states to move there
 }
 
 func newGraph(c *chain, function *importance) *graph {
-	return &graph{chain: c, function: function, vertices: map[string]int32{}}
+	return &graph{chain: c, importance: function, vertices: map[string]int32{}}
 }
 
-// vertex returns the vertex that contains a node of the chain. It adds a vertex for a new key.
-func (g *graph) vertex(number int32) int32 {
-	node := &g.chain.nodes[number]
-	key := g.function.keyOf(node.state)
+// vertexOf returns the vertex that contains a node of the chain. It adds a vertex for a new key.
+func (g *graph) vertexOf(nodeNumber int32) int32 {
+	node := &g.chain.nodes[nodeNumber]
+	key := g.importance.keyOf(node.state)
 	vertex, found := g.vertices[key]
 	if !found {
 		vertex = int32(len(g.keys))
 		g.vertices[key] = vertex
 		g.keys = append(g.keys, key)
 		g.isTarget = append(g.isTarget, false)
-		g.expanded = append(g.expanded, 0)
-		g.rates = append(g.rates, 0)
+		g.numExpanded = append(g.numExpanded, 0)
+		g.rateSums = append(g.rateSums, 0)
 		g.edges = append(g.edges, map[int32]float64{})
 	}
 	if node.status == reached {
@@ -145,9 +145,9 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {
-		number := queue[next]
-		vertex := g.vertex(number)
-		if g.chain.nodes[number].status != undecided || g.expanded[vertex] >= perVertex {
+		nodeNumber := queue[next]
+		vertex := g.vertexOf(nodeNumber)
+		if g.chain.nodes[nodeNumber].status != undecided || g.numExpanded[vertex] >= perVertex {
 			continue
 		}
 		if next >= limit || len(g.chain.nodes) > 5*limit {
@@ -156,12 +156,12 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 		if next%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		g.expanded[vertex]++
-		if err := g.chain.expand(number); err != nil {
+		g.numExpanded[vertex]++
+		if err := g.chain.expandNode(nodeNumber); err != nil {
 			return false, err
 		}
-		g.addEdges(number, vertex)
-		for _, successor := range g.chain.nodes[number].successors {
+		g.addEdges(nodeNumber, vertex)
+		for _, successor := range g.chain.nodes[nodeNumber].successors {
 			if !queued[successor] {
 				queued[successor] = true
 				queue = append(queue, successor)
@@ -171,20 +171,20 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 	return true, nil
 }
 
-// addEdges adds the transitions of an expanded node to the edges of its vertex `from`.
-func (g *graph) addEdges(number, from int32) {
-	expanded := &g.chain.nodes[number]
-	g.rates[from] += expanded.rate
-	for k, successor := range expanded.successors {
-		to := g.vertex(successor)
-		if expanded.status == undecided {
-			g.edges[from][to] += expanded.probability(k)
+// addEdges adds the transitions of an expanded node to the edges of its vertex.
+func (g *graph) addEdges(nodeNumber, vertex int32) {
+	expandedNode := &g.chain.nodes[nodeNumber]
+	g.rateSums[vertex] += expandedNode.exitRate
+	for k, successor := range expandedNode.successors {
+		successorVertex := g.vertexOf(successor)
+		if expandedNode.status == undecided {
+			g.edges[vertex][successorVertex] += expandedNode.probability(k)
 		}
 	}
 }
 
-// order returns the vertices that can reach a target, without the targets, in the order of a backward breadth-first search.
-func (g *graph) order() []int32 {
+// backwardOrder returns the vertices that can reach a target, without the targets, in the order of a backward breadth-first search.
+func (g *graph) backwardOrder() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
 	visited := make([]bool, len(g.keys))
@@ -209,65 +209,65 @@ func (g *graph) order() []int32 {
 	return order[targets:]
 }
 
-// survival returns the probability that a path leaves vertex v before the time bound ends it. For this approximation the time bound is random,
+// survivalProbability returns the probability that a path leaves vertex v before the time bound ends it. For this approximation the time bound is random,
 // with an exponential distribution whose mean is bound: rate / (rate + 1/bound).
-func (g *graph) survival(v int32, bound float64) float64 {
+func (g *graph) survivalProbability(vertex int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
 	}
 	rate := 1.0
-	if g.chain.continuous {
-		rate = g.rates[v] / float64(g.expanded[v])
+	if g.chain.isContinuous {
+		rate = g.rateSums[vertex] / float64(g.numExpanded[vertex])
 	}
 	return rate / (rate + 1/bound)
 }
 
-// row is the equation of a vertex: its value is the sum of the values of its successors, each multiplied by a factor.
-type row struct {
+// equation is the equation of a vertex: its value is the sum of the values of its successors, each multiplied by a factor.
+type equation struct {
 	vertex     int32
 	successors []int32
 	factors    []float64
 }
 
-// rows returns an equation for each vertex that can reach a target. Self-loops are eliminated: the probabilities are divided by the probability
+// equations returns an equation for each vertex that can reach a target. Self-loops are eliminated: the probabilities are divided by the probability
 // of leaving the vertex.
-func (g *graph) rows(bound float64) []row {
-	var rows []row
-	for _, v := range g.order() {
-		scale := g.survival(v, bound) / float64(g.expanded[v])
-		leaveProbability := g.leaveProbability(v, bound)
-		equation := row{vertex: v}
-		for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
-			if successor != v {
+func (g *graph) equations(bound float64) []equation {
+	var equations []equation
+	for _, vertex := range g.backwardOrder() {
+		scale := g.survivalProbability(vertex, bound) / float64(g.numExpanded[vertex])
+		leaveProbability := g.leaveProbability(vertex, bound)
+		equation := equation{vertex: vertex}
+		for _, successor := range slices.Sorted(maps.Keys(g.edges[vertex])) {
+			if successor != vertex {
 				equation.successors = append(equation.successors, successor)
-				equation.factors = append(equation.factors, scale*g.edges[v][successor]/leaveProbability)
+				equation.factors = append(equation.factors, scale*g.edges[vertex][successor]/leaveProbability)
 			}
 		}
-		rows = append(rows, equation)
+		equations = append(equations, equation)
 	}
-	return rows
+	return equations
 }
 
 // leaveProbability returns the probability that the next step from vertex v does not return to v. The path may also end, because of the time
 // bound or in a failed state.
-func (g *graph) leaveProbability(v int32, bound float64) float64 {
-	survival, expanded := g.survival(v, bound), float64(g.expanded[v])
+func (g *graph) leaveProbability(vertex int32, bound float64) float64 {
+	survival, expanded := g.survivalProbability(vertex, bound), float64(g.numExpanded[vertex])
 	// A sum of the other probabilities is more precise than 1 minus the probability of a likely self-loop.
-	others := 0.0
-	for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
-		if successor != v {
-			others += g.edges[v][successor] / expanded
+	exitSum := 0.0
+	for _, successor := range slices.Sorted(maps.Keys(g.edges[vertex])) {
+		if successor != vertex {
+			exitSum += g.edges[vertex][successor] / expanded
 		}
 	}
-	failing := max(0, 1-others-g.edges[v][v]/expanded) // steps from failed states have no edge
-	return max(1-survival+survival*(others+failing), math.SmallestNonzeroFloat64)
+	failureProbability := max(0, 1-exitSum-g.edges[vertex][vertex]/expanded) // steps from failed states have no edge
+	return max(1-survival+survival*(exitSum+failureProbability), math.SmallestNonzeroFloat64)
 }
 
 // resolution is the number of values of importance in one unit. Values are rounded to it, so that rounding errors do not distinguish values.
 const resolution = 1 << 20
 
-// solve approximates the solution of the equations by Gauss-Seidel sweeps. Targets have the value 1.
-func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err error) {
+// solveEquations approximates the solution of the equations by Gauss-Seidel sweeps. Targets have the value 1.
+func (g *graph) solveEquations(ctx context.Context, equations []equation) (values []float64, err error) {
 	const maxSweeps, precision = 300, 0.01
 	values = make([]float64, len(g.keys))
 	for vertex, isTarget := range g.isTarget {
@@ -279,16 +279,16 @@ func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if sweep(rows, values) <= precision {
+		if gaussSeidelSweep(equations, values) <= precision {
 			break
 		}
 	}
 	return values, nil
 }
 
-// sweep updates each value by its equation, and returns the greatest relative change.
-func sweep(rows []row, values []float64) (change float64) {
-	for _, equation := range rows {
+// gaussSeidelSweep updates each value by its equation, and returns the greatest relative change.
+func gaussSeidelSweep(equations []equation, values []float64) (change float64) {
+	for _, equation := range equations {
 		value := 0.0
 		for k, successor := range equation.successors {
 			value += equation.factors[k] * values[successor]
@@ -304,47 +304,47 @@ func sweep(rows []row, values []float64) (change float64) {
 // computeImportance sets the importance function to the logarithms of approximate probabilities of reaching the target. It is an error if the
 // target cannot be reached from the initial state, or if the probability there underflows.
 func (g *graph) computeImportance(ctx context.Context, bound float64) error {
-	rows := g.rows(bound)
+	equations := g.equations(bound)
 	// The values need not be precise: every importance function gives unbiased estimates.
-	values, err := g.solve(ctx, rows)
+	values, err := g.solveEquations(ctx, equations)
 	if err != nil {
 		return err
 	}
-	if err := g.checkInitial(rows, values, bound); err != nil {
+	if err := g.checkInitial(equations, values, bound); err != nil {
 		return err
 	}
-	g.function.values = map[string]float64{}
-	for v, isTarget := range g.isTarget {
+	g.importance.importanceByKey = map[string]float64{}
+	for vertex, isTarget := range g.isTarget {
 		if isTarget {
-			g.function.set(g.keys[v], values[v])
+			g.importance.setProbability(g.keys[vertex], values[vertex])
 		}
 	}
-	for _, equation := range rows {
-		g.function.set(g.keys[equation.vertex], values[equation.vertex])
+	for _, equation := range equations {
+		g.importance.setProbability(g.keys[equation.vertex], values[equation.vertex])
 	}
 	return nil
 }
 
 // checkInitial returns an error if the initial vertex has the value 0. The message says why.
-func (g *graph) checkInitial(rows []row, values []float64, bound float64) error {
+func (g *graph) checkInitial(equations []equation, values []float64, bound float64) error {
 	const initial = 0
-	isReachable := g.isTarget[initial] || slices.ContainsFunc(rows, func(equation row) bool { return equation.vertex == initial })
+	isReachable := g.isTarget[initial] || slices.ContainsFunc(equations, func(equation equation) bool { return equation.vertex == initial })
 	switch {
-	case g.function.complete && (!isReachable || bound == 0):
-		return refusal("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
+	case g.importance.isComplete && (!isReachable || bound == 0):
+		return refusalError("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
 	case !isReachable:
-		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
+		return refusalError("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
 	case values[initial] == 0:
-		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
+		return refusalError("the estimate of the probability for the importance function is less than any double, want another method")
 	}
 	return nil
 }
 
-// set sets the importance of a valuation to the rounded logarithm of a probability.
-func (function *importance) set(key string, probability float64) {
+// setProbability sets the importance of a valuation to the rounded logarithm of a probability.
+func (function *importance) setProbability(key string, probability float64) {
 	// The importance must be finite even after an underflow, and at most the importance of the target.
 	probability = min(max(probability, math.SmallestNonzeroFloat64), 1)
 	logarithm := math.Round(math.Log(probability)*resolution) / resolution
-	function.values[key] = logarithm
-	function.unknown = min(function.unknown, logarithm)
+	function.importanceByKey[key] = logarithm
+	function.defaultImportance = min(function.defaultImportance, logarithm)
 }

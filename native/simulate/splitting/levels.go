@@ -14,12 +14,12 @@ const (
 	pilotPaths = 1000
 	// maxPilotPaths is the number of paths after which the pilot run stops searching for a next level.
 	maxPilotPaths = 64 * pilotPaths
-	// leastPaths is the least number of paths that must get ahead; if fewer do, more paths are drawn.
-	leastPaths = 20
-	// leastProgress is the least difference between two levels.
-	leastProgress = 0.5
-	// share is the fraction of the paths that should attain the next level. The optimum in theory is e^-2.
-	share = 0.2
+	// minPaths is the least number of paths that must get ahead; if fewer do, more paths are drawn.
+	minPaths = 20
+	// minProgress is the least difference between two levels.
+	minProgress = 0.5
+	// levelShare is the fraction of the paths that should attain the next level. The optimum in theory is e^-2.
+	levelShare = 0.2
 	// maxLevels limits the number of levels.
 	maxLevels = 1000
 )
@@ -30,19 +30,19 @@ type level struct {
 	paths      int // the number of paths that a replication starts to attain the level
 }
 
-// record is a position of a path with a greater importance than all earlier positions.
-type record struct {
+// importanceRecord is a position of a path with a greater importance than all earlier positions.
+type importanceRecord struct {
 	importance float64
 	position   position
 }
 
 // chooseLevels returns increasing levels of importance; the last level is the target. The levels are selected so that about the same share of
 // the paths from each level reaches the next level.
-func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
+func (w *newWalker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
-	importance, starts := math.Inf(-1), []position{{state: w.chain.initial}}
+	importance, startPositions := math.Inf(-1), []position{{state: w.chain.initialState}}
 	for range maxLevels {
-		drawn, paths, err := w.recordPaths(ctx, starts, importance)
+		drawn, paths, err := w.recordPaths(ctx, startPositions, importance)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +50,8 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 			return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("no path of %d reached more than level %d: the importance function does not lead to the target", maxPilotPaths, len(levels))}
 		}
 		importance = nextLevel(drawn, paths)
-		starts = firstPositions(paths, importance)
-		levels = append(levels, level{importance, effort(drawn, len(starts))})
+		startPositions = firstPositions(paths, importance)
+		levels = append(levels, level{importance, pathsForLevel(drawn, len(startPositions))})
 		if math.IsInf(importance, 1) {
 			return levels, nil
 		}
@@ -60,41 +60,41 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 }
 
 // firstPositions returns, for each path, its first position with at least the given importance. It omits paths without such a position.
-func firstPositions(paths [][]record, importance float64) []position {
+func firstPositions(paths [][]importanceRecord, importance float64) []position {
 	var positions []position
 	for _, path := range paths {
-		if k := slices.IndexFunc(path, func(r record) bool { return r.importance >= importance }); k >= 0 {
+		if k := slices.IndexFunc(path, func(record importanceRecord) bool { return record.importance >= importance }); k >= 0 {
 			positions = append(positions, path[k].position)
 		}
 	}
 	return positions
 }
 
-// effort returns the number of paths that a replication starts at a level, so about expectedHits paths attain the level.
+// pathsForLevel returns the number of paths that a replication starts at a level, so about expectedHits paths attain the level.
 // In the pilot run, attained of the drawn paths attained the level.
-func effort(drawn, attained int) int {
+func pathsForLevel(drawn, attained int) int {
 	const minPaths, maxPaths, expectedHits = 500, 100_000, 100
 	return min(max(minPaths, expectedHits*drawn/attained), maxPaths)
 }
 
 // nextLevel returns an importance that a constant share of all drawn paths reaches. paths has the positions of increasing importance of each
 // path that rose above the last level. If there are too few such paths, it returns the importance that all of them reach.
-func nextLevel(drawn int, paths [][]record) float64 {
+func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 	var greatest []float64
 	for _, path := range paths {
 		greatest = append(greatest, path[len(path)-1].importance)
 	}
 	slices.Sort(greatest)
-	return greatest[max(len(greatest)-int(share*float64(drawn)), 0)]
+	return greatest[max(len(greatest)-int(levelShare*float64(drawn)), 0)]
 }
 
 // recordPaths draws paths from the positions starts. It returns how many paths it drew, and the records of the paths that rose above a level. If
 // too few paths did, it draws four times as many.
-func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
-	minImportance := max(level, w.chain.nodes[0].importance) + leastProgress
-	for count := pilotPaths; count <= maxPilotPaths && len(paths) < leastPaths; count *= 4 {
+func (w *newWalker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
+	minImportance := max(level, w.chain.nodes[0].importance) + minProgress
+	for count := pilotPaths; count <= maxPilotPaths && len(paths) < minPaths; count *= 4 {
 		drawn, paths = count, nil
-		start := w.spread(starts, count)
+		start := w.systematicStarts(starts, count)
 		for i := range count {
 			path, err := w.recordPath(ctx, start(i), minImportance)
 			if err != nil {
@@ -110,19 +110,19 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 
 // recordPath draws a path until it reaches the target or fails. It returns the positions at which the path had its greatest importance so far,
 // if that is at least minImportance.
-func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]record, error) {
-	var records []record
+func (w *newWalker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
+	var records []importanceRecord
 	greatest := minImportance
-	_, _, err := w.walk(ctx, from, math.Inf(1), func(n int32, time float64) {
-		entered := &w.chain.nodes[n]
-		importance := entered.importance
-		if entered.status == reached { // the target has infinite importance
+	_, _, err := w.drawPath(ctx, from, math.Inf(1), func(nodeNumber int32, time float64) {
+		enteredNode := &w.chain.nodes[nodeNumber]
+		importance := enteredNode.importance
+		if enteredNode.status == reached { // the target has infinite importance
 			importance = math.Inf(1)
 		}
 		isRecord := importance > greatest || len(records) == 0 && importance == greatest
-		if entered.status != failed && isRecord {
+		if enteredNode.status != failed && isRecord {
 			greatest = importance
-			records = append(records, record{importance, position{entered.state, time}})
+			records = append(records, importanceRecord{importance, position{enteredNode.state, time}})
 		}
 	})
 	return records, err

@@ -16,44 +16,44 @@ type position struct {
 	time  float64
 }
 
-// walker draws paths.
-type walker struct {
+// newWalker draws paths.
+type newWalker struct {
 	chain   *chain
 	monitor *compile.Monitor
 	random  compile.Stream
 	steps   int64 // the number of steps of all paths
-	nondet  bool  // a path has entered a state with several choices
+	hasChoices  bool  // a path has entered a state with several choices
 }
 
 // attains reports whether a node has at least the given importance. A target node has every importance.
-func (w *walker) attains(n int32, importance float64) bool {
-	entered := &w.chain.nodes[n]
-	return entered.status == reached || entered.status == undecided && entered.importance >= importance
+func (w *newWalker) attains(n int32, importance float64) bool {
+	enteredNode := &w.chain.nodes[n]
+	return enteredNode.status == reached || enteredNode.status == undecided && enteredNode.importance >= importance
 }
 
-// walk draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, walk
+// drawPath draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, walk
 // calls it for each node with the time of entry.
-func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, attained bool, err error) {
+func (w *newWalker) drawPath(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, isAttained bool, err error) {
 	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
 			return from, false, err
 		}
 	}
-	number, err := w.chain.nodeNumber(from.state)
+	nodeNumber, err := w.chain.nodeNumber(from.state)
 	if err != nil {
 		return from, false, err
 	}
 	for steps, time := int64(0), from.time; ; steps++ {
 		if visit != nil {
-			visit(number, time)
+			visit(nodeNumber, time)
 		}
-		if w.attains(number, importance) {
-			return position{w.chain.nodes[number].state, time}, true, nil
+		if w.attains(nodeNumber, importance) {
+			return position{w.chain.nodes[nodeNumber].state, time}, true, nil
 		}
-		if err := w.prepareStep(ctx, number, steps); err != nil {
+		if err := w.prepareStep(ctx, nodeNumber, steps); err != nil {
 			return from, false, err
 		}
-		current := &w.chain.nodes[number]
+		current := &w.chain.nodes[nodeNumber]
 		if current.status != undecided {
 			return from, false, nil
 		}
@@ -62,15 +62,15 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 		if isLate {
 			return from, false, nil
 		}
-		number = current.successors[w.draw(current)]
+		nodeNumber = current.successors[w.drawSuccessor(current)]
 	}
 }
 
-// draw draws a successor of a node by its probability, and returns its index.
-func (w *walker) draw(current *node) int {
+// drawSuccessor draws a successor of a node by its probability, and returns its index.
+func (w *newWalker) drawSuccessor(current *node) int {
 	random := w.random.Unit()
 	// The comparison never returns 0. So the search finds the first sum greater than random.
-	index, _ := slices.BinarySearchFunc(current.cumulative, random, func(sum, random float64) int {
+	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, random, func(sum, random float64) int {
 		if sum > random {
 			return 1
 		}
@@ -79,9 +79,9 @@ func (w *walker) draw(current *node) int {
 	return min(index, len(current.successors)-1)
 }
 
-// prepareStep expands node n of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps
+// prepareStep expands a node of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps
 // of the path so far.
-func (w *walker) prepareStep(ctx context.Context, n int32, steps int64) error {
+func (w *newWalker) prepareStep(ctx context.Context, nodeNumber int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()
@@ -89,26 +89,26 @@ func (w *walker) prepareStep(ctx context.Context, n int32, steps int64) error {
 	if steps >= w.monitor.MaxPath && math.IsInf(w.monitor.High, 1) {
 		return &result.Failure{Class: result.PathLength, Message: fmt.Sprintf("a path was not decided after %d steps: want more with --max-path", steps)}
 	}
-	if !w.chain.nodes[n].expanded && w.chain.nodes[n].status == undecided {
-		if err := w.chain.expand(n); err != nil {
+	if !w.chain.nodes[nodeNumber].isExpanded && w.chain.nodes[nodeNumber].status == undecided {
+		if err := w.chain.expandNode(nodeNumber); err != nil {
 			return err
 		}
-		w.nondet = w.nondet || w.chain.nodes[n].choices > 1 && !w.chain.continuous
+		w.hasChoices = w.hasChoices || w.chain.nodes[nodeNumber].numChoices > 1 && !w.chain.isContinuous
 	}
 	return nil
 }
 
 // duration draws the sojourn time in a node of a CTMC. In other models it is one step.
-func (w *walker) duration(current *node) float64 {
-	if w.chain.continuous {
-		return w.random.Exponential(current.rate)
+func (w *newWalker) duration(current *node) float64 {
+	if w.chain.isContinuous {
+		return w.random.Exponential(current.exitRate)
 	}
 	return 1
 }
 
-// spread returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
+// systematicStarts returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
 // probability, so the estimate is unbiased.
-func (w *walker) spread(positions []position, n int) func(i int) position {
+func (w *newWalker) systematicStarts(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
 		fraction := (float64(i) + offset) / float64(n)
@@ -117,31 +117,31 @@ func (w *walker) spread(positions []position, n int) func(i int) position {
 	}
 }
 
-// replicate draws one replication and returns its estimate of the probability: the product, over all levels, of the fraction of paths that reach
+// drawEstimate draws one replication and returns its estimate of the probability: the product, over all levels, of the fraction of paths that reach
 // the level.
-func (w *walker) replicate(ctx context.Context, levels []level) (float64, error) {
-	starts, estimate := []position{{state: w.chain.initial}}, 1.0
+func (w *newWalker) drawEstimate(ctx context.Context, levels []level) (float64, error) {
+	starts, estimate := []position{{state: w.chain.initialState}}, 1.0
 	for i := range levels {
-		attained, err := w.attainLevel(ctx, starts, &levels[i])
-		if err != nil || len(attained) == 0 {
+		attainedPositions, err := w.attainLevel(ctx, starts, &levels[i])
+		if err != nil || len(attainedPositions) == 0 {
 			return 0, err
 		}
-		estimate *= float64(len(attained)) / float64(levels[i].paths)
-		starts = attained
+		estimate *= float64(len(attainedPositions)) / float64(levels[i].paths)
+		starts = attainedPositions
 	}
 	return estimate, nil
 }
 
 // attainLevel draws the paths of a level from the positions starts. It returns the positions where they reached the level.
-func (w *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
+func (w *newWalker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
 	var positions []position
-	start := w.spread(starts, level.paths)
+	start := w.systematicStarts(starts, level.paths)
 	for i := range level.paths {
-		end, attained, err := w.walk(ctx, start(i), level.importance, nil)
+		end, isAttained, err := w.drawPath(ctx, start(i), level.importance, nil)
 		if err != nil {
 			return nil, err
 		}
-		if attained {
+		if isAttained {
 			positions = append(positions, end)
 		}
 	}

@@ -78,7 +78,7 @@ func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int
 	}
 	first, end := model.Choices(state)
 	for choice := first; choice < end; choice++ {
-		sameAction := model.Actions == nil || model.Actions[choice] == actionOf(enabled.Action)
+		sameAction := model.Actions == nil || model.Actions[choice] == sparseAction(enabled.Action)
 		if !sameAction {
 			continue
 		}
@@ -90,16 +90,16 @@ func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int
 	return -1
 }
 
-// sameDistribution reports whether the transitions of the model from index first on have the given targets and the weights of the enabled
+// sameDistribution reports whether the transitions of the model from firstTransition on have the given targets and the weights of the enabled
 // choice. Weights may have a relative difference of 1e-9.
-func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
-	row := model.Target[first : first+len(targets)]
+func sameDistribution(model *sparse.Model, firstTransition int, enabled *compile.Choice, targets []int) bool {
+	row := model.Target[firstTransition : firstTransition+len(targets)]
 	for index, target := range targets {
 		position := slices.Index(row, uint32(target))
 		if position < 0 {
 			return false
 		}
-		weight := model.Prob(first + position)
+		weight := model.Prob(firstTransition + position)
 		if math.Abs(enabled.Transitions[index].Weight-weight) > 1e-9*weight {
 			return false
 		}

@@ -18,9 +18,9 @@ type compiledChoices struct {
 	output      compile.PackedChoices
 	caches      []weightCache
 	weightLists [][]*big.Rat // of the choices of the current state
-	sums        map[[2]*big.Rat]*big.Rat
-	states      int // number of expanded states
-	interpreted int // number of expanded states that needed the interpreter
+	sumCache        map[[2]*big.Rat]*big.Rat
+	numStates      int // number of expanded states
+	numInterpreted int // number of expanded states that needed the interpreter
 }
 
 // weightCache caches the rational weights of the alternatives of one move. The map key encodes the
@@ -35,9 +35,9 @@ type weightCache struct {
 // only in tests, such as x>3, then values with equal test results form a class.
 type dependency struct {
 	slot    int
-	low     int32
+	leastValue     int32
 	stride  int64
-	classes []int64 // of each value, from low on; nil if each value has its own
+	classOfValue []int64 // of each value, from low on; nil if each value has its own
 }
 
 const (
@@ -55,7 +55,7 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	for _, slot := range slots {
 		variable := &program.Vars[slot]
 		numValues := int64(variable.High) - int64(variable.Low) + 1
-		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		added := dependency{slot: slot, leastValue: variable.Low, stride: numKeys}
 		numClasses := added.partitionValues(tests[slot], numValues, make([]int32, len(program.Vars)))
 		if numClasses > maxWeights/numKeys { // the number of keys would exceed maxWeights
 			return false
@@ -81,8 +81,8 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (variable
 		tests[slot] = append(tests[slot], expr)
 		return false
 	}
-	for _, ref := range commands {
-		for _, update := range program.Modules[ref.Module].Commands[ref.Command].Updates {
+	for _, commandRef := range commands {
+		for _, update := range program.Modules[commandRef.Module].Commands[commandRef.Command].Updates {
 			if update.Prob != nil {
 				sema.Inspect(update.Prob, addTest)
 			}
@@ -122,7 +122,7 @@ func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, 
 	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
 	results := make([]byte, len(tests))
 	for i := range classes {
-		state[variable.slot] = variable.low + int32(i)
+		state[variable.slot] = variable.leastValue + int32(i)
 		if !evaluateTests(results, tests, state) {
 			return numValues
 		}
@@ -133,7 +133,7 @@ func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, 
 		}
 		classes[i] = class
 	}
-	variable.classes = classes
+	variable.classOfValue = classes
 	return int64(len(classByResults))
 }
 
@@ -161,9 +161,9 @@ func (cache *weightCache) keyOf(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
 		variable := &cache.dependencies[i]
-		class := int64(state[variable.slot]) - int64(variable.low)
-		if variable.classes != nil { // otherwise each value is a class
-			class = variable.classes[class]
+		class := int64(state[variable.slot]) - int64(variable.leastValue)
+		if variable.classOfValue != nil { // otherwise each value is a class
+			class = variable.classOfValue[class]
 		}
 		key += variable.stride * class
 	}
@@ -174,7 +174,7 @@ func (cache *weightCache) keyOf(state []int32) int64 {
 // weights it uses the interpreter.
 func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	batch, compiled := worker.batch, worker.compiled
-	output, words := &compiled.output, worker.codec.words
+	output, words := &compiled.output, worker.codec.wordsPerState
 	output.Reset()
 	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
@@ -194,8 +194,8 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 			transition += int(output.Transitions[choice])
 		}
 	}
-	compiled.states += len(output.Choices)
-	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
+	compiled.numStates += len(output.Choices)
+	if compiled.numStates > 4096 && compiled.numInterpreted > compiled.numStates/2 {
 		worker.compiled = nil // most states are interpreted anyway
 	}
 	return nil
@@ -207,7 +207,7 @@ func (worker *exactWorker) expandState(ctx context.Context, isCompiled bool, cho
 	if isCompiled && worker.findWeights(choice, endChoice) {
 		return worker.addCompiled(ctx, choice, endChoice, transition)
 	}
-	worker.compiled.interpreted++
+	worker.compiled.numInterpreted++
 	return worker.expandInterpreted(ctx)
 }
 
@@ -295,8 +295,8 @@ func (worker *exactWorker) updateWeights(commands []compile.CommandRef) ([][]*bi
 	interpreter := worker.interpreter
 	modules := interpreter.model.Program().Modules
 	var lists [][]*big.Rat
-	for _, ref := range commands {
-		weights, err := interpreter.commandWeights(worker.state, &modules[ref.Module].Commands[ref.Command])
+	for _, commandRef := range commands {
+		weights, err := interpreter.commandWeights(worker.state, &modules[commandRef.Module].Commands[commandRef.Command])
 		if err != nil {
 			return nil, err
 		}
@@ -329,15 +329,15 @@ func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoi
 // of the compiled model's output; transition is the index of their first transition.
 func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
-	firstAdded, rowStart := len(batch.Transitions), len(batch.rats)
+	firstAdded, rowStart := len(batch.Transitions), len(batch.fractions)
 	for choice := firstChoice; choice < endChoice; choice++ {
 		worker.addOrMergeTransitions(rowStart, worker.compiled.weightLists[choice-firstChoice], transition)
 		transition += int(worker.compiled.output.Transitions[choice])
-		if err := worker.countWork(ctx, (len(batch.Transitions)-firstAdded)*(len(batch.rats)-rowStart)); err != nil {
+		if err := worker.countWork(ctx, (len(batch.Transitions)-firstAdded)*(len(batch.fractions)-rowStart)); err != nil {
 			return err
 		}
 		worker.finishChoice(firstAdded, rowStart, worker.moveAction(choice))
-		rowStart = len(batch.rats)
+		rowStart = len(batch.fractions)
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstAdded))
 	return nil
@@ -351,7 +351,7 @@ func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endC
 		batch.Choices = append(batch.Choices, 0)
 		return nil
 	}
-	rowStart := len(batch.rats)
+	rowStart := len(batch.fractions)
 	for choice := firstChoice; choice < endChoice; choice++ {
 		if action := worker.moveAction(choice); !worker.hasAction(firstChoice, choice, action) {
 			weightLists := worker.compiled.weightLists[choice-firstChoice:]
@@ -361,7 +361,7 @@ func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endC
 		}
 		transition += int(worker.compiled.output.Transitions[choice])
 	}
-	batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-rowStart))
+	batch.Transitions = append(batch.Transitions, uint32(len(batch.fractions)-rowStart))
 	batch.Choices = append(batch.Choices, 1)
 	return nil
 }
@@ -370,18 +370,18 @@ func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endC
 // output from firstChoice on; weightLists has their weights, and transition is the index of their first transition.
 func (worker *exactWorker) addActionTransitions(ctx context.Context, action sparse.Action, firstChoice int, weightLists [][]*big.Rat, transition int) error {
 	batch := worker.batch
-	rowStart := len(batch.rats)
+	rowStart := len(batch.fractions)
 	for i, weights := range weightLists {
 		choice := firstChoice + i
 		if worker.moveAction(choice) == action {
 			worker.addOrMergeTransitions(rowStart, weights, transition)
 		}
 		transition += int(worker.compiled.output.Transitions[choice])
-		if err := worker.countWork(ctx, 1+len(batch.rats)-rowStart); err != nil {
+		if err := worker.countWork(ctx, 1+len(batch.fractions)-rowStart); err != nil {
 			return err
 		}
 	}
-	for range len(batch.rats) - rowStart {
+	for range len(batch.fractions) - rowStart {
 		batch.actions = append(batch.actions, action)
 	}
 	return nil
@@ -399,26 +399,26 @@ func (worker *exactWorker) hasAction(first, end int, action sparse.Action) bool 
 
 // moveAction returns the action of a choice that the compiled model wrote.
 func (worker *exactWorker) moveAction(choice int) sparse.Action {
-	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
+	return sparseAction(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addOrMergeTransitions appends a transition for each weight that is not nil. weights[k] belongs to transition transition+k of the compiled
-// model's output. If a transition of the batch from index first on has the same target, the weight is added to that transition instead.
-func (worker *exactWorker) addOrMergeTransitions(first int, weights []*big.Rat, transition int) {
-	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
+// addOrMergeTransitions appends a transition for each weight that is not nil. weights[k] belongs to transition firstTransition+k of the compiled
+// model's output. If a transition of the batch from index firstMerged on has the same target, the weight is added to that transition instead.
+func (worker *exactWorker) addOrMergeTransitions(firstMerged int, weights []*big.Rat, firstTransition int) {
+	batch, compiled, words := worker.batch, worker.compiled, worker.codec.wordsPerState
 	for k, weight := range weights {
 		if weight == nil {
 			continue
 		}
-		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
-		match := first // becomes the index of the transition with the same target, if there is one
-		for match < len(batch.rats) && !equalWords(batch.target(match, words), target) {
-			match++
+		target := compiled.output.Targets[(firstTransition+k)*words : (firstTransition+k+1)*words]
+		mergedIndex := firstMerged // becomes the index of the transition with the same target, if there is one
+		for mergedIndex < len(batch.fractions) && !equalWords(batch.packedTarget(mergedIndex, words), target) {
+			mergedIndex++
 		}
-		if match < len(batch.rats) {
-			batch.rats[match] = compiled.sum(batch.rats[match], weight)
+		if mergedIndex < len(batch.fractions) {
+			batch.fractions[mergedIndex] = compiled.cachedSum(batch.fractions[mergedIndex], weight)
 		} else {
-			batch.rats = append(batch.rats, weight)
+			batch.fractions = append(batch.fractions, weight)
 			batch.Targets = append(batch.Targets, target...)
 		}
 	}
@@ -427,16 +427,16 @@ func (worker *exactWorker) addOrMergeTransitions(first int, weights []*big.Rat, 
 // maxSums is the largest number of sums that are cached.
 const maxSums = 1 << 12
 
-// sum returns left + right. It caches the sums by the pointers of their operands, so equal sums share memory.
-func (compiled *compiledChoices) sum(left, right *big.Rat) *big.Rat {
+// cachedSum returns left + right. It caches the sums by the pointers of their operands, so equal sums share memory.
+func (compiled *compiledChoices) cachedSum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
-	if cached := compiled.sums[key]; cached != nil {
+	if cached := compiled.sumCache[key]; cached != nil {
 		return cached
 	}
-	if compiled.sums == nil || len(compiled.sums) == maxSums {
-		compiled.sums = make(map[[2]*big.Rat]*big.Rat)
+	if compiled.sumCache == nil || len(compiled.sumCache) == maxSums {
+		compiled.sumCache = make(map[[2]*big.Rat]*big.Rat)
 	}
 	total := new(big.Rat).Add(left, right)
-	compiled.sums[key] = total
+	compiled.sumCache[key] = total
 	return total
 }

@@ -22,12 +22,12 @@ func (space *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err erro
 	if space.model.Kind == sparse.MDP {
 		numMoves = space.model.NumChoices()
 	}
-	stateCosts, moveCosts = make([]*big.Rat, space.store.n), make([]*big.Rat, numMoves)
+	stateCosts, moveCosts = make([]*big.Rat, space.store.numStates), make([]*big.Rat, numMoves)
 	hasTransitionItems := hasTransitionRewards(structure)
 	state := space.State(nil, 0)
-	for i := range space.store.n {
+	for i := range space.store.numStates {
 		space.State(state, i)
-		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
+		if stateCosts[i], err = evaluator.sumOfItems(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
 		if !hasTransitionItems || space.model.IsDeadlock(i) {
@@ -35,7 +35,7 @@ func (space *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err erro
 		}
 		first, end := space.costRange(i)
 		for move := first; move < end; move++ {
-			if moveCosts[move], err = evaluator.sum(state, isTransitionItem(space.actionIndex(move))); err != nil {
+			if moveCosts[move], err = evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(move))); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -60,10 +60,10 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 	if err != nil {
 		return nil, nil, err
 	}
-	values, rats := reward.Choice, reward.ChoiceRat
+	values, fractions := reward.Choice, reward.ChoiceRat
 	if space.model.Kind != sparse.MDP {
 		transitionReward := space.imported.transitionRewards[index]
-		values, rats = transitionReward.Values, transitionReward.Rats
+		values, fractions = transitionReward.Values, transitionReward.Fractions
 	}
 	if stateCosts, err = rationalCosts(reward.State, reward.StateRat, space.model.NumStates()); err != nil {
 		return nil, nil, err
@@ -72,7 +72,7 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 	if space.model.Kind == sparse.MDP {
 		numMoves = space.model.NumChoices()
 	}
-	moveCosts, err = rationalCosts(values, rats, numMoves)
+	moveCosts, err = rationalCosts(values, fractions, numMoves)
 	return stateCosts, moveCosts, err
 }
 

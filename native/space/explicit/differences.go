@@ -16,7 +16,7 @@ func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err er
 		return 0, 0, nil
 	}
 	var counter, smallest atomic.Int64
-	smallest.Store(int64(space.store.n))
+	smallest.Store(int64(space.store.numStates))
 	newVisitor := func() (visitState, error) {
 		needsFractions, err := space.compiled.Doubtful(expr)
 		visit := func(i int, state []int32) error {

@@ -18,12 +18,12 @@ import (
 // exactExpander computes the choices of one state at a time, with rational weights.
 type exactExpander struct {
 	model   *compile.Model
-	updates compile.Expander
+	modelExpander compile.Expander
 	// tolerance is the allowed relative difference of a sum of probabilities from 1: 0 in
 	// exact models, PRISM's tolerance otherwise.
 	tolerance *big.Rat
-	// normalised says that the weights of some command were divided by their sum, which was not 1.
-	normalised bool
+	// isNormalised says that the weights of some command were divided by their sum, which was not 1.
+	isNormalised bool
 	// allowEnclosures says that a fraction within the relative distance maxEnclosure may replace an
 	// irrational weight. usedEnclosure says that it replaced a weight.
 	allowEnclosures, usedEnclosure bool
@@ -38,7 +38,7 @@ type exactExpander struct {
 
 func newExactExpander(ctx context.Context, compiled *compile.Model, tolerance float64) *exactExpander {
 	return &exactExpander{
-		model: compiled, updates: compiled.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		model: compiled, modelExpander: compiled.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
 		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
@@ -54,10 +54,10 @@ type exactChoice struct {
 	keyBuffer    []byte         // scratch space for keys of targetIndex
 }
 
-// expand returns the choices of a state with exact weights, and the number of enabled choices. In a Markov chain, enabled choices with the
+// exactChoices returns the choices of a state with exact weights, and the number of enabled choices. In a Markov chain, enabled choices with the
 // same action are merged. In a DTMC, all weights are also divided by their sum.
-func (expander *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
-	enabled, err := expander.updates.Enabled(state)
+func (expander *exactExpander) exactChoices(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
+	enabled, err := expander.modelExpander.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -192,7 +192,7 @@ func (expander *exactExpander) newChoice(ctx context.Context, state []int32, ena
 			continue
 		}
 		target := memory.clone(state)
-		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
+		if err := expander.modelExpander.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
 		choice.addTransition(target, weight)
@@ -215,8 +215,8 @@ func initialCapacity(lists [][]*big.Rat) int {
 // choiceWeights returns the weights of the updates of each command of an enabled choice.
 func (expander *exactExpander) choiceWeights(state []int32, enabled *compile.Choice) ([][]*big.Rat, error) {
 	var weights [][]*big.Rat
-	for _, ref := range enabled.Commands {
-		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
+	for _, commandRef := range enabled.Commands {
+		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[commandRef.Module].Commands[commandRef.Command])
 		if err != nil {
 			return nil, err
 		}
@@ -322,7 +322,7 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	if err := expander.checkTolerance(state, command, sum); err != nil {
 		return nil, err
 	}
-	expander.normalised = true
+	expander.isNormalised = true
 	for i, weight := range weights {
 		weights[i] = new(big.Rat).Quo(weight, sum)
 	}
@@ -352,7 +352,7 @@ func (expander *exactExpander) evaluateWeight(state []int32, quantity string, ex
 	enclosed, err := sema.Enclose(expr, state)
 	switch {
 	case err != nil:
-		return nil, evalFailure(expander.model, state, err)
+		return nil, evaluationError(expander.model, state, err)
 	case enclosed.Exact && enclosed.Rat.Sign() < 0:
 		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
 	case enclosed.Exact:
@@ -363,9 +363,9 @@ func (expander *exactExpander) evaluateWeight(state []int32, quantity string, ex
 	lower, upper, ok := enclosed.Ends()
 	switch {
 	case !expander.allowEnclosures || !ok:
-		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
+		return nil, unsupportedError(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))
 	case !(enclosureWidth(lower, upper) <= maxEnclosure):
-		return nil, unsupported(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and its bounds are too wide", quantity, enclosed.Lo, enclosed.Hi))
+		return nil, unsupportedError(expander.model, state, expr.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and its bounds are too wide", quantity, enclosed.Lo, enclosed.Hi))
 	}
 	expander.usedEnclosure = true
 	return lower, nil
@@ -391,8 +391,8 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
-// evalFailure adds the file and the state to the error of an evaluation. It returns other errors unchanged.
-func evalFailure(compiled *compile.Model, state []int32, err error) error {
+// evaluationError adds the file and the state to the error of an evaluation. It returns other errors unchanged.
+func evaluationError(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{
 			File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state),
@@ -402,8 +402,8 @@ func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	return err
 }
 
-// unsupported returns the error for a number without an exact representation as a fraction.
-func unsupported(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
+// unsupportedError returns the error for a number without an exact representation as a fraction.
+func unsupportedError(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
 	return &compile.UnsupportedError{File: compiled.Program().File, Pos: pos, Msg: msg + " in state " + compiled.StateText(state)}
 }
 

@@ -14,7 +14,7 @@ import (
 // immediate state is 0. The rate of a deadlock is 0 or, if it was read from a file, 1.
 type ExitRates struct {
 	Low, High []float64
-	Rats      []*big.Rat
+	Fractions      []*big.Rat
 }
 
 // ExitRates returns the exit rates of the states of a Markov automaton.
@@ -37,8 +37,8 @@ func (space *Space) ExitRates() (*ExitRates, error) {
 
 // exactExitRates evaluates the exit rate of every state as a fraction.
 func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
-	n := space.store.n
-	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Rats: make([]*big.Rat, n)}
+	n := space.store.numStates
+	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Fractions: make([]*big.Rat, n)}
 	state := space.State(nil, 0)
 	for i := range n {
 		enclosed, err := sema.Enclose(rate, space.State(state, i))
@@ -48,7 +48,7 @@ func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 		if err != nil {
 			return nil, err
 		}
-		rates.Low[i], rates.High[i], rates.Rats[i] = enclosed.Lo, enclosed.Hi, enclosed.Rat
+		rates.Low[i], rates.High[i], rates.Fractions[i] = enclosed.Lo, enclosed.Hi, enclosed.Rat
 	}
 	return rates, nil
 }
@@ -80,8 +80,8 @@ func (space *Space) SojournTimes() (*sparse.Reward, error) {
 
 // exactSojournTimes returns the sojourn times as fractions, with nil for 0.
 func (space *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
-	times := make([]*big.Rat, len(rates.Rats))
-	for state, rate := range rates.Rats {
+	times := make([]*big.Rat, len(rates.Fractions))
+	for state, rate := range rates.Fractions {
 		switch {
 		case rates.High[state] > 0:
 			times[state] = new(big.Rat).Inv(rate)

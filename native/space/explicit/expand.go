@@ -22,29 +22,29 @@ type batch struct {
 	err error
 	compile.PackedChoices
 	actions  []sparse.Action // per choice in an MDP, per transition otherwise
-	rats     []*big.Rat      // instead of Weights in exact models
-	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
+	fractions     []*big.Rat      // instead of Weights in exact models
+	upperFractions    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
 	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
-	overlaps int             // number of states of a DTMC with several enabled commands
-	merged   int             // number of dropped choices, which equal an earlier choice of their state
+	numOverlaps int             // number of states of a DTMC with several enabled commands
+	numMerged   int             // number of dropped choices, which equal an earlier choice of their state
 	relErr   float64         // bound on the relative error of Weights
 	rangeErr error           // a weight outside the range of float64
-	// normalised says that the fractions of some command, in this or an earlier batch of the same
+	// isNormalised says that the fractions of some command, in this or an earlier batch of the same
 	// worker, were divided by their sum.
-	normalised bool
+	isNormalised bool
 	// roundingTolerance is the relative difference that rounding may cause between equal weights;
 	// nearlyEqual says that two different weights are within this difference.
 	roundingTolerance float64
-	nearlyEqual       bool
+	isNearlyEqual       bool
 }
 
 // reset empties the batch but keeps its memory.
 func (batch *batch) reset() {
-	batch.states, batch.err, batch.overlaps, batch.merged, batch.relErr, batch.rangeErr = batch.states[:0], nil, 0, 0, 0, nil
+	batch.states, batch.err, batch.numOverlaps, batch.numMerged, batch.relErr, batch.rangeErr = batch.states[:0], nil, 0, 0, 0, nil
 	batch.PackedChoices.Reset()
-	batch.actions, batch.rats, batch.hashes = batch.actions[:0], batch.rats[:0], batch.hashes[:0]
-	batch.highs, batch.owners = batch.highs[:0], batch.owners[:0]
+	batch.actions, batch.fractions, batch.hashes = batch.actions[:0], batch.fractions[:0], batch.hashes[:0]
+	batch.upperFractions, batch.owners = batch.upperFractions[:0], batch.owners[:0]
 }
 
 // worker computes the choices of batches of states. Each worker runs in its own goroutine.
@@ -53,19 +53,19 @@ type worker struct {
 	codec    *codec
 	kind     sparse.Kind
 	expander compile.PackedExpander
-	exact    *exactWorker // expands all batches of an exact model, nil otherwise
-	// rationalWorker expands a state if its float64 weights are not accurate enough. Its batch is
+	exactWorker    *exactWorker // expands all batches of an exact model, nil otherwise
+	// fallbackWorker expands a state if its float64 weights are not accurate enough. Its batch is
 	// scratch space.
-	rationalWorker *exactWorker
+	fallbackWorker *exactWorker
 	weightErrors   *weightErrors
-	canonical      *canonicaliser // nil without symmetry
+	canonicaliser      *canonicaliser // nil without symmetry
 	owners         *ownership     // nil unless the model is a game
 	state          []int32        // scratch space for an unpacked state
 	batch          *batch
 	moves          []compile.Move
 	// currentState unpacks the state of the batch with index current.
 	currentState func() []int32
-	current      int
+	currentIndex      int
 	// The expander's choices are rewritten in place. readChoices and readTransitions count the
 	// entries that were read, writtenChoices and writtenTransitions those that were written back.
 	readChoices, readTransitions, writtenChoices, writtenTransitions int
@@ -88,20 +88,20 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	created := &worker{
+	worker := &worker{
 		program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors,
-		canonical: newCanonicaliser(codec, &opts), owners: owners, state: make([]int32, len(program.Vars)),
+		canonicaliser: newCanonicaliser(codec, &opts), owners: owners, state: make([]int32, len(program.Vars)),
 	}
-	created.currentState = func() []int32 {
-		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])
-		return created.state
+	worker.currentState = func() []int32 {
+		codec.unpack(worker.state, worker.batch.states[worker.currentIndex*codec.wordsPerState:(worker.currentIndex+1)*codec.wordsPerState])
+		return worker.state
 	}
 	if opts.Exact {
-		created.exact = newExactWorker(ctx, model, created, opts.Normalise)
+		worker.exactWorker = newExactWorker(ctx, model, worker, opts.Normalise)
 	} else {
-		created.rationalWorker = newRationalWorker(ctx, model, created)
+		worker.fallbackWorker = newRationalWorker(ctx, model, worker)
 	}
-	return created, nil
+	return worker, nil
 }
 
 // newExactWorker returns the part of a worker that computes exact weights. If normalise is set, the probabilities of a command may sum to a
@@ -127,33 +127,33 @@ func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker
 	return rational
 }
 
-// run expands the batches of jobs until the channel is closed.
-func (worker *worker) run(ctx context.Context, jobs <-chan *batch) {
+// expandJobs expands the batches of jobs until the channel is closed.
+func (worker *worker) expandJobs(ctx context.Context, jobs <-chan *batch) {
 	for batch := range jobs {
-		worker.expand(ctx, batch)
+		worker.expandBatch(ctx, batch)
 		batch.done <- struct{}{}
 	}
 }
 
-// expand computes the choices of the batch's states, and the hashes of the choices' targets.
-func (worker *worker) expand(ctx context.Context, batch *batch) {
+// expandBatch computes the choices of the batch's states, and the hashes of the choices' targets.
+func (worker *worker) expandBatch(ctx context.Context, batch *batch) {
 	worker.batch = batch
-	if worker.exact != nil {
-		batch.err = worker.exact.expand(ctx)
-		batch.normalised = worker.exact.interpreter.normalised
+	if worker.exactWorker != nil {
+		batch.err = worker.exactWorker.expandExactly(ctx)
+		batch.isNormalised = worker.exactWorker.interpreter.isNormalised
 	} else {
 		batch.err = worker.expandFloats(ctx)
 	}
-	worker.canonical.replaceByRepresentatives(batch.Targets)
-	for i := 0; i < len(batch.Targets); i += worker.codec.words {
-		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+worker.codec.words]))
+	worker.canonicaliser.replaceByRepresentatives(batch.Targets)
+	for i := 0; i < len(batch.Targets); i += worker.codec.wordsPerState {
+		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+worker.codec.wordsPerState]))
 	}
 }
 
 // expandFloats computes the choices of the batch's states with float64 weights. It merges the choices of a state of a Markov chain into one
 // row, and drops duplicate choices of a state of an MDP. It uses fractions for a state if float64 arithmetic fails or is inaccurate.
 func (worker *worker) expandFloats(ctx context.Context) error {
-	batch, words := worker.batch, worker.codec.words
+	batch, words := worker.batch, worker.codec.wordsPerState
 	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
 	for state := 0; state < len(batch.states)/words; {
 		failure := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
@@ -183,7 +183,7 @@ func (worker *worker) truncateBatch(numStates int, err error) error {
 	batch := worker.batch
 	batch.Choices = batch.Choices[:numStates]
 	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:worker.writtenChoices]
-	batch.Weights, batch.Targets = batch.Weights[:worker.writtenTransitions], batch.Targets[:worker.writtenTransitions*worker.codec.words]
+	batch.Weights, batch.Targets = batch.Weights[:worker.writtenTransitions], batch.Targets[:worker.writtenTransitions*worker.codec.wordsPerState]
 	return err
 }
 
@@ -196,14 +196,14 @@ func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	if numChoices == 0 {
 		return nil
 	}
-	worker.current = state
+	worker.currentIndex = state
 	if worker.owners != nil {
 		if err := worker.findOwner(state, numChoices); err != nil {
 			return err
 		}
 	}
 	relErr, err := worker.weightErrors.boundOfState(worker.currentState, worker.moves, worker.nextChoices(numChoices))
-	if _, isInaccurate := err.(needsFractions); isInaccurate {
+	if _, isInaccurate := err.(needsFractionsError); isInaccurate {
 		return worker.expandWithFractions(ctx, state, numChoices, worker.countTransitions(numChoices))
 	}
 	if err != nil {
@@ -214,11 +214,11 @@ func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	if worker.kind != sparse.MDP {
 		err = worker.mergeIntoRow(ctx, numChoices)
 	} else {
-		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
+		batch.roundingTolerance, batch.isNearlyEqual = 3*relErr, false
 		err = worker.keepDistinctChoices(ctx, numChoices)
 	}
 	batch.Choices[state] = uint32(worker.writtenChoices - firstChoice)
-	if err != nil || !batch.nearlyEqual {
+	if err != nil || !batch.isNearlyEqual {
 		return err
 	}
 	return worker.recomputeWithFractions(ctx, state, firstChoice, firstTransition)
@@ -238,7 +238,7 @@ func (worker *worker) countTransitions(n int) int {
 // fail.
 func (worker *worker) recomputeWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
 	endChoice, endTransition := worker.writtenChoices, worker.writtenTransitions
-	worker.writtenChoices, worker.writtenTransitions, worker.batch.nearlyEqual = firstChoice, firstTransition, false
+	worker.writtenChoices, worker.writtenTransitions, worker.batch.isNearlyEqual = firstChoice, firstTransition, false
 	if worker.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
 		worker.writtenChoices, worker.writtenTransitions = endChoice, endTransition
 	}
@@ -262,12 +262,12 @@ func (worker *worker) findOwner(state, numChoices int) error {
 // expandWithFractions computes the choices of a state with fractions, and stores them in the batch with the nearest float64 weights. They
 // replace the next oldChoices choices and oldTransitions transitions of the batch. If it fails, the batch is unchanged.
 func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
-	batch, exact := worker.batch, worker.rationalWorker
-	words := worker.codec.words
+	batch, exact := worker.batch, worker.fallbackWorker
+	words := worker.codec.wordsPerState
 	scratch := exact.batch
 	scratch.reset()
 	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
-	if err := exact.expand(ctx); err != nil {
+	if err := exact.expandExactly(ctx); err != nil {
 		return err
 	}
 	worker.readChoices += oldChoices
@@ -277,8 +277,8 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 	if len(scratch.owners) > 0 {
 		batch.setOwner(state, scratch.owners[0])
 	}
-	batch.overlaps += scratch.overlaps
-	batch.merged += scratch.merged
+	batch.numOverlaps += scratch.numOverlaps
+	batch.numMerged += scratch.numMerged
 	batch.relErr = max(batch.relErr, 2*sema.UnitRoundoff)
 	if exact.interpreter.usedEnclosure {
 		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
@@ -288,12 +288,12 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 
 // writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
 func (worker *worker) writeRounded(exact *batch) {
-	batch, words := worker.batch, worker.codec.words
-	worker.insertSpace(len(exact.Transitions), len(exact.rats))
-	for i, rat := range exact.rats {
-		weight, _ := sparse.NormalFloat(rat)
+	batch, words := worker.batch, worker.codec.wordsPerState
+	worker.insertSpace(len(exact.Transitions), len(exact.fractions))
+	for i, fraction := range exact.fractions {
+		weight, _ := sparse.NormalFloat(fraction)
 		if !sparse.InRange(weight) && batch.rangeErr == nil {
-			batch.rangeErr = worker.rangeError(exact.states, rat)
+			batch.rangeErr = worker.rangeError(exact.states, fraction)
 		}
 		batch.Weights[worker.writtenTransitions+i] = weight
 	}
@@ -304,14 +304,14 @@ func (worker *worker) writeRounded(exact *batch) {
 		numActions = worker.writtenChoices
 	}
 	batch.actions = append(batch.actions[:numActions], exact.actions...)
-	worker.writtenTransitions += len(exact.rats)
+	worker.writtenTransitions += len(exact.fractions)
 	worker.writtenChoices += len(exact.Transitions)
 }
 
 // insertSpace makes room for new choices and transitions in the batch, between the entries that were written back and the entries that were
 // not read yet.
 func (worker *worker) insertSpace(newChoices, newTransitions int) {
-	batch, words := worker.batch, worker.codec.words
+	batch, words := worker.batch, worker.codec.wordsPerState
 	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
 		batch.Transitions = slices.Insert(batch.Transitions, worker.readChoices, make([]uint32, gap)...)
 		batch.Moves = slices.Insert(batch.Moves, worker.readChoices, make([]uint32, gap)...)
@@ -331,7 +331,7 @@ func (worker *worker) rangeError(state []uint64, weight *big.Rat) error {
 		quantity = "rate"
 	}
 	worker.codec.unpack(worker.state, state)
-	model := worker.rationalWorker.interpreter.model
+	model := worker.fallbackWorker.interpreter.model
 	return &RangeError{File: worker.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(worker.state)}
 }
 
@@ -349,8 +349,8 @@ func (worker *worker) nextChoices(n int) compile.PackedChoices {
 	}
 }
 
-// actionOf converts an index into Program.Actions, or sema.Unlabelled, to a sparse.Action.
-func actionOf(i int) sparse.Action {
+// sparseAction converts an index into Program.Actions, or sema.Unlabelled, to a sparse.Action.
+func sparseAction(i int) sparse.Action {
 	if i == sema.Unlabelled {
 		return sparse.NoAction
 	}
@@ -362,7 +362,7 @@ func actionOf(i int) sparse.Action {
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) error {
-	batch, words := worker.batch, worker.codec.words
+	batch, words := worker.batch, worker.codec.wordsPerState
 	firstChoice := worker.writtenChoices // of the state
 	for range numChoices {
 		numTransitions := int(batch.Transitions[worker.readChoices])
@@ -371,13 +371,13 @@ func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) e
 			copy(batch.Targets[worker.writtenTransitions*words:], batch.Targets[worker.readTransitions*words:(worker.readTransitions+numTransitions)*words])
 		}
 		worker.readTransitions += numTransitions
-		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		action := sparseAction(worker.moves[batch.Moves[worker.readChoices]].Action)
 		worker.readChoices++
 		if err := worker.countWork(ctx, (worker.writtenChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
 		if batch.isDuplicate(firstChoice, worker.writtenChoices, worker.writtenTransitions, numTransitions, action, words) {
-			batch.merged++
+			batch.numMerged++
 			continue
 		}
 		batch.Transitions[worker.writtenChoices] = uint32(numTransitions)
@@ -422,7 +422,7 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) bool {
 	for i := leftFirst; i < leftFirst+count; i++ {
 		j := rightFirst // becomes the transition with the same target
-		for j < rightFirst+count && !equalWords(batch.target(i, words), batch.target(j, words)) {
+		for j < rightFirst+count && !equalWords(batch.packedTarget(i, words), batch.packedTarget(j, words)) {
 			j++
 		}
 		if j == rightFirst+count || !batch.sameWeight(i, j) {
@@ -432,21 +432,21 @@ func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) boo
 	return true
 }
 
-// target returns the packed target of transition i.
-func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
+// packedTarget returns the packed target of transition i.
+func (batch *batch) packedTarget(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
 // sameWeight reports whether transitions i and j have equal weights. It sets nearlyEqual if their float64 weights differ so little that
 // rounding may be the reason.
 func (batch *batch) sameWeight(first, second int) bool {
-	if len(batch.rats) > 0 {
-		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[first].Cmp(batch.highs[second]) == 0
-		return hasSameUpperBound && batch.rats[first].Cmp(batch.rats[second]) == 0
+	if len(batch.fractions) > 0 {
+		hasSameUpperBound := len(batch.upperFractions) == 0 || batch.upperFractions[first].Cmp(batch.upperFractions[second]) == 0
+		return hasSameUpperBound && batch.fractions[first].Cmp(batch.fractions[second]) == 0
 	}
 	left, right := batch.Weights[first], batch.Weights[second]
 	if left == right {
 		return true
 	}
-	batch.nearlyEqual = batch.nearlyEqual || math.Abs(left-right) <= batch.roundingTolerance*left
+	batch.isNearlyEqual = batch.isNearlyEqual || math.Abs(left-right) <= batch.roundingTolerance*left
 	return false
 }
 
@@ -459,7 +459,7 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	batch := worker.batch
 	rowStart, total := worker.writtenTransitions, 0.0
 	for i := range numChoices {
-		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		action := sparseAction(worker.moves[batch.Moves[worker.readChoices]].Action)
 		if err := worker.countWork(ctx, (worker.writtenTransitions-rowStart)*int(batch.Transitions[worker.readChoices])); err != nil {
 			return err
 		}
@@ -475,7 +475,7 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
-			batch.overlaps++
+			batch.numOverlaps++
 		}
 	}
 	batch.Transitions[worker.writtenChoices] = uint32(worker.writtenTransitions - rowStart)
@@ -486,15 +486,15 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 // addToRow adds the next transition of the batch to the row that begins at rowStart. If mayRepeat is set, it merges the transition with one
 // of the row that has the same action and target.
 func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
-	batch, words, next := worker.batch, worker.codec.words, worker.readTransitions
+	batch, words, next := worker.batch, worker.codec.wordsPerState, worker.readTransitions
 	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
-		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
+		if batch.actions[i] == action && equalWords(batch.packedTarget(i, words), batch.packedTarget(next, words)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
 	batch.Weights[worker.writtenTransitions] = batch.Weights[next]
-	copy(batch.target(worker.writtenTransitions, words), batch.target(next, words))
+	copy(batch.packedTarget(worker.writtenTransitions, words), batch.packedTarget(next, words))
 	batch.actions = append(batch.actions, action)
 	worker.writtenTransitions++
 }
@@ -507,15 +507,15 @@ type exactWorker struct {
 }
 
 // expand computes the choices of the batch's states with fractions.
-func (worker *exactWorker) expand(ctx context.Context) error {
+func (worker *exactWorker) expandExactly(ctx context.Context) error {
 	if worker.state == nil {
 		worker.state = make([]int32, len(worker.program.Vars))
 	}
 	if worker.compiled != nil {
 		return worker.expandCompiled(ctx)
 	}
-	for i := 0; i < len(worker.batch.states); i += worker.codec.words {
-		worker.codec.unpack(worker.state, worker.batch.states[i:i+worker.codec.words])
+	for i := 0; i < len(worker.batch.states); i += worker.codec.wordsPerState {
+		worker.codec.unpack(worker.state, worker.batch.states[i:i+worker.codec.wordsPerState])
 		if err := worker.expandInterpreted(ctx); err != nil {
 			return err
 		}
@@ -527,17 +527,17 @@ func (worker *exactWorker) expand(ctx context.Context) error {
 // state of an MDP, or one row for a state of a Markov chain.
 func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	batch := worker.batch
-	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
+	choices, numEnabled, err := worker.interpreter.exactChoices(ctx, worker.state)
 	if err != nil {
 		return err
 	}
 	if numEnabled > 1 && worker.kind == sparse.DTMC {
-		batch.overlaps++
+		batch.numOverlaps++
 	}
 	if worker.owners != nil {
 		batch.setOwner(len(batch.Choices), worker.interpreter.owner)
 	}
-	firstChoice, firstTransition := len(batch.Transitions), len(batch.rats)
+	firstChoice, firstTransition := len(batch.Transitions), len(batch.fractions)
 	for i := range choices {
 		choice := &choices[i]
 		worker.addInterpreted(choice)
@@ -545,12 +545,12 @@ func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 			if err := worker.countWork(ctx, (len(batch.Transitions)-firstChoice)*len(choice.targets)); err != nil {
 				return err
 			}
-			worker.finishChoice(firstChoice, firstTransition, actionOf(choice.action))
-			firstTransition = len(batch.rats)
+			worker.finishChoice(firstChoice, firstTransition, sparseAction(choice.action))
+			firstTransition = len(batch.fractions)
 		}
 	}
 	if worker.kind != sparse.MDP && len(choices) > 0 {
-		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-firstTransition))
+		batch.Transitions = append(batch.Transitions, uint32(len(batch.fractions)-firstTransition))
 	}
 	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstChoice))
 	return nil
@@ -560,13 +560,13 @@ func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 func (worker *exactWorker) addInterpreted(choice *exactChoice) {
 	batch := worker.batch
 	for i := range choice.targets {
-		batch.rats = append(batch.rats, choice.weights[i])
+		batch.fractions = append(batch.fractions, choice.weights[i])
 		if choice.upperWeights != nil {
-			batch.highs = append(batch.highs, choice.upperWeights[i])
+			batch.upperFractions = append(batch.upperFractions, choice.upperWeights[i])
 		}
 		worker.addTarget(choice.targets[i])
 		if worker.kind != sparse.MDP {
-			batch.actions = append(batch.actions, actionOf(choice.action))
+			batch.actions = append(batch.actions, sparseAction(choice.action))
 		}
 	}
 }
@@ -574,7 +574,7 @@ func (worker *exactWorker) addInterpreted(choice *exactChoice) {
 // addTarget appends a packed target state.
 func (worker *exactWorker) addTarget(state []int32) {
 	end := len(worker.batch.Targets)
-	worker.batch.Targets = slices.Grow(worker.batch.Targets, worker.codec.words)[:end+worker.codec.words]
+	worker.batch.Targets = slices.Grow(worker.batch.Targets, worker.codec.wordsPerState)[:end+worker.codec.wordsPerState]
 	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
@@ -582,11 +582,11 @@ func (worker *exactWorker) addTarget(state []int32) {
 // removes these transitions instead.
 func (worker *exactWorker) finishChoice(firstChoice, firstTransition int, action sparse.Action) {
 	batch := worker.batch
-	numTransitions := len(batch.rats) - firstTransition
-	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, worker.codec.words) {
-		batch.merged++
-		batch.rats, batch.Targets = batch.rats[:firstTransition], batch.Targets[:firstTransition*worker.codec.words]
-		batch.highs = batch.highs[:min(firstTransition, len(batch.highs))]
+	numTransitions := len(batch.fractions) - firstTransition
+	if batch.isDuplicate(firstChoice, len(batch.Transitions), firstTransition, numTransitions, action, worker.codec.wordsPerState) {
+		batch.numMerged++
+		batch.fractions, batch.Targets = batch.fractions[:firstTransition], batch.Targets[:firstTransition*worker.codec.wordsPerState]
+		batch.upperFractions = batch.upperFractions[:min(firstTransition, len(batch.upperFractions))]
 		return
 	}
 	batch.Transitions = append(batch.Transitions, uint32(numTransitions))

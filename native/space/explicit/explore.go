@@ -72,7 +72,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	for _, state := range initial {
 		search.codec.pack(search.packedBuffer, state)
 		canonical.replaceByRepresentatives(search.packedBuffer)
-		search.store.add(search.packedBuffer)
+		search.store.addState(search.packedBuffer)
 	}
 	return search.explore(ctx)
 }
@@ -83,23 +83,23 @@ func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts O
 	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
 	search := newExploration(space.compiled, opts)
 	for i := range from.All() {
-		search.store.add(space.store.state(i))
+		search.store.addState(space.store.packedState(i))
 	}
-	search.overlaps, search.merged = space.overlaps, space.merged
+	search.numOverlaps, search.numMerged = space.numOverlaps, space.numMerged
 	further, err := search.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	further.prismDifferences = append(slices.Clip(space.prismDifferences), further.prismDifferences...)
-	further.earlierDeadlocks = space.deadlocks()
+	further.earlierDeadlocks = space.numDeadlocks()
 	return further, nil
 }
 
 // explore expands all states that are reachable from the states in the store, and returns their space.
 func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	model, opts := search.model, search.opts
-	search.numInitial = search.store.n
-	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
+	search.numInitial = search.store.numStates
+	search.opts.Exact, search.isRounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
 		return nil, search.addCounts(ctx, err)
 	}
@@ -112,8 +112,8 @@ func (search *exploration) addCounts(ctx context.Context, err error) error {
 	if ended == nil || !errors.Is(err, ended) {
 		return err
 	}
-	found, verb := noun.Count(search.store.n, "state"), noun.Verb(search.store.n, "was", "were")
-	return fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.expanded)
+	found, verb := noun.Count(search.store.numStates, "state"), noun.Verb(search.store.numStates, "was", "were")
+	return fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.numExpanded)
 }
 
 // exploration is a breadth-first search in progress. Workers expand batches of states; one
@@ -129,22 +129,22 @@ type exploration struct {
 	depth      int // the states of smaller depth are expanded; known only with Options.Depth
 	levelEnd   int // the first state of greater depth
 
-	expanded  int
-	deadlocks []uint32
+	numExpanded  int
+	deadlockStates []uint32
 	owners    []uint16 // players of the expanded states of a game
-	overlaps  int
-	merged    int
+	numOverlaps  int
+	numMerged    int
 	relErr    float64 // relative error of the weights
 	rangeErr  error   // the first weight outside the range of float64
-	rounded   bool    // the caller did not ask for fractions
-	// normalised says that fractions were divided by their sum.
-	normalised bool
+	isRounded   bool    // the caller did not ask for fractions
+	// isNormalised says that fractions were divided by their sum.
+	isNormalised bool
 
 	packedBuffer  []uint64
 	targetNumbers []uint32 // of the targets of a batch
-	fallback      error    // why the model was not compiled
-	started       time.Time
-	reported      time.Time
+	fallbackReason      error    // why the model was not compiled
+	startTime       time.Time
+	lastReport      time.Time
 	memoryLimit   int64 // on memory, in bytes
 }
 
@@ -153,8 +153,8 @@ func newExploration(model *compile.Model, opts Options) *exploration {
 	codec := newCodec(model.Program().Vars)
 	now := time.Now()
 	search := &exploration{
-		model: model, opts: opts, codec: codec, store: newStore(codec.words), builder: sparse.NewBuilder(sparseKind(model.Program().Type)),
-		packedBuffer: make([]uint64, codec.words), started: now, reported: now, memoryLimit: opts.MaxMemory,
+		model: model, opts: opts, codec: codec, store: newStore(codec.wordsPerState), builder: sparse.NewBuilder(sparseKind(model.Program().Type)),
+		packedBuffer: make([]uint64, codec.wordsPerState), startTime: now, lastReport: now, memoryLimit: opts.MaxMemory,
 	}
 	if search.memoryLimit <= 0 {
 		search.memoryLimit = memory.Available() / 4 * 3
@@ -203,7 +203,7 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	batch := &batch{}
 	for search.nextState < min(search.numToExpand(), compileFrom) {
 		search.fillBatch(batch)
-		interpreter.expand(ctx, batch)
+		interpreter.expandBatch(ctx, batch)
 		if err := search.addBatch(ctx, batch); err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (search *exploration) expandAll(ctx context.Context) error {
 
 // numToExpand returns how many of the known states are to be expanded. Options.Part and Options.Depth can limit the number.
 func (search *exploration) numToExpand() int {
-	count := search.store.n
+	count := search.store.numStates
 	if search.opts.Depth > 0 {
 		search.advanceLevel()
 		count = search.levelEnd
@@ -229,8 +229,8 @@ func (search *exploration) numToExpand() int {
 
 // advanceLevel moves to the next depth of the breadth-first search if all states of the current depth are expanded.
 func (search *exploration) advanceLevel() {
-	for search.expanded == search.levelEnd && search.depth < search.opts.Depth && search.levelEnd < search.store.n {
-		search.depth, search.levelEnd = search.depth+1, search.store.n
+	for search.numExpanded == search.levelEnd && search.depth < search.opts.Depth && search.levelEnd < search.store.numStates {
+		search.depth, search.levelEnd = search.depth+1, search.store.numStates
 	}
 }
 
@@ -260,7 +260,7 @@ func (search *exploration) expandInParallel(ctx context.Context) error {
 		}
 		wg.Go(func() {
 			defer expander.Close()
-			worker.run(ctx, jobs)
+			worker.expandJobs(ctx, jobs)
 		})
 	}
 	return search.sendBatches(ctx, jobs, 2*workers)
@@ -281,7 +281,7 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 	_, isUnsupported := errors.AsType[*compile.UnsupportedError](err)
 	if isUnsupported {
 		if !search.opts.Exact {
-			search.fallback = err
+			search.fallbackReason = err
 		}
 		return search.model.NewPackedInterpreter(search.codec.packing), nil
 	}
@@ -325,7 +325,7 @@ func (search *exploration) fillBatch(batch *batch) {
 	batch.reset()
 	endState := min(search.nextState+batchStates, search.numToExpand())
 	for ; search.nextState < endState; search.nextState++ {
-		batch.states = append(batch.states, search.store.state(search.nextState)...)
+		batch.states = append(batch.states, search.store.packedState(search.nextState)...)
 	}
 }
 
@@ -335,11 +335,11 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	if batch.err != nil {
 		return batch.err
 	}
-	search.targetNumbers = search.store.addAll(search.targetNumbers[:0], batch.Targets, batch.hashes)
+	search.targetNumbers = search.store.addStates(search.targetNumbers[:0], batch.Targets, batch.hashes)
 	rows := sparse.Rows{
 		Choices: batch.Choices, Transitions: batch.Transitions, Actions: batch.actions,
-		Targets: search.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
-		Highs: batch.highs,
+		Targets: search.targetNumbers, Weights: batch.Weights, Rats: batch.fractions,
+		Highs: batch.upperFractions,
 	}
 	if isGame(search.model) {
 		numDeadlocks := len(batch.Choices) - len(batch.owners) // at the end of the batch
@@ -347,9 +347,9 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // these belong to the first player
 	}
 	search.addRows(rows)
-	search.overlaps, search.merged = search.overlaps+batch.overlaps, search.merged+batch.merged
+	search.numOverlaps, search.numMerged = search.numOverlaps+batch.numOverlaps, search.numMerged+batch.numMerged
 	search.relErr = max(search.relErr, batch.relErr)
-	search.normalised = search.normalised || batch.normalised
+	search.isNormalised = search.isNormalised || batch.isNormalised
 	search.rangeErr = cmp.Or(search.rangeErr, batch.rangeErr)
 	if err := search.checkLimits(); err != nil {
 		return err
@@ -366,9 +366,9 @@ func (search *exploration) addRows(rows sparse.Rows) {
 			numStates = len(rows.Choices)
 		}
 		rows = search.builder.AddRows(rows, numStates)
-		search.expanded += numStates
+		search.numExpanded += numStates
 		if len(rows.Choices) > 0 {
-			search.deadlocks = append(search.deadlocks, uint32(search.expanded))
+			search.deadlockStates = append(search.deadlockStates, uint32(search.numExpanded))
 			search.addSelfLoop()
 			rows.Choices = rows.Choices[1:]
 		}
@@ -384,23 +384,23 @@ func (search *exploration) addSelfLoop() {
 	one := big.NewRat(1, 1)
 	switch {
 	case hasIntervals(search.model):
-		search.builder.AddInterval(search.expanded, one, one, sparse.NoAction)
+		search.builder.AddInterval(search.numExpanded, one, one, sparse.NoAction)
 	case search.opts.Exact:
-		search.builder.AddRat(search.expanded, one, sparse.NoAction)
+		search.builder.AddRat(search.numExpanded, one, sparse.NoAction)
 	default:
-		search.builder.Add(search.expanded, 1)
+		search.builder.Add(search.numExpanded, 1)
 	}
-	search.expanded++
+	search.numExpanded++
 }
 
 // checkLimits returns a *LimitError if the search has too many states or uses too much memory.
 func (search *exploration) checkLimits() error {
-	if search.opts.MaxStates > 0 && search.store.n > search.opts.MaxStates {
-		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.n, Expanded: search.expanded}
+	if search.opts.MaxStates > 0 && search.store.numStates > search.opts.MaxStates {
+		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.numStates, Expanded: search.numExpanded}
 	}
 	usedMemory := search.store.bytes() + search.store.tableBytes() + search.builder.Bytes()
 	if search.memoryLimit > 0 && usedMemory > search.memoryLimit {
-		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.n, Expanded: search.expanded}
+		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.numStates, Expanded: search.numExpanded}
 	}
 	return nil
 }
@@ -411,11 +411,11 @@ func (search *exploration) reportProgress(isFinal bool) {
 		return
 	}
 	now := time.Now()
-	if !isFinal && now.Sub(search.reported) < 100*time.Millisecond {
+	if !isFinal && now.Sub(search.lastReport) < 100*time.Millisecond {
 		return
 	}
-	search.reported = now
-	found, seconds := search.store.n, max(now.Sub(search.started).Seconds(), 1e-9)
+	search.lastReport = now
+	found, seconds := search.store.numStates, max(now.Sub(search.startTime).Seconds(), 1e-9)
 	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
 }
 
@@ -423,20 +423,20 @@ func (search *exploration) reportProgress(isFinal bool) {
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
 	space := &Space{
-		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, depth: search.opts.Depth,
-		compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged,
-		fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised,
+		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, maxDepth: search.opts.Depth,
+		compiled: search.model, codec: search.codec, store: search.store, numOverlaps: search.numOverlaps, numMerged: search.numMerged,
+		fallbackReason: search.fallbackReason, rangeErr: search.rangeErr, isRounded: search.isRounded, isNormalised: search.isNormalised,
 	}
-	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
-		first := space.State(nil, int(search.deadlocks[0]))
-		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first), Values: first}
+	if len(search.deadlockStates) > 0 && search.opts.NoFixDeadlocks {
+		first := space.State(nil, int(search.deadlockStates[0]))
+		return nil, &DeadlockError{Count: len(search.deadlockStates), State: search.model.StateText(first), Values: first}
 	}
 	search.store.releaseHashTable()
-	if search.expanded < search.store.n {
-		space.unexplored = sparse.NewSet(search.store.n)
-		space.withinDepth = search.opts.Depth > 0 && search.depth == search.opts.Depth && search.expanded == search.levelEnd
-		for search.expanded < search.store.n {
-			space.unexplored.Add(search.expanded)
+	if search.numExpanded < search.store.numStates {
+		space.unexplored = sparse.NewSet(search.store.numStates)
+		space.isWithinDepth = search.opts.Depth > 0 && search.depth == search.opts.Depth && search.numExpanded == search.levelEnd
+		for search.numExpanded < search.store.numStates {
+			space.unexplored.Add(search.numExpanded)
 			search.addSelfLoop()
 		}
 	}
@@ -457,7 +457,7 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 		return nil, err
 	}
 	if isGame(search.model) {
-		unexpanded := search.store.n - len(search.owners)
+		unexpanded := search.store.numStates - len(search.owners)
 		model.Player = append(search.owners, make([]uint16, unexpanded)...) // these belong to the first player
 	}
 	if !search.opts.Exact {
@@ -469,9 +469,9 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 	for i := range search.numInitial {
 		model.Initial = append(model.Initial, uint32(i))
 	}
-	if len(search.deadlocks) > 0 {
-		model.Deadlocks = sparse.NewSet(search.store.n)
-		for _, state := range search.deadlocks {
+	if len(search.deadlockStates) > 0 {
+		model.Deadlocks = sparse.NewSet(search.store.numStates)
+		for _, state := range search.deadlockStates {
 			model.Deadlocks.Add(int(state))
 		}
 	}
@@ -480,4 +480,4 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted
 // instead of compiled to WebAssembly; nil if it was compiled. It affects speed only.
-func (space *Space) Fallback() error { return space.fallback }
+func (space *Space) Fallback() error { return space.fallbackReason }

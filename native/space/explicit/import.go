@@ -49,7 +49,7 @@ func FlatValuation(values []int32, numVars int) func(state int) []int32 {
 // TransitionReward holds a reward for each transition, as returned by Space.TransitionRewards.
 type TransitionReward struct {
 	Values []float64
-	Rats   []*big.Rat
+	Fractions   []*big.Rat
 }
 
 // importedParts holds the parts of an imported space that a built space computes on demand.
@@ -60,9 +60,9 @@ type importedParts struct {
 	exitRates         *ExitRates
 }
 
-// firstImported is the sema.Label index of the first imported label; the next ones count down.
+// firstImportedLabel is the sema.Label index of the first imported label; the next ones count down.
 // Such an index stands for a set of states of the model.
-const firstImported = -3
+const firstImportedLabel = -3
 
 // DuplicateError says that two states of an import have the same valuation.
 type DuplicateError struct{ First, Second int }
@@ -95,7 +95,7 @@ func Import(imported *Imported) (*Space, error) {
 	}
 	space := &Space{
 		compiled: compiled, codec: newCodec(program.Vars), model: imported.Model,
-		rounded: imported.Rounded, normalised: imported.Normalised,
+		isRounded: imported.Rounded, isNormalised: imported.Normalised,
 		imported: &importedParts{
 			transitionRewards: imported.TransitionRewards, warnings: imported.Warnings,
 			observations: imported.Observations, exitRates: imported.ExitRates,
@@ -114,11 +114,11 @@ func Import(imported *Imported) (*Space, error) {
 // storeValuations fills the store with the valuations of imported states. The error is a *DuplicateError.
 func (space *Space) storeValuations(imported *Imported) error {
 	numStates := imported.Model.NumStates()
-	space.store = newStoreOf(space.codec.words, numStates)
-	packed := make([]uint64, space.codec.words)
+	space.store = newStoreOf(space.codec.wordsPerState, numStates)
+	packed := make([]uint64, space.codec.wordsPerState)
 	for state := range numStates {
 		space.codec.pack(packed, imported.Valuation(state))
-		if first, isNew := space.store.add(packed); !isNew {
+		if first, isNew := space.store.addState(packed); !isNew {
 			return &DuplicateError{first, state}
 		}
 	}
@@ -209,7 +209,7 @@ func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 func (imported *Imported) completeProgram(program *sema.Program) {
 	program.Actions = imported.Actions
 	for i := range program.Labels {
-		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImported - i}
+		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImportedLabel - i}
 	}
 	program.Init = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
 }
@@ -223,21 +223,21 @@ func (space *Space) evaluateWithLabels(expr sema.Expr) (*sparse.Set, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return space.evaluateInStates(expr)
 	}
-	switch e := expr.(type) {
+	switch typed := expr.(type) {
 	case *sema.Label:
-		return space.importedLabel(e)
+		return space.importedLabel(typed)
 	case *sema.Unary:
-		set, err := space.States(e.X)
+		set, err := space.States(typed.X)
 		if err != nil {
 			return nil, err
 		}
 		return set.Complement(), nil
 	case *sema.Binary:
-		return space.evaluateConnective(e)
+		return space.evaluateConnective(typed)
 	case *sema.Cond:
-		condition, conditionErr := space.States(e.Condition)
-		then, thenErr := space.States(e.Then)
-		otherwise, otherwiseErr := space.States(e.Else)
+		condition, conditionErr := space.States(typed.Condition)
+		then, thenErr := space.States(typed.Then)
+		otherwise, otherwiseErr := space.States(typed.Else)
 		if err := cmp.Or(conditionErr, thenErr, otherwiseErr); err != nil {
 			return nil, err
 		}
@@ -249,8 +249,8 @@ func (space *Space) evaluateWithLabels(expr sema.Expr) (*sparse.Set, error) {
 // importedLabel returns the states that have a label, which the files or the properties define.
 func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	switch labels := space.Program().Labels; {
-	case label.Index <= firstImported:
-		return space.model.Labels[firstImported-label.Index].States.Clone(), nil
+	case label.Index <= firstImportedLabel:
+		return space.model.Labels[firstImportedLabel-label.Index].States.Clone(), nil
 	case label.Index < len(labels):
 		return space.States(labels[label.Index].X)
 	}

@@ -41,9 +41,9 @@ func (space *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 		result.Choice, result.ChoiceRat = absoluteWithSign(result.Choice, result.ChoiceRat, sign)
 		return &result
 	}
-	values, rats := absoluteWithSign(transitions.Values, transitions.Rats, sign)
-	if rats != nil && space.model.Exact() {
-		result.Choice, result.ChoiceRat = space.exactWeightedSums(rats)
+	values, fractions := absoluteWithSign(transitions.Values, transitions.Fractions, sign)
+	if fractions != nil && space.model.Exact() {
+		result.Choice, result.ChoiceRat = space.exactWeightedSums(fractions)
 	} else {
 		result.Choice, result.ChoiceRat = space.weightedSums(values), nil
 	}
@@ -81,7 +81,7 @@ func (space *Space) exactWeightedSums(values []*big.Rat) (floats []float64, mean
 
 // absoluteWithSign returns |x| for each number x with the given sign (1 or -1), and 0 for all others, as float64 and as fractions. It
 // returns nil for a nil list.
-func absoluteWithSign(values []float64, rats []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
+func absoluteWithSign(values []float64, fractions []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
 	if values == nil {
 		return nil, nil
 	}
@@ -89,13 +89,13 @@ func absoluteWithSign(values []float64, rats []*big.Rat, sign int) (absValues []
 	for i, value := range values {
 		absValues[i] = max(float64(sign)*value, 0)
 	}
-	if rats == nil {
+	if fractions == nil {
 		return absValues, nil
 	}
-	absRats = make([]*big.Rat, len(rats))
-	for i, rat := range rats {
-		if rat != nil && rat.Sign() == sign {
-			absRats[i] = new(big.Rat).Abs(rat)
+	absRats = make([]*big.Rat, len(fractions))
+	for i, fraction := range fractions {
+		if fraction != nil && fraction.Sign() == sign {
+			absRats[i] = new(big.Rat).Abs(fraction)
 		}
 	}
 	return absValues, absRats

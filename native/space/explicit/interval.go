@@ -20,9 +20,9 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 	if len(enabled) < 2 {
 		return nil
 	}
-	second := enabled[1].Commands[0]
-	pos := expander.model.Program().Modules[second.Module].Commands[second.Command].Pos
-	return unsupported(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
+	secondCommand := enabled[1].Commands[0]
+	pos := expander.model.Program().Modules[secondCommand.Module].Commands[secondCommand.Command].Pos
+	return unsupportedError(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
 // newIntervalChoice returns an enabled choice of an interval model with its transitions. Each combination of one update per command is a
@@ -34,8 +34,8 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 	// upperWeights is not nil, even without transitions: nil means that the model has no intervals.
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
 	var intervals [][]interval // of the updates of each command
-	for _, ref := range enabled.Commands {
-		commandIntervals, err := expander.intervalsOfUpdates(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
+	for _, commandRef := range enabled.Commands {
+		commandIntervals, err := expander.intervalsOfUpdates(state, &expander.model.Program().Modules[commandRef.Module].Commands[commandRef.Command])
 		if err != nil {
 			return choice, err
 		}
@@ -47,7 +47,7 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 			continue
 		}
 		target := slices.Clone(state)
-		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
+		if err := expander.modelExpander.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
 		choice.addInterval(target, product)
@@ -73,8 +73,8 @@ func multiplyIntervals(intervals [][]interval, updates []int) interval {
 // addInterval adds a transition with an interval. If the choice already has a transition to the same target, it adds the bounds to the
 // bounds of that one.
 func (choice *exactChoice) addInterval(target []int32, weight interval) {
-	for i, other := range choice.targets {
-		if slices.Equal(other, target) {
+	for i, knownTarget := range choice.targets {
+		if slices.Equal(knownTarget, target) {
 			choice.weights[i] = new(big.Rat).Add(choice.weights[i], weight.low)
 			choice.upperWeights[i] = new(big.Rat).Add(choice.upperWeights[i], weight.high)
 			return

@@ -8,13 +8,13 @@ type Numbering struct{ store *store }
 func NewNumbering(words int) *Numbering { return &Numbering{newStore(words)} }
 
 // Len returns the number of distinct lists.
-func (n *Numbering) Len() int { return n.store.n }
+func (n *Numbering) Len() int { return n.store.numStates }
 
 // At returns list number i, which the caller must not change.
-func (n *Numbering) At(i int) []uint64 { return n.store.state(i) }
+func (n *Numbering) At(i int) []uint64 { return n.store.packedState(i) }
 
 // Add returns the number of a list and copies the list if it is new.
 func (n *Numbering) Add(list []uint64) int {
-	i, _ := n.store.add(list)
+	i, _ := n.store.addState(list)
 	return i
 }

@@ -47,7 +47,7 @@ func (space *Space) Observations(ctx context.Context) (*Observations, error) {
 	if mismatch, ok := errors.AsType[*sparse.ActionsError](err); ok {
 		stateText := func(i int) string { return space.compiled.StateText(space.State(nil, i)) }
 		return nil, &ChoicesError{
-			File: space.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other),
+			File: space.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.OtherState),
 			Observation: observations.Texts[observations.ByState[mismatch.State]],
 		}
 	}
@@ -63,23 +63,23 @@ func (space *Space) observations(ctx context.Context) (*Observations, error) {
 	if space.imported != nil {
 		return space.imported.observations, nil
 	}
-	observations := &Observations{ByState: make([]uint32, space.store.n)}
-	numbers := map[string]uint32{}
+	observations := &Observations{ByState: make([]uint32, space.store.numStates)}
+	observationNumbers := map[string]uint32{}
 	var state []int32
 	for i := range observations.ByState {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		state = space.State(state, i)
-		observed, err := space.observationText(state)
+		observationText, err := space.observationText(state)
 		if err != nil {
 			return nil, fmt.Errorf("%w in state %s", err, space.compiled.StateText(state))
 		}
-		observation, isKnown := numbers[observed]
+		observation, isKnown := observationNumbers[observationText]
 		if !isKnown {
 			observation = uint32(len(observations.Texts))
-			numbers[observed] = observation
-			observations.Texts = append(observations.Texts, observed)
+			observationNumbers[observationText] = observation
+			observations.Texts = append(observations.Texts, observationText)
 		}
 		observations.ByState[i] = observation
 	}

@@ -15,8 +15,8 @@ import (
 // module, of other choices the player of their action.
 type ownership struct {
 	model  *compile.Model
-	module []int // player of each module; -1 for none
-	action []int // player of each action; -1 for none
+	moduleOwner []int // player of each module; -1 for none
+	actionOwner []int // player of each action; -1 for none
 }
 
 // newOwnership returns the players who own the modules and the actions of a game, or nil if the model is not a game.
@@ -31,15 +31,15 @@ func newOwnership(model *compile.Model) (*ownership, error) {
 	noPlayer := []int{-1}
 	owners := &ownership{
 		model:  model,
-		module: slices.Repeat(noPlayer, len(program.Modules)),
-		action: slices.Repeat(noPlayer, len(program.Actions)),
+		moduleOwner: slices.Repeat(noPlayer, len(program.Modules)),
+		actionOwner: slices.Repeat(noPlayer, len(program.Actions)),
 	}
 	for i, player := range program.Players {
 		for _, module := range player.Modules {
-			owners.module[module] = i
+			owners.moduleOwner[module] = i
 		}
 		for _, action := range player.Actions {
-			owners.action[action] = i
+			owners.actionOwner[action] = i
 		}
 	}
 	return owners, nil
@@ -72,13 +72,13 @@ func (ownership *ownership) enabledOwner(state []int32, choices *compile.Choices
 	})
 }
 
-// player returns the index of the player who owns a choice, or -1 if no player does.
-func (ownership *ownership) player(choice ownedChoice) int {
+// choiceOwner returns the index of the player who owns a choice, or -1 if no player does.
+func (ownership *ownership) choiceOwner(choice ownedChoice) int {
 	switch {
 	case choice.action != sema.Unlabelled:
-		return ownership.action[choice.action]
+		return ownership.actionOwner[choice.action]
 	case choice.module >= 0:
-		return ownership.module[choice.module]
+		return ownership.moduleOwner[choice.module]
 	}
 	return -1
 }
@@ -92,14 +92,14 @@ func (ownership *ownership) player(choice ownedChoice) int {
 func (ownership *ownership) stateOwner(state func() []int32, numChoices int, choice func(index int) ownedChoice) (uint16, error) {
 	owner := -1
 	for index := range numChoices {
-		current := choice(index)
-		switch player := ownership.player(current); {
+		currentChoice := choice(index)
+		switch player := ownership.choiceOwner(currentChoice); {
 		case player < 0 || player == owner: // no change
 		case owner < 0:
 			owner = player
 		default:
 			players := ownership.model.Program().Players
-			return 0, ownership.ownerError(state(), current, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
+			return 0, ownership.ownerError(state(), currentChoice, fmt.Sprintf("this choice belongs to player %q, and an earlier one to player %q", players[player].Name, players[owner].Name))
 		}
 	}
 	if owner < 0 && numChoices > 1 {
@@ -111,8 +111,8 @@ func (ownership *ownership) stateOwner(state func() []int32, numChoices int, cho
 // ownerError returns an error about the owner of a state, at the first command of a choice.
 func (ownership *ownership) ownerError(state []int32, choice ownedChoice, message string) error {
 	program := ownership.model.Program()
-	ref := choice.commands[0]
-	pos := program.Modules[ref.Module].Commands[ref.Command].Pos
+	commandRef := choice.commands[0]
+	pos := program.Modules[commandRef.Module].Commands[commandRef.Command].Pos
 	return &compile.StateError{File: program.File, Pos: pos, State: ownership.model.StateText(state), Msg: message}
 }
 

@@ -9,14 +9,14 @@ import (
 type codec struct {
 	packing *compile.Packing
 	fields  []compile.PackedField
-	words   int
-	bits    int // bits of a state that are in use
+	wordsPerState   int
+	usedBits    int // bits of a state that are in use
 }
 
 // newCodec returns a codec for valuations of the given variables.
 func newCodec(vars []sema.Variable) *codec {
 	p := compile.NewPacking(vars)
-	return &codec{packing: p, fields: p.Fields, words: p.Words, bits: p.Bits}
+	return &codec{packing: p, fields: p.Fields, wordsPerState: p.Words, usedBits: p.Bits}
 }
 
 // pack writes a valuation within the declared ranges to dst.

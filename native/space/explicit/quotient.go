@@ -13,12 +13,12 @@ import (
 // same, even if the model is of another kind.
 func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	quotient := &Space{
-		compiled: space.compiled, codec: space.codec, store: newStore(space.codec.words), model: model,
-		overlaps: space.overlaps, fallback: space.fallback, prismDifferences: space.prismDifferences, imported: space.imported, normalised: space.normalised,
+		compiled: space.compiled, codec: space.codec, store: newStore(space.codec.wordsPerState), model: model,
+		numOverlaps: space.numOverlaps, fallbackReason: space.fallbackReason, prismDifferences: space.prismDifferences, imported: space.imported, isNormalised: space.isNormalised,
 		quotient: &quotientData{rewards},
 	}
 	for _, i := range states {
-		quotient.store.add(space.store.state(int(i)))
+		quotient.store.addState(space.store.packedState(int(i)))
 	}
 	return quotient
 }
@@ -39,7 +39,7 @@ func (quotient *quotientData) withoutFractions() *quotientData {
 
 // transitionRewards returns the reward of each transition of a quotient, as float64 and as fractions: the reward of the transition's
 // choice. A result is nil if the structure does not have such numbers.
-func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) (values []float64, rats []*big.Rat) {
+func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) (values []float64, fractions []*big.Rat) {
 	reward := quotient.rewards[index]
 	if reward == nil {
 		return nil, nil
@@ -51,9 +51,9 @@ func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) 
 				values = append(values, reward.Choice[choice])
 			}
 			if reward.ChoiceRat != nil {
-				rats = append(rats, reward.ChoiceRat[choice])
+				fractions = append(fractions, reward.ChoiceRat[choice])
 			}
 		}
 	}
-	return values, rats
+	return values, fractions
 }

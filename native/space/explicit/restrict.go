@@ -24,8 +24,8 @@ func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	}
 	return &Space{
 		compiled: space.compiled, codec: space.codec, store: space.store, model: space.model.Restrict(choices),
-		overlaps: space.overlaps, merged: space.merged, fallback: space.fallback, rangeErr: space.rangeErr, prismDifferences: space.prismDifferences,
-		imported: space.imported, rounded: space.rounded, normalised: space.normalised, restricted: true,
+		numOverlaps: space.numOverlaps, numMerged: space.numMerged, fallbackReason: space.fallbackReason, rangeErr: space.rangeErr, prismDifferences: space.prismDifferences,
+		imported: space.imported, isRounded: space.isRounded, isNormalised: space.isNormalised, isRestricted: true,
 	}, nil
 }
 
@@ -42,7 +42,7 @@ func hasChoiceIn(model *sparse.Model, state int, choices *sparse.Set) bool {
 
 // Closed reports whether the space cannot be built again with rational weights. That is the case
 // if it was imported or restricted.
-func (space *Space) Closed() bool { return space.imported != nil || space.restricted }
+func (space *Space) Closed() bool { return space.imported != nil || space.isRestricted }
 
 // WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns the space
 // unchanged if its weights are intervals or outside the range of float64.

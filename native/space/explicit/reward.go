@@ -42,7 +42,7 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
 	if hasStateRewards(structure) {
-		reward.State = make([]float64, space.store.n)
+		reward.State = make([]float64, space.store.numStates)
 	}
 	if hasTransitionRewards(structure) {
 		reward.Choice = make([]float64, space.model.NumChoices())
@@ -83,9 +83,9 @@ type rewardEvaluator struct {
 	space     *Space
 	structure *sema.RewardStruct
 	rewards   *compile.Rewards
-	exact     *exactRewardEvaluator
-	// unbounded lists the items whose rounding error has no bound that holds in every state.
-	unbounded []*sema.RewardItem
+	exactEvaluator     *exactRewardEvaluator
+	// itemsWithoutBound lists the items whose rounding error has no bound that holds in every state.
+	itemsWithoutBound []*sema.RewardItem
 	relErr    float64 // bound on the relative error of all rewards so far
 	rangeErr  error   // the first reward outside the range of float64
 }
@@ -97,7 +97,7 @@ func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 		return nil, err
 	}
 	evaluator := &rewardEvaluator{space: space, structure: &space.Program().Rewards[index], rewards: rewards}
-	if evaluator.exact, err = space.newExactRewardEvaluator(evaluator.structure); err != nil {
+	if evaluator.exactEvaluator, err = space.newExactRewardEvaluator(evaluator.structure); err != nil {
 		return nil, err
 	}
 	analysis := space.floatAnalysis()
@@ -106,7 +106,7 @@ func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 		if relErr := analysis.Facts(item.Value).RelErr; !math.IsNaN(relErr) {
 			evaluator.relErr = max(evaluator.relErr, relErr)
 		} else {
-			evaluator.unbounded = append(evaluator.unbounded, item)
+			evaluator.itemsWithoutBound = append(evaluator.itemsWithoutBound, item)
 		}
 	}
 	return evaluator, nil
@@ -138,10 +138,10 @@ func (evaluator *rewardEvaluator) accurateSum(value float64, err error, state []
 	if err != nil {
 		return evaluator.roundedExactSum(err, state, applies)
 	}
-	if !slices.ContainsFunc(evaluator.unbounded, applies) {
+	if !slices.ContainsFunc(evaluator.itemsWithoutBound, applies) {
 		return evaluator.checkRange(value, state), nil
 	}
-	exact, err := evaluator.exact.sum(state, applies)
+	exact, err := evaluator.exactEvaluator.sumOfItems(state, applies)
 	switch {
 	case errors.As(err, new(*compile.UnsupportedError)):
 		return evaluator.enclosedSum(value, err, state, applies)
@@ -160,7 +160,7 @@ func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32,
 	if !errors.As(floatErr, new(*compile.StateError)) {
 		return 0, floatErr
 	}
-	exact, err := evaluator.exact.sum(state, applies)
+	exact, err := evaluator.exactEvaluator.sumOfItems(state, applies)
 	switch {
 	case errors.As(err, new(*compile.UnsupportedError)):
 		return 0, floatErr
@@ -177,14 +177,14 @@ func (evaluator *rewardEvaluator) nearestFloat(exact *big.Rat, state []int32) fl
 }
 
 // enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower bound of the sum. If
-// neither is accurate enough, it returns the error notRational.
-func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
-	lower, upper, err := evaluator.encloseSum(notRational, state, applies)
+// neither is accurate enough, it returns irrationalErr.
+func (evaluator *rewardEvaluator) enclosedSum(value float64, irrationalErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+	lower, upper, err := evaluator.encloseSum(irrationalErr, state, applies)
 	if err != nil {
 		return 0, err
 	}
 	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
-		return 0, notRational
+		return 0, irrationalErr
 	}
 	lowerFloat, _ := lower.Float64()
 	for _, approximation := range [...]float64{value, lowerFloat} {
@@ -194,11 +194,11 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, 
 			return evaluator.checkRange(approximation, state), nil
 		}
 	}
-	return 0, notRational
+	return 0, irrationalErr
 }
 
-// encloseSum returns bounds on the sum of the items that apply in a state. If an item has no bounds, it returns the error notRational.
-func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
+// encloseSum returns bounds on the sum of the items that apply in a state. If an item has no bounds, it returns irrationalErr.
+func (evaluator *rewardEvaluator) encloseSum(irrationalErr error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
 	lower, upper = new(big.Rat), new(big.Rat)
 	for i := range evaluator.structure.Items {
 		item := &evaluator.structure.Items[i]
@@ -207,18 +207,18 @@ func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, a
 		}
 		guard, _, err := sema.EvalExact(item.Guard, state)
 		if err != nil {
-			return nil, nil, evalFailure(evaluator.space.compiled, state, err)
+			return nil, nil, evaluationError(evaluator.space.compiled, state, err)
 		}
 		if !guard.Bool {
 			continue
 		}
 		enclosed, err := sema.Enclose(item.Value, state)
 		if err != nil {
-			return nil, nil, evalFailure(evaluator.space.compiled, state, err)
+			return nil, nil, evaluationError(evaluator.space.compiled, state, err)
 		}
 		itemLower, itemUpper, ok := enclosed.Ends()
 		if !ok {
-			return nil, nil, notRational
+			return nil, nil, irrationalErr
 		}
 		lower.Add(lower, itemLower)
 		upper.Add(upper, itemUpper)
@@ -309,7 +309,7 @@ const higherOrderFactor = 1.01
 func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
 	maxTransitions := 0
 	if space.model.Kind != sparse.MDP {
-		for i := range space.store.n {
+		for i := range space.store.numStates {
 			first, end := space.model.Row(i)
 			maxTransitions = max(maxTransitions, end-first)
 		}
@@ -322,7 +322,7 @@ func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) f
 // exactReward evaluates a reward structure of an exact model. The result has each reward as a fraction and as the nearest float64.
 func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
-	numStates := space.store.n
+	numStates := space.store.numStates
 	reward := &sparse.Reward{
 		Name: structure.Name, Err: sema.UnitRoundoff,
 		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
@@ -335,7 +335,7 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 	}
 	for i := range numStates {
 		space.State(state, i)
-		value, err := evaluator.sum(state, isStateItem)
+		value, err := evaluator.sumOfItems(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
@@ -352,8 +352,8 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 
 // setReward stores a reward at index i, as a fraction and as a float64. It records the first reward outside the
 // range of float64.
-func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
-	storeRational(floats, rats, i, value)
+func (space *Space) setReward(reward *sparse.Reward, floats []float64, fractions []*big.Rat, i int, value *big.Rat) {
+	storeRational(floats, fractions, i, value)
 	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
 		reward.Unfit, reward.Err = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
@@ -361,16 +361,16 @@ func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*b
 
 // storeRational sets the entry with an index in both lists: to a fraction, and to the float64 nearest to it. For the fraction 0 it sets
 // nothing.
-func storeRational(floats []float64, rats []*big.Rat, index int, value *big.Rat) {
+func storeRational(floats []float64, fractions []*big.Rat, index int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
 		return
-	case index > 0 && rats[index-1] == value: // the same constant as before
+	case index > 0 && fractions[index-1] == value: // the same constant as before
 		floats[index] = floats[index-1]
 	default:
 		floats[index], _ = sparse.NormalFloat(value)
 	}
-	rats[index] = value
+	fractions[index] = value
 }
 
 // sameAction reports whether all transitions from first to end-1 have the same action.
@@ -402,14 +402,14 @@ func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice in
 	first, end := space.model.Row(choice)
 	switch {
 	case space.model.Kind == sparse.MDP:
-		return evaluator.sum(state, isTransitionItem(space.actionIndex(choice)))
+		return evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(choice)))
 	case space.model.Intervals(), space.model.Kind == sparse.DTMC && space.sameAction(first, end):
 		// The probabilities sum to 1, and all transitions have the same reward.
-		return evaluator.sum(state, isTransitionItem(space.actionIndex(first)))
+		return evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(first)))
 	}
 	sum := new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.sum(state, isTransitionItem(space.actionIndex(transition)))
+		value, err := evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(transition)))
 		if err != nil {
 			return nil, err
 		}
@@ -423,7 +423,7 @@ func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice in
 type exactRewardEvaluator struct {
 	space     *Space
 	items     []exactRewardItem
-	rationals map[float64]*big.Rat // the fractions of float64 numbers, once computed
+	fractionCache map[float64]*big.Rat // the fractions of float64 numbers, once computed
 }
 
 // exactRewardItem is a reward item with compiled evaluators of its guard and, if its value is an
@@ -438,7 +438,7 @@ type exactRewardItem struct {
 // newExactRewardEvaluator compiles the guards and the integer values of a reward structure. It does not compile other values, because
 // compiled code computes with float64.
 func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
-	evaluator := &exactRewardEvaluator{space: space, rationals: make(map[float64]*big.Rat)}
+	evaluator := &exactRewardEvaluator{space: space, fractionCache: make(map[float64]*big.Rat)}
 	for i := range structure.Items {
 		item := exactRewardItem{RewardItem: &structure.Items[i]}
 		var err error
@@ -455,8 +455,8 @@ func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exac
 	return evaluator, nil
 }
 
-// sum returns the sum of the values of those items that apply and whose guards are satisfied in a state.
-func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
+// sumOfItems returns the sum of the values of those items that apply and whose guards are satisfied in a state.
+func (evaluator *exactRewardEvaluator) sumOfItems(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat // nil stands for 0
 	for i := range evaluator.items {
 		item := &evaluator.items[i]
@@ -470,7 +470,7 @@ func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.Rew
 		if !isEnabled {
 			continue
 		}
-		value, err := evaluator.value(item, state)
+		value, err := evaluator.itemValue(item, state)
 		if err != nil {
 			return nil, err
 		}
@@ -480,18 +480,18 @@ func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.Rew
 		sum = value
 	}
 	if sum == nil {
-		sum = evaluator.rational(0)
+		sum = evaluator.cachedFraction(0)
 	}
 	return sum, nil
 }
 
-// value returns the value of an item in a state as a fraction. A negative or irrational value is an error. The value of a constant item is
+// itemValue returns the value of an item in a state as a fraction. A negative or irrational value is an error. The value of a constant item is
 // cached.
-func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
+func (evaluator *exactRewardEvaluator) itemValue(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.constant != nil {
 		return item.constant, nil
 	}
-	value, err := evaluator.evaluate(item, state)
+	value, err := evaluator.evaluateItem(item, state)
 	if err != nil {
 		return nil, err
 	}
@@ -504,21 +504,21 @@ func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int3
 	return value, nil
 }
 
-// evaluate returns the value of an item in a state as a fraction, which may be negative. An irrational value is an error.
-func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []int32) (*big.Rat, error) {
+// evaluateItem returns the value of an item in a state as a fraction, which may be negative. An irrational value is an error.
+func (evaluator *exactRewardEvaluator) evaluateItem(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.integerValue != nil {
 		integer, err := item.integerValue.Num(state)
 		if err != nil {
 			return nil, err
 		}
-		return evaluator.rational(integer), nil
+		return evaluator.cachedFraction(integer), nil
 	}
 	result, exact, err := sema.EvalExact(item.Value, state)
 	switch {
 	case err != nil:
-		return nil, evalFailure(evaluator.space.compiled, state, err)
+		return nil, evaluationError(evaluator.space.compiled, state, err)
 	case !exact:
-		return nil, unsupported(evaluator.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
+		return nil, unsupportedError(evaluator.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
 	}
 	return result.Rat, nil
 }
@@ -526,13 +526,13 @@ func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []i
 // maxIntegers is the largest number of integers that are cached as fractions.
 const maxIntegers = 1 << 16
 
-// rational converts an integer, given as a float64, to a fraction. It caches the fractions.
-func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
-	value := evaluator.rationals[integer]
+// cachedFraction converts an integer, given as a float64, to a fraction. It caches the fractions.
+func (evaluator *exactRewardEvaluator) cachedFraction(integer float64) *big.Rat {
+	value := evaluator.fractionCache[integer]
 	if value == nil {
 		value = new(big.Rat).SetInt64(int64(integer))
-		if len(evaluator.rationals) < maxIntegers {
-			evaluator.rationals[integer] = value
+		if len(evaluator.fractionCache) < maxIntegers {
+			evaluator.fractionCache[integer] = value
 		}
 	}
 	return value

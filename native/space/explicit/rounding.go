@@ -24,11 +24,11 @@ type weightErrors struct {
 	program *sema.Program
 	// updates[m][c][u] describes the rounding error of the probability of update u of command c of
 	// module m.
-	updates [][][]updateProbability
+	probabilities [][][]updateProbability
 	// sumIsOne[m][c] says that the probabilities of a command are constants with sum 1.
 	sumIsOne [][]bool
 	// moves[i] describes the products of the probabilities of move i, for the moves seen so far.
-	moves []moveError
+	moveErrors []moveError
 }
 
 // updateProbability describes the rounding error of an update's probability. If RelErr
@@ -43,9 +43,9 @@ type updateProbability struct {
 // few variables, so many states share an entry.
 type valueCache struct {
 	slots   []int    // of the variables
-	lows    []int32  // the least values of the variables
-	sizes   []uint64 // the numbers of their values
-	numbers map[uint64]float64
+	leastValues    []int32  // the least values of the variables
+	numValues   []uint64 // the numbers of their values
+	errorByKey map[uint64]float64
 }
 
 // maxCached is the largest number of entries of a valueCache.
@@ -54,17 +54,17 @@ const maxCached = 1 << 16
 // newValueCache returns a cache that has one entry for each valuation of the variables in expr. It returns nil if the number of valuations
 // does not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
-	cache := &valueCache{numbers: make(map[uint64]float64)}
+	cache := &valueCache{errorByKey: make(map[uint64]float64)}
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		variable, ok := operand.(*sema.Var)
 		if ok && !slices.Contains(cache.slots, variable.Slot) {
 			low, size := valueRange(&program.Vars[variable.Slot])
-			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
+			cache.slots, cache.leastValues, cache.numValues = append(cache.slots, variable.Slot), append(cache.leastValues, low), append(cache.numValues, size)
 		}
 		return true
 	})
 	count := uint64(1)
-	for _, size := range cache.sizes {
+	for _, size := range cache.numValues {
 		var overflow uint64
 		if overflow, count = bits.Mul64(count, size); overflow != 0 {
 			return nil
@@ -86,7 +86,7 @@ func valueRange(variable *sema.Variable) (low int32, size uint64) {
 func (cache *valueCache) key(state []int32) uint64 {
 	key := uint64(0)
 	for i, slot := range cache.slots {
-		key = key*cache.sizes[i] + uint64(int64(state[slot])-int64(cache.lows[i]))
+		key = key*cache.numValues[i] + uint64(int64(state[slot])-int64(cache.leastValues[i]))
 	}
 	return key
 }
@@ -98,12 +98,12 @@ func (update *updateProbability) errorInState(expr sema.Expr, value float64, sta
 		return relativeErrorInState(expr, value, state)
 	}
 	key := cache.key(state)
-	if relErr, ok := cache.numbers[key]; ok {
+	if relErr, ok := cache.errorByKey[key]; ok {
 		return relErr, nil
 	}
 	relErr, err := relativeErrorInState(expr, value, state)
-	if err == nil && len(cache.numbers) < maxCached {
-		cache.numbers[key] = relErr
+	if err == nil && len(cache.errorByKey) < maxCached {
+		cache.errorByKey[key] = relErr
 	}
 	return relErr, err
 }
@@ -130,7 +130,7 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 			updates = append(updates, probabilities)
 			sumIsOne = append(sumIsOne, areConstantsWithSumOne(module.Commands[i].Updates))
 		}
-		result.updates, result.sumIsOne = append(result.updates, updates), append(result.sumIsOne, sumIsOne)
+		result.probabilities, result.sumIsOne = append(result.probabilities, updates), append(result.sumIsOne, sumIsOne)
 	}
 	return result, nil
 }
@@ -170,19 +170,19 @@ func areConstantsWithSumOne(updates []sema.Update) bool {
 	return sum.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// needsFractions is the error for a state whose weights must be computed as fractions.
-type needsFractions struct{ error }
+// needsFractionsError is the error for a state whose weights must be computed as fractions.
+type needsFractionsError struct{ error }
 
 // boundOfState returns a bound on the relative error of every weight of a state. It covers the rounding errors of probabilities, products,
 // sums and normalisation. It calls state only if a bound depends on the state. If it knows no small bound, the error is needsFractions.
 func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
-	for i := len(analysis.moves); i < len(moves); i++ {
-		analysis.moves = append(analysis.moves, analysis.boundInAllStates(moves[i]))
+	for i := len(analysis.moveErrors); i < len(moves); i++ {
+		analysis.moveErrors = append(analysis.moveErrors, analysis.boundInAllStates(moves[i]))
 	}
 	maxErr := 0.0
 	numWeights := 0 // of the moves so far
 	for i, move := range choices.Moves {
-		relErr := analysis.moves[move].relErr
+		relErr := analysis.moveErrors[move].relErr
 		if math.IsNaN(relErr) {
 			var err error
 			if relErr, err = analysis.boundInState(state(), moves[move]); err != nil {
@@ -191,7 +191,7 @@ func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile
 		}
 		numTransitions := int(choices.Transitions[i])
 		sumError := float64(numTransitions) * sema.UnitRoundoff
-		if analysis.program.Type != syntax.CTMC && !analysis.moves[move].sumsToOne {
+		if analysis.program.Type != syntax.CTMC && !analysis.moveErrors[move].sumsToOne {
 			// The exact weights are divided by their sum. The difference from 1 counts as an error.
 			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
@@ -216,14 +216,14 @@ func sumOf(numbers []float64) float64 {
 func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 	result := moveError{sumsToOne: true}
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
-	for _, ref := range move.Commands {
-		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for _, update := range analysis.updates[ref.Module][ref.Command] {
-			worst = worst.Either(update.NumberFacts)
+	for _, commandRef := range move.Commands {
+		worstFacts := sema.NumberFacts{MinAbs: 1} // of any update of the command
+		for _, update := range analysis.probabilities[commandRef.Module][commandRef.Command] {
+			worstFacts = worstFacts.Either(update.NumberFacts)
 		}
-		result.relErr += worst.RelErr + sema.UnitRoundoff
-		result.sumsToOne = result.sumsToOne && analysis.sumIsOne[ref.Module][ref.Command]
-		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
+		result.relErr += worstFacts.RelErr + sema.UnitRoundoff
+		result.sumsToOne = result.sumsToOne && analysis.sumIsOne[commandRef.Module][commandRef.Command]
+		minProduct, maxProduct = minProduct*min(worstFacts.MinAbs, 1), maxProduct*max(worstFacts.Hi, 1)
 	}
 	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
 	if !inRange {
@@ -237,28 +237,28 @@ func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
-	for _, ref := range move.Commands {
-		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for i := range analysis.updates[ref.Module][ref.Command] {
-			facts, err := analysis.factsInState(state, ref, i)
+	for _, commandRef := range move.Commands {
+		worstFacts := sema.NumberFacts{MinAbs: 1} // of any update of the command
+		for i := range analysis.probabilities[commandRef.Module][commandRef.Command] {
+			facts, err := analysis.factsInState(state, commandRef, i)
 			if err != nil {
 				return 0, err
 			}
-			worst = worst.Either(facts)
+			worstFacts = worstFacts.Either(facts)
 		}
-		relErr += worst.RelErr + sema.UnitRoundoff
-		minProduct, maxProduct = minProduct*worst.MinAbs, maxProduct*max(worst.Hi, 1)
+		relErr += worstFacts.RelErr + sema.UnitRoundoff
+		minProduct, maxProduct = minProduct*worstFacts.MinAbs, maxProduct*max(worstFacts.Hi, 1)
 	}
 	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
 	if !inRange {
-		return 0, needsFractions{errors.New("a probability or rate is outside the range of float64")}
+		return 0, needsFractionsError{errors.New("a probability or rate is outside the range of float64")}
 	}
 	return relErr, nil
 }
 
 // factsInState returns the value of an update's probability in one state, with a bound on its error.
-func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
-	update := &analysis.updates[ref.Module][ref.Command][index]
+func (analysis *weightErrors) factsInState(state []int32, commandRef compile.CommandRef, index int) (sema.NumberFacts, error) {
+	update := &analysis.probabilities[commandRef.Module][commandRef.Command][index]
 	if !math.IsNaN(update.RelErr) {
 		return update.NumberFacts, nil
 	}
@@ -269,7 +269,7 @@ func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef
 	relErr := update.AbsErr / math.Abs(value)
 	isNegligible := relErr <= negligibleError // false for NaN
 	if !isNegligible {
-		probability := analysis.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
+		probability := analysis.program.Modules[commandRef.Module].Commands[commandRef.Command].Updates[index].Prob
 		if relErr, err = update.errorInState(probability, value, state); err != nil {
 			return sema.NumberFacts{}, err
 		}
@@ -282,11 +282,11 @@ func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {
-		return 0, needsFractions{err}
+		return 0, needsFractionsError{err}
 	}
 	relErr := exact.RelativeError(value)
 	if isSmall := relErr <= sema.MaxRelErr; !isSmall { // also for NaN
-		return 0, needsFractions{errors.New("a number is not close to the exact value")}
+		return 0, needsFractionsError{errors.New("a number is not close to the exact value")}
 	}
 	return relErr, nil
 }

@@ -112,8 +112,8 @@ func (sampler *pathSampler) Fork() (compile.BatchRunner, error) { return sampler
 
 // Run implements compile.Runner.
 func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
-	out, _ := sampler.samplePath(context.Background(), &s)
-	return out
+	outcome, _ := sampler.samplePath(context.Background(), &s)
+	return outcome
 }
 
 // RunBatch implements compile.BatchRunner. It samples one path for each outcome in dst.
@@ -129,27 +129,27 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ds
 }
 
 // samplePath samples one path with the given random numbers and returns its outcome.
-func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
+func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stream) (outcome compile.Outcome, err error) {
 	state := int(sampler.model.Initial[0])
 	isLoop := false // the last step led to the same absorbing state
 	for {
-		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
-			return out, ctx.Err()
+		if outcome.Steps&0xfff == 0xfff && ctx.Err() != nil {
+			return outcome, ctx.Err()
 		}
-		if sampler.watch.Enter(state, &out, isLoop) {
-			return out, nil
+		if sampler.watch.Enter(state, &outcome, isLoop) {
+			return outcome, nil
 		}
 		if sampler.model.IsDeadlock(state) {
-			sampler.watch.Deadlock(state, &out)
-			return out, nil
+			sampler.watch.Deadlock(state, &outcome)
+			return outcome, nil
 		}
-		if sampler.watch.Limited() && out.Steps >= sampler.watch.MaxPath {
-			out.Status = compile.Undecided
-			return out, nil
+		if sampler.watch.Limited() && outcome.Steps >= sampler.watch.MaxPath {
+			outcome.Status = compile.Undecided
+			return outcome, nil
 		}
-		next, done := sampler.sampleStep(random, &out, state)
+		next, done := sampler.sampleStep(random, &outcome, state)
 		if done {
-			return out, nil
+			return outcome, nil
 		}
 		isLoop = next == state && sampler.isAbsorbing(state)
 		state = next
@@ -158,12 +158,12 @@ func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stre
 
 // sampleStep samples a choice of a state and a transition of this choice, and returns the next state. isOver says that a time bound passed
 // before the transition.
-func (sampler *pathSampler) sampleStep(random *compile.Stream, out *compile.Outcome, state int) (next int, isOver bool) {
+func (sampler *pathSampler) sampleStep(random *compile.Stream, outcome *compile.Outcome, state int) (next int, isOver bool) {
 	isCTMC := sampler.rates != nil
 	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
 		choice += int(random.Below(uint32(numChoices)))
-		out.Nondet++
+		outcome.Nondet++
 	}
 	totalWeight := 1.0
 	if isCTMC {
@@ -175,11 +175,11 @@ func (sampler *pathSampler) sampleStep(random *compile.Stream, out *compile.Outc
 	}
 	switch {
 	case isCTMC:
-		isOver = sampler.watch.Sojourn(state, out, random.Exponential(totalWeight), transition)
+		isOver = sampler.watch.Sojourn(state, outcome, random.Exponential(totalWeight), transition)
 	case sampler.model.Kind == sparse.MDP:
-		sampler.watch.Step(state, out, choice)
+		sampler.watch.Step(state, outcome, choice)
 	default:
-		sampler.watch.Step(state, out, transition)
+		sampler.watch.Step(state, outcome, transition)
 	}
 	return int(sampler.model.Target[transition]), isOver
 }

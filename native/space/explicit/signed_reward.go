@@ -15,14 +15,14 @@ func (space *Space) SignedReward(index int) (earned, lost *sparse.Reward, err er
 	if space.imported != nil && space.quotient == nil {
 		return space.importedRewardsWithSign(index, 1), space.importedRewardsWithSign(index, -1), nil
 	}
-	parts, err := space.splitBySign(index)
+	splitSpace, err := space.splitBySign(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	if earned, err = parts.Reward(positivePart); err != nil {
+	if earned, err = splitSpace.Reward(positivePart); err != nil {
 		return nil, nil, err
 	}
-	lost, err = parts.Reward(negativePart)
+	lost, err = splitSpace.Reward(negativePart)
 	return earned, lost, err
 }
 
@@ -49,9 +49,9 @@ func (space *Space) splitBySign(index int) (*Space, error) {
 		item.Value = atLeastZero(negated)
 		negative.Items = append(negative.Items, item)
 	}
-	view := *space
-	view.compiled = space.compiled.WithRewards([]sema.RewardStruct{positive, negative})
-	return &view, nil
+	splitSpace := *space
+	splitSpace.compiled = space.compiled.WithRewards([]sema.RewardStruct{positive, negative})
+	return &splitSpace, nil
 }
 
 // atLeastZero returns the expression max(value, 0). If this is a constant fraction, it returns the constant.
@@ -93,16 +93,16 @@ func (space *Space) WrittenReward(index int) (reward *sparse.Reward, transitions
 		return reward, transitions, err
 	}
 	// Negative rewards may be the reason of the error.
-	parts, partsErr := space.splitBySign(index)
+	splitSpace, partsErr := space.splitBySign(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
 	}
-	return parts.subtractRewards()
+	return splitSpace.subtractRewards()
 }
 
 // transitionReward is TransitionRewards with its results in one value.
 func (space *Space) transitionReward(index int) (rewards TransitionReward, err error) {
-	rewards.Values, rewards.Rats, err = space.TransitionRewards(index)
+	rewards.Values, rewards.Fractions, err = space.TransitionRewards(index)
 	return rewards, err
 }
 
@@ -127,7 +127,7 @@ func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) 
 	combined.ChoiceRat = differencesRat(positive.ChoiceRat, negative.ChoiceRat)
 	return &combined, TransitionReward{
 		Values: differences(transitions[0].Values, transitions[1].Values),
-		Rats:   differencesRat(transitions[0].Rats, transitions[1].Rats),
+		Fractions:   differencesRat(transitions[0].Fractions, transitions[1].Fractions),
 	}, nil
 }
 

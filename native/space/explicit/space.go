@@ -22,22 +22,22 @@ type Space struct {
 	codec            *codec
 	store            *store
 	model            *sparse.Model
-	overlaps         int
-	merged           int
+	numOverlaps         int
+	numMerged           int
 	earlierDeadlocks int            // deadlocks of the explored part, see ExploreFurther
-	fallback         error          // as returned by Fallback
+	fallbackReason         error          // as returned by Fallback
 	rangeErr         error          // a weight outside the range of float64
 	prismDifferences []string       // warnings where PRISM computes another value
 	imported         *importedParts // nil for a space that was built
 	quotient         *quotientData  // the rewards of a quotient; nil for other spaces
-	rounded          bool           // as returned by Rounded
-	normalised       bool           // as returned by Normalised
-	restricted       bool           // Restrict has removed choices
+	isRounded          bool           // as returned by Rounded
+	isNormalised       bool           // as returned by Normalised
+	isRestricted       bool           // Restrict has removed choices
 	unexplored       *sparse.Set
-	part, depth      int                    // Options.Part and Options.Depth
+	part, maxDepth      int                    // Options.Part and Options.Depth
 	symmetry         []symmetry.Class       // Options.Symmetry
 	permutations     []symmetry.Permutation // Options.Permutations
-	withinDepth      bool                   // as returned by WithinDepth
+	isWithinDepth      bool                   // as returned by WithinDepth
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
@@ -46,11 +46,11 @@ func (space *Space) Unexplored() *sparse.Set { return space.unexplored }
 
 // WithinDepth reports whether the only states that were not expanded are those at Options.Depth, so that all paths of so many
 // steps are those of the model.
-func (space *Space) WithinDepth() bool { return space.withinDepth }
+func (space *Space) WithinDepth() bool { return space.isWithinDepth }
 
 // Fractions explores the same states again with fractions as weights.
 func (space *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
-	opts.Exact, opts.Part, opts.Depth = true, space.part, space.depth
+	opts.Exact, opts.Part, opts.Depth = true, space.part, space.maxDepth
 	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
 	return Build(ctx, space.compiled, opts)
 }
@@ -66,11 +66,11 @@ func (space *Space) Unfit() error { return space.rangeErr }
 // Rounded reports whether numbers should be written as float64 although the model has fractions.
 // That is the case for an interval model, whose bounds are always fractions, if the caller did not
 // ask for fractions.
-func (space *Space) Rounded() bool { return space.rounded }
+func (space *Space) Rounded() bool { return space.isRounded }
 
 // Normalised reports whether the fractions of some command were divided by their sum, as
 // Options.Normalise asks. They then differ slightly from the probabilities in the model's text.
-func (space *Space) Normalised() bool { return space.normalised }
+func (space *Space) Normalised() bool { return space.isNormalised }
 
 // Program returns the program that was built.
 func (space *Space) Program() *sema.Program { return space.compiled.Program() }
@@ -80,7 +80,7 @@ func (space *Space) Program() *sema.Program { return space.compiled.Program() }
 func (space *Space) Compiled() *compile.Model { return space.compiled }
 
 // StateBits returns the number of bits of a packed state.
-func (space *Space) StateBits() int { return space.codec.bits }
+func (space *Space) StateBits() int { return space.codec.usedBits }
 
 // Bytes returns the memory that the space uses, in bytes.
 func (space *Space) Bytes() int64 { return space.store.bytes() + space.model.Bytes() }
@@ -90,7 +90,7 @@ func (space *Space) State(dst []int32, i int) []int32 {
 	if dst == nil {
 		dst = make([]int32, len(space.codec.fields))
 	}
-	space.codec.unpack(dst, space.store.state(i))
+	space.codec.unpack(dst, space.store.packedState(i))
 	return dst
 }
 
@@ -101,15 +101,15 @@ func (space *Space) Find(valuation []int32) (number int, found bool) {
 			return 0, false
 		}
 	}
-	packed := make([]uint64, space.codec.words)
+	packed := make([]uint64, space.codec.wordsPerState)
 	space.codec.pack(packed, valuation)
-	return space.store.find(packed)
+	return space.store.findState(packed)
 }
 
 // Order returns the states in PRISM's order: sorted by the value of the first variable, then of the second one, and so on. Order()[k] is
 // PRISM's state k. Imported states keep their numbers.
 func (space *Space) Order() []uint32 {
-	order := make([]uint32, space.store.n)
+	order := make([]uint32, space.store.numStates)
 	for i := range order {
 		order[i] = uint32(i)
 	}
@@ -125,7 +125,7 @@ func (space *Space) Compare(i, j int) int {
 	if space.imported != nil {
 		return cmp.Compare(i, j)
 	}
-	return slices.Compare(space.store.state(i), space.store.state(j))
+	return slices.Compare(space.store.packedState(i), space.store.packedState(j))
 }
 
 // Merged returns the number of choices that were dropped because an earlier choice of their state
@@ -133,20 +133,20 @@ func (space *Space) Compare(i, j int) int {
 // such choices.
 //
 // Source: PRISM's explicit engine merges choices whose probabilities differ by at most 1e-12 (reference, section 4.7).
-func (space *Space) Merged() int { return space.merged }
+func (space *Space) Merged() int { return space.numMerged }
 
 // Overlaps returns the number of states of a DTMC in which several commands are enabled. As in
 // PRISM, each of them has the same probability.
-func (space *Space) Overlaps() int { return space.overlaps }
+func (space *Space) Overlaps() int { return space.numOverlaps }
 
 // Warnings returns the warnings about the space for the user.
 func (space *Space) Warnings() []string {
 	var warnings []string
-	if n := space.deadlocks(); n > 0 {
+	if n := space.numDeadlocks(); n > 0 {
 		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
 	}
-	if space.overlaps > 0 {
-		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(space.overlaps, "state")))
+	if space.numOverlaps > 0 {
+		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(space.numOverlaps, "state")))
 	}
 	warnings = append(warnings, space.prismDifferences...)
 	if space.imported != nil {
@@ -155,11 +155,11 @@ func (space *Space) Warnings() []string {
 	return warnings
 }
 
-// deadlocks returns the number of deadlocks that were given a self-loop.
-func (space *Space) deadlocks() int { return space.earlierDeadlocks + space.model.NumDeadlocks() }
+// numDeadlocks returns the number of deadlocks that were given a self-loop.
+func (space *Space) numDeadlocks() int { return space.earlierDeadlocks + space.model.NumDeadlocks() }
 
 // Fingerprint returns a 64-bit hash of state i.
-func (space *Space) Fingerprint(i int) uint64 { return hash64(space.store.state(i)) }
+func (space *Space) Fingerprint(i int) uint64 { return hash64(space.store.packedState(i)) }
 
 // States returns the states that satisfy a Boolean expression. The expression may use the labels of the program,
 // "init" and "deadlock". It must not use operators such as P.
@@ -167,11 +167,11 @@ func (space *Space) States(expr sema.Expr) (*sparse.Set, error) {
 	switch label, ok := expr.(*sema.Label); {
 	case ok && label.Index == sema.LabelDeadlock:
 		if space.model.Deadlocks == nil {
-			return sparse.NewSet(space.store.n), nil
+			return sparse.NewSet(space.store.numStates), nil
 		}
 		return space.model.Deadlocks.Clone(), nil
 	case ok && label.Index == sema.LabelInit:
-		initial := sparse.NewSet(space.store.n)
+		initial := sparse.NewSet(space.store.numStates)
 		for _, i := range space.model.Initial {
 			initial.Add(int(i))
 		}
@@ -185,7 +185,7 @@ func (space *Space) States(expr sema.Expr) (*sparse.Set, error) {
 
 // evaluateInStates returns the states that satisfy a Boolean expression without labels. It evaluates the expression in every state.
 func (space *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
-	satisfying := sparse.NewSet(space.store.n)
+	satisfying := sparse.NewSet(space.store.numStates)
 	err := space.visitInParallel(func() (visitState, error) {
 		evaluator, err := space.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
@@ -205,7 +205,7 @@ func (space *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	if !sema.NeedsOnlyVariables(expr) {
 		return nil, nil, space.unsupportedLabel(expr)
 	}
-	lower, upper = make([]float64, space.store.n), make([]float64, space.store.n)
+	lower, upper = make([]float64, space.store.numStates), make([]float64, space.store.numStates)
 	relErr := space.floatAnalysis().Facts(expr).RelErr
 	err = space.visitInParallel(func() (visitState, error) {
 		evaluator, err := space.compiled.Evaluator(expr)
@@ -241,7 +241,7 @@ type visitState func(i int, valuation []int32) error
 // visitInParallel visits every state. It uses several goroutines, each with its own range of states and its own function from newVisitor.
 // If several calls fail, it returns the error of the first states.
 func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error {
-	numStates := space.store.n
+	numStates := space.store.numStates
 	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
 	visitors := make([]visitState, goroutines)
 	for i := range visitors {

@@ -109,13 +109,13 @@ func (steps *Steps) loadTransitions(first, end int) error {
 		steps.targetMemory = make([]int32, needed)
 	}
 	const transitionsBetweenChecks = 1 << 16 // of the context
-	unused := steps.targetMemory
+	unusedMemory := steps.targetMemory
 	for transition := first; transition < end; transition++ {
 		if transition%transitionsBetweenChecks == 0 && steps.ctx.Err() != nil {
 			return steps.ctx.Err()
 		}
-		target := steps.space.State(unused[:numVars:numVars], int(model.Target[transition]))
-		unused = unused[numVars:]
+		target := steps.space.State(unusedMemory[:numVars:numVars], int(model.Target[transition]))
+		unusedMemory = unusedMemory[numVars:]
 		steps.transitions = append(steps.transitions, compile.Transition{Weight: model.Prob(transition), Target: target})
 	}
 	return nil

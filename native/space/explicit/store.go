@@ -8,9 +8,9 @@ import (
 
 // store numbers packed states in the order in which they are added. It is a hash set.
 type store struct {
-	words int // per state
+	wordsPerState int // per state
 	pages [][]uint64
-	n     int
+	numStates     int
 	// slots is a hash table with linear probing, at most 4/5 full. A slot is 0 if it is free.
 	// Otherwise its upper 32 bits are the hash of a state and its lower 32 bits the number of the
 	// state plus one. So most probes do not read states, and resizing reads none.
@@ -31,7 +31,7 @@ func newStore(words int) *store { return newStoreOf(words, 0) }
 
 // newStoreOf returns an empty store of states with the given number of words. Its table has room for n states.
 func newStoreOf(words, n int) *store {
-	s := &store{words: words}
+	s := &store{wordsPerState: words}
 	s.resize(tableLog(n))
 	return s
 }
@@ -45,10 +45,10 @@ func tableLog(n int) uint {
 	return logSlots
 }
 
-// state returns the words of state i, which the caller must not change.
-func (store *store) state(i int) []uint64 {
-	at := i & (pageStates - 1) * store.words
-	return store.pages[i>>pageBits][at : at+store.words : at+store.words]
+// packedState returns the words of state i, which the caller must not change.
+func (store *store) packedState(i int) []uint64 {
+	at := i & (pageStates - 1) * store.wordsPerState
+	return store.pages[i>>pageBits][at : at+store.wordsPerState : at+store.wordsPerState]
 }
 
 // hash32 returns a 32-bit hash of a packed state. A table with 2^k slots uses its upper k bits.
@@ -65,8 +65,8 @@ func hash64(packed []uint64) uint64 {
 	return hash * goldenRatio
 }
 
-// add adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
-func (store *store) add(packed []uint64) (int, bool) { return store.addHashed(packed, hash32(packed)) }
+// addState adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
+func (store *store) addState(packed []uint64) (int, bool) { return store.addHashed(packed, hash32(packed)) }
 
 // addHashed adds a packed state, unless the store has it already. It returns the number of the state. hash is hash32 of the state.
 func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
@@ -74,15 +74,15 @@ func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew b
 	if number >= 0 {
 		return number, false
 	}
-	number = store.n
+	number = store.numStates
 	page := number >> pageBits
 	if page == len(store.pages) {
-		store.pages = append(store.pages, make([]uint64, 0, pageStates*store.words))
+		store.pages = append(store.pages, make([]uint64, 0, pageStates*store.wordsPerState))
 	}
 	store.pages[page] = append(store.pages[page], packed...)
-	store.n++
-	store.slots[slot] = uint64(hash)<<32 | uint64(store.n)
-	if store.n*5 > len(store.slots)*4 { // more than 4/5 full
+	store.numStates++
+	store.slots[slot] = uint64(hash)<<32 | uint64(store.numStates)
+	if store.numStates*5 > len(store.slots)*4 { // more than 4/5 full
 		logSlots := 32 - store.shift
 		store.resize(logSlots + 1)
 	}
@@ -99,7 +99,7 @@ func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number 
 			return slot, -1
 		}
 		entryHash, entryNumber := uint32(entry>>32), int(uint32(entry)-1)
-		if entryHash == hash && equalWords(store.state(entryNumber), packed) {
+		if entryHash == hash && equalWords(store.packedState(entryNumber), packed) {
 			return slot, entryNumber
 		}
 	}
@@ -108,17 +108,17 @@ func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number 
 // prefetchGroup is the number of states that addAll looks up together.
 const prefetchGroup = 64
 
-// addAll adds packed states and appends their numbers to the slice numbers. hashes has hash32 of each state. It prefetches the memory for a
+// addStates adds packed states and appends their numbers to the slice numbers. hashes has hash32 of each state. It prefetches the memory for a
 // group of states, so that cache misses overlap.
-func (store *store) addAll(numbers []uint32, packed []uint64, hashes []uint32) []uint32 {
+func (store *store) addStates(numbers []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
 		store.prefetchStates(hashes[:count])
 		for i, hash := range hashes[:count] {
-			number, _ := store.addHashed(packed[i*store.words:(i+1)*store.words], hash)
+			number, _ := store.addHashed(packed[i*store.wordsPerState:(i+1)*store.wordsPerState], hash)
 			numbers = append(numbers, uint32(number))
 		}
-		hashes, packed = hashes[count:], packed[count*store.words:]
+		hashes, packed = hashes[count:], packed[count*store.wordsPerState:]
 	}
 	return numbers
 }
@@ -132,7 +132,7 @@ func (store *store) prefetchStates(hashes []uint32) {
 	sum := uint64(0)
 	for i, hash := range hashes {
 		if entry := entries[i]; uint32(entry>>32) == hash && uint32(entry) != 0 {
-			sum += store.state(int(uint32(entry) - 1))[0]
+			sum += store.packedState(int(uint32(entry) - 1))[0]
 		}
 	}
 	store.keepReads = sum // a use of the sum, so the compiler keeps the reads
@@ -166,8 +166,8 @@ func (store *store) resize(logSlots uint) {
 // releaseHashTable drops the hash table to save memory after the last state was added. find rebuilds it if necessary.
 func (store *store) releaseHashTable() { store.slots = nil }
 
-// find returns the number of a state, and whether the store has it. It is safe for concurrent use.
-func (store *store) find(packed []uint64) (int, bool) {
+// findState returns the number of a state, and whether the store has it. It is safe for concurrent use.
+func (store *store) findState(packed []uint64) (int, bool) {
 	store.restoreOnce.Do(store.restoreTable)
 	_, number := store.findSlot(packed, hash32(packed))
 	return max(number, 0), number >= 0
@@ -178,9 +178,9 @@ func (store *store) restoreTable() {
 	if store.slots != nil {
 		return
 	}
-	store.resize(tableLog(store.n))
-	for number := range store.n {
-		packed := store.state(number)
+	store.resize(tableLog(store.numStates))
+	for number := range store.numStates {
+		packed := store.packedState(number)
 		hash := hash32(packed)
 		slot, _ := store.findSlot(packed, hash)
 		store.slots[slot] = uint64(hash)<<32 | uint64(number+1)
@@ -188,13 +188,13 @@ func (store *store) restoreTable() {
 }
 
 // bytes returns the memory that the states use, in bytes.
-func (store *store) bytes() int64 { return int64(len(store.pages) * pageStates * store.words * 8) }
+func (store *store) bytes() int64 { return int64(len(store.pages) * pageStates * store.wordsPerState * 8) }
 
 // tableBytes returns the memory that the hash table uses, in bytes. If the table will grow soon, it includes the
 // larger table.
 func (store *store) tableBytes() int64 {
 	size := int64(8 * len(store.slots))
-	if store.n*5 > len(store.slots)*3 {
+	if store.numStates*5 > len(store.slots)*3 {
 		size *= 3
 	}
 	return size

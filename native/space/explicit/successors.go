@@ -28,15 +28,15 @@ type SuccessorRows struct {
 }
 
 // NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets the model,
-// and fallback is the reason.
-func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallback error, err error) {
+// and fallbackReason says why.
+func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallbackReason error, err error) {
 	search := newExploration(model, opts)
 	expander, err := search.newExpander(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	successors, err = newSuccessors(ctx, model, opts, search.codec, expander)
-	return successors, search.fallback, err
+	return successors, search.fallbackReason, err
 }
 
 // newSuccessors returns an expander of packed states that uses the given expander of the model.
@@ -65,12 +65,12 @@ func (successors *Successors) Close() error { return successors.worker.expander.
 func (successors *Successors) Expand(ctx context.Context, states []uint64) (*SuccessorRows, error) {
 	successors.batch.reset()
 	successors.batch.states = append(successors.batch.states, states...)
-	successors.worker.expand(ctx, successors.batch)
+	successors.worker.expandBatch(ctx, successors.batch)
 	if successors.batch.err != nil {
 		return nil, successors.batch.err
 	}
 	return &SuccessorRows{
 		Choices: successors.batch.Choices, Transitions: successors.batch.Transitions, Weights: successors.batch.Weights, Targets: successors.batch.Targets,
-		RelErr: successors.batch.relErr, RangeErr: successors.batch.rangeErr, Overlaps: successors.batch.overlaps, Merged: successors.batch.merged,
+		RelErr: successors.batch.relErr, RangeErr: successors.batch.rangeErr, Overlaps: successors.batch.numOverlaps, Merged: successors.batch.numMerged,
 	}, nil
 }

@@ -12,8 +12,8 @@ type canonicaliser struct {
 	codec        *codec
 	classes      []symmetry.Class
 	permutations []symmetry.Permutation
-	states       [][]uint64 // scratch space: the local states of the modules of a class
-	image, least []uint64   // scratch space: packed states
+	localStates       [][]uint64 // scratch space: the local states of the modules of a class
+	imageState, leastState []uint64   // scratch space: packed states
 }
 
 // newCanonicaliser returns the canonicaliser for the symmetry in the options, or nil without symmetry. Only one of Options.Symmetry and
@@ -24,7 +24,7 @@ func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
 	}
 	return &canonicaliser{
 		codec: codec, classes: opts.Symmetry, permutations: opts.Permutations,
-		image: make([]uint64, codec.words), least: make([]uint64, codec.words),
+		imageState: make([]uint64, codec.wordsPerState), leastState: make([]uint64, codec.wordsPerState),
 	}
 }
 
@@ -33,8 +33,8 @@ func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 	if canonical == nil {
 		return
 	}
-	for i := 0; i < len(packed); i += canonical.codec.words {
-		state := packed[i : i+canonical.codec.words]
+	for i := 0; i < len(packed); i += canonical.codec.wordsPerState {
+		state := packed[i : i+canonical.codec.wordsPerState]
 		for _, class := range canonical.classes {
 			canonical.sortModules(state, class)
 		}
@@ -46,26 +46,26 @@ func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 
 // replaceByLeastImage replaces a packed state by the least of its images under the permutations.
 func (canonical *canonicaliser) replaceByLeastImage(state []uint64) {
-	copy(canonical.least, state)
+	copy(canonical.leastState, state)
 	for _, permutation := range canonical.permutations {
-		clear(canonical.image)
-		for slot, to := range permutation {
-			from, field := &canonical.codec.fields[slot], &canonical.codec.fields[to]
-			canonical.image[field.Word] |= (state[from.Word] >> from.Shift & from.Mask) << field.Shift
+		clear(canonical.imageState)
+		for slot, targetSlot := range permutation {
+			sourceField, targetField := &canonical.codec.fields[slot], &canonical.codec.fields[targetSlot]
+			canonical.imageState[targetField.Word] |= (state[sourceField.Word] >> sourceField.Shift & sourceField.Mask) << targetField.Shift
 		}
-		if slices.Compare(canonical.image, canonical.least) < 0 {
-			copy(canonical.least, canonical.image)
+		if slices.Compare(canonical.imageState, canonical.leastState) < 0 {
+			copy(canonical.leastState, canonical.imageState)
 		}
 	}
-	copy(state, canonical.least)
+	copy(state, canonical.leastState)
 }
 
 // sortModules sorts the local states of the interchangeable modules of a class within a packed state.
 func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
-	for len(canonical.states) < len(class.Slots) {
-		canonical.states = append(canonical.states, nil)
+	for len(canonical.localStates) < len(class.Slots) {
+		canonical.localStates = append(canonical.localStates, nil)
 	}
-	localStates := canonical.states[:len(class.Slots)]
+	localStates := canonical.localStates[:len(class.Slots)]
 	for i, slots := range class.Slots {
 		localStates[i] = localStates[i][:0]
 		for _, slot := range slots {

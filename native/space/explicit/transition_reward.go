@@ -13,17 +13,17 @@ import (
 // nil, because rewards belong to choices.
 //
 // Source: reference, sections 4.8 and 4.10.
-func (space *Space) TransitionRewards(index int) (values []float64, rats []*big.Rat, err error) {
+func (space *Space) TransitionRewards(index int) (values []float64, fractions []*big.Rat, err error) {
 	if space.model.Kind == sparse.MDP {
 		return nil, nil, nil
 	}
 	if space.quotient != nil {
-		values, rats = space.quotient.transitionRewards(space.model, index)
-		return values, rats, nil
+		values, fractions = space.quotient.transitionRewards(space.model, index)
+		return values, fractions, nil
 	}
 	if space.imported != nil {
 		imported := space.imported.transitionRewards[index]
-		return imported.Values, imported.Rats, nil
+		return imported.Values, imported.Fractions, nil
 	}
 	structure := &space.Program().Rewards[index]
 	if !hasTransitionRewards(structure) {
@@ -31,9 +31,9 @@ func (space *Space) TransitionRewards(index int) (values []float64, rats []*big.
 	}
 	values = make([]float64, space.model.NumTransitions())
 	if space.model.Exact() {
-		rats = make([]*big.Rat, len(values))
-		err = space.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
-		return values, rats, err
+		fractions = make([]*big.Rat, len(values))
+		err = space.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, fractions, transition, value) })
+		return values, fractions, err
 	}
 	_, err = space.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
 		return space.rowRewards(values, evaluator, i, state)
@@ -75,14 +75,14 @@ func (space *Space) exactTransitionRewards(structure *sema.RewardStruct, set fun
 	if err != nil {
 		return err
 	}
-	for i := range space.store.n {
+	for i := range space.store.numStates {
 		if space.model.IsDeadlock(i) {
 			continue
 		}
 		space.State(state, i)
 		first, end := space.model.Row(i)
 		for transition := first; transition < end; transition++ {
-			reward, err := evaluator.sum(state, isTransitionItem(space.actionIndex(transition)))
+			reward, err := evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(transition)))
 			if err != nil {
 				return err
 			}

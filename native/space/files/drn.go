@@ -338,9 +338,9 @@ func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (rewar
 		return number{}, false
 	}
 	first, end := printer.model.Row(choice)
-	common := rewardAt(rewards.Values, rewards.Rats, first)
+	common := rewardAt(rewards.Values, rewards.Fractions, first)
 	for transition := first + 1; transition < end; transition++ {
-		otherReward := rewardAt(rewards.Values, rewards.Rats, transition)
+		otherReward := rewardAt(rewards.Values, rewards.Fractions, transition)
 		if common.float != otherReward.float || compareRats(common.rat, otherReward.rat) != 0 {
 			return number{}, false
 		}

@@ -95,7 +95,7 @@ func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 // boundsOfRates returns bounds of the exit rates that a file has. A rate can have been rounded to a float64, so the bounds are the
 // neighbouring float64 numbers. A rate of 0 is exact.
 func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
-	rates := &explicit.ExitRates{Rats: column.rats}
+	rates := &explicit.ExitRates{Fractions: column.rats}
 	for state := range column.values {
 		rate := column.get(state).float
 		low, high := rate, rate
@@ -128,7 +128,7 @@ func (writer *Writer) automatonRate(state int) number {
 	case writer.exitRates.High[state] == 0:
 		return number{rat: writer.fraction(new(big.Rat))}
 	case writer.model.Exact():
-		return number{rat: writer.exitRates.Rats[state]}
+		return number{rat: writer.exitRates.Fractions[state]}
 	}
 	return number{float: writer.exitRates.Mean(state)}
 }

@@ -578,5 +578,5 @@ func (writer *Writer) transitionReward(index int) (func(choice, transition int) 
 	if writer.nondeterministic() {
 		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
 	}
-	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Rats, transition) }, nil
+	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Fractions, transition) }, nil
 }

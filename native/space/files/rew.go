@@ -340,7 +340,7 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 		return reward, explicit.TransitionReward{}
 	}
 	reward.Err = higherOrderFactor * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
-	return reward, explicit.TransitionReward{Values: transition.values, Rats: transition.rats}
+	return reward, explicit.TransitionReward{Values: transition.values, Fractions: transition.rats}
 }
 
 // differWithinChoice reports whether some choice has transitions with different rewards. The rewards must have fractions.

@@ -111,7 +111,7 @@ func (writer *umbWriter) setRationalSize() {
 	writer.numberSize = 16
 	writer.includeSizes(writer.model.Rats)
 	if writer.exitRates != nil {
-		writer.includeSizes(writer.exitRates.Rats)
+		writer.includeSizes(writer.exitRates.Fractions)
 	}
 	if writer.program.Type == syntax.CTMC {
 		writer.includeEmbeddedChain()
@@ -119,7 +119,7 @@ func (writer *umbWriter) setRationalSize() {
 	for _, reward := range writer.rewards {
 		writer.includeSizes(reward.StateRat)
 		writer.includeSizes(reward.ChoiceRat)
-		writer.includeSizes(reward.transitions.Rats)
+		writer.includeSizes(reward.transitions.Fractions)
 	}
 }
 

@@ -120,7 +120,7 @@ func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	switch {
 	case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
 		kinds = append(kinds, "choices")
-	case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Rats):
+	case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Fractions):
 		kinds = append(kinds, "branches")
 	}
 	if len(kinds) == 0 {

@@ -162,7 +162,7 @@ func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	case "branches":
 		members.File(name, int64(writer.model.NumTransitions())*writer.numberSize, func(out *bufio.Writer) {
 			writer.forEachBranch(func(_, transition int) {
-				writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Rats, transition))
+				writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Fractions, transition))
 			})
 		})
 	}

@@ -21,18 +21,18 @@ const maxStates = math.MaxInt32
 // Finish returns it.
 type Builder struct {
 	model       Model               // without the fields that columns collect
-	firsts      column[uint32]      // becomes Model.First
-	starts      column[uint32]      // becomes Model.Start
+	firstChoices      column[uint32]      // becomes Model.First
+	firstTransitions      column[uint32]      // becomes Model.Start
 	targets     column[uint32]      // becomes Model.Target
-	weights     column[uint32]      // becomes Model.Weight
-	highs       column[uint32]      // becomes Model.High
+	weightIDs     column[uint32]      // becomes Model.Weight
+	highWeightIDs       column[uint32]      // becomes Model.High
 	actions     column[Action]      // becomes Model.Actions
 	idOfFloat   map[float64]uint32  // the index of each float64 in Model.Weights
 	idOfRat     map[string]uint32   // the index of each fraction in Model.Rats, by its text
 	idOfPointer map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
 	weightCache [64]cachedWeight    // a hash table with part of idOfFloat: few weights occur most often
 	hasActions  bool
-	outOfRange  bool // a weight is out of the range of float64
+	isOutOfRange  bool // a weight is out of the range of float64
 	numStates   int
 	maxTarget   uint32
 	err         error
@@ -54,22 +54,22 @@ func NewBuilder(kind Kind) *Builder {
 
 // Grow reserves memory for the given numbers of additional states, choices and transitions.
 func (builder *Builder) Grow(states, choices, transitions int) {
-	builder.starts.reserve(choices + 1)
+	builder.firstTransitions.reserve(choices + 1)
 	builder.targets.reserve(transitions)
-	builder.weights.reserve(transitions)
+	builder.weightIDs.reserve(transitions)
 	if builder.model.Kind != MDP {
 		builder.actions.reserve(transitions)
 		return
 	}
 	builder.actions.reserve(choices)
-	builder.firsts.reserve(states + 1)
+	builder.firstChoices.reserve(states + 1)
 }
 
 // Bytes returns the memory of the model so far in bytes, including reserved space.
 func (builder *Builder) Bytes() int64 {
 	const indexBytes, actionBytes = 4, 2
 	const weightBytes = 40 // a weight, and its entry in the map from weights to indices
-	numIndices := builder.firsts.cap() + builder.starts.cap() + builder.targets.cap() + builder.weights.cap() + builder.highs.cap()
+	numIndices := builder.firstChoices.cap() + builder.firstTransitions.cap() + builder.targets.cap() + builder.weightIDs.cap() + builder.highWeightIDs.cap()
 	return int64(indexBytes*numIndices + weightBytes*cap(builder.model.Weights) + actionBytes*builder.actions.cap())
 }
 
@@ -82,7 +82,7 @@ func (builder *Builder) State() {
 	}
 	builder.numStates++
 	if builder.model.Kind == MDP {
-		builder.firsts.add(uint32(builder.starts.len()))
+		builder.firstChoices.add(uint32(builder.firstTransitions.len()))
 		return
 	}
 	builder.beginRow()
@@ -100,11 +100,11 @@ func (builder *Builder) Choice(action Action) {
 
 // beginRow begins the transitions of the next choice.
 func (builder *Builder) beginRow() {
-	if builder.starts.len() == math.MaxUint32 {
+	if builder.firstTransitions.len() == math.MaxUint32 {
 		builder.recordError(ErrTooLarge)
 		return
 	}
-	builder.starts.add(uint32(builder.targets.len()))
+	builder.firstTransitions.add(uint32(builder.targets.len()))
 }
 
 // addAction appends the action of a choice of an MDP, or of a transition of a Markov chain.
@@ -188,7 +188,7 @@ func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Actio
 		return
 	}
 	builder.addTransition(target, builder.rationalID(low), action)
-	builder.highs.add(builder.rationalID(high))
+	builder.highWeightIDs.add(builder.rationalID(high))
 }
 
 // rationalID returns the index of a fraction in the table of weights, and adds the fraction if it is new.
@@ -215,7 +215,7 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	if weight.Sign() != 0 {
 		nearest, inRange = NormalFloat(weight)
 	}
-	builder.outOfRange = builder.outOfRange || !inRange
+	builder.isOutOfRange = builder.isOutOfRange || !inRange
 	builder.model.Weights = append(builder.model.Weights, nearest)
 	builder.model.Rats = append(builder.model.Rats, weight)
 	return uint32(len(builder.model.Rats) - 1)
@@ -224,7 +224,7 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 // addTransition appends a transition. weightID is the index of its weight in the table of weights.
 func (builder *Builder) addTransition(target int, weightID uint32, action Action) {
 	switch {
-	case builder.starts.len() == 0:
+	case builder.firstTransitions.len() == 0:
 		builder.recordError(errors.New("transition outside a choice"))
 		return
 	case target < 0 || target >= maxStates || builder.targets.len() == math.MaxUint32:
@@ -232,7 +232,7 @@ func (builder *Builder) addTransition(target int, weightID uint32, action Action
 		return
 	}
 	builder.targets.add(uint32(target))
-	builder.weights.add(weightID)
+	builder.weightIDs.add(weightID)
 	builder.maxTarget = max(builder.maxTarget, uint32(target))
 	if builder.model.Kind != MDP {
 		builder.addAction(action)
@@ -337,7 +337,7 @@ func (builder *Builder) Finish() (*Model, error) {
 		return nil, errors.New("some weights are fractions, and some are float64 numbers")
 	}
 	model.Err = 0x1p-53 // the unit roundoff
-	if builder.outOfRange {
+	if builder.isOutOfRange {
 		model.Err = math.Inf(1)
 	}
 	if err := builder.validateRows(); err != nil {
@@ -350,19 +350,19 @@ func (builder *Builder) Finish() (*Model, error) {
 func (builder *Builder) flattenColumns() {
 	model := &builder.model
 	if model.Kind == MDP {
-		builder.firsts.add(uint32(builder.starts.len()))
-		model.First = builder.firsts.flatten()
+		builder.firstChoices.add(uint32(builder.firstTransitions.len()))
+		model.First = builder.firstChoices.flatten()
 	}
-	builder.starts.add(uint32(builder.targets.len()))
+	builder.firstTransitions.add(uint32(builder.targets.len()))
 	if builder.hasActions {
 		model.Actions = builder.actions.flatten()
 	}
 	builder.actions = column[Action]{}
-	model.Start = builder.starts.flatten()
+	model.Start = builder.firstTransitions.flatten()
 	model.Target = builder.targets.flatten()
-	model.Weight = builder.weights.flatten()
-	if builder.highs.len() > 0 {
-		model.High = builder.highs.flatten()
+	model.Weight = builder.weightIDs.flatten()
+	if builder.highWeightIDs.len() > 0 {
+		model.High = builder.highWeightIDs.flatten()
 	}
 }
 

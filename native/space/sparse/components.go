@@ -35,14 +35,14 @@ func (components *Components) Members(i int) []uint32 {
 // Letters 116 (2016), without recursion.
 func (model *Model) Components(states, choices *Set) *Components {
 	numStates := model.NumStates()
-	search := &pearce{model: model, states: states, allowed: choices, index: 1, componentNumber: None - 1}
+	search := &componentSearch{model: model, states: states, allowedChoices: choices, index: 1, componentNumber: None - 1}
 	search.rootIndex = make([]uint32, numStates)
 	search.components.Start = []uint32{0}
 	for state := range numStates {
 		isIncluded := states == nil || states.Has(state)
 		isVisited := search.rootIndex[state] != 0
 		if isIncluded && !isVisited {
-			search.search(uint32(state))
+			search.searchFrom(uint32(state))
 		}
 	}
 	// The search numbers components from None-1 downwards. Convert these numbers to 0, 1, and so on.
@@ -57,12 +57,12 @@ func (model *Model) Components(states, choices *Set) *Components {
 	return &search.components
 }
 
-// pearce holds the state of Pearce's search. rootIndex[s] is 0 for an unvisited state. While the component of s is
+// componentSearch holds the state of Pearce's search. rootIndex[s] is 0 for an unvisited state. While the component of s is
 // incomplete, rootIndex[s] is a number that counts up from 1; afterwards it is the number of the component, which counts
 // down from None-1. There are fewer than 2^31 states, so the two ranges are disjoint.
-type pearce struct {
+type componentSearch struct {
 	model                  *Model
-	states, allowed        *Set
+	states, allowedChoices        *Set
 	rootIndex              []uint32
 	index, componentNumber uint32
 	frames                 []searchFrame
@@ -73,30 +73,30 @@ type pearce struct {
 // searchFrame is a state on the search path. The search still has to follow the transitions of choice from next on,
 // and the later choices. isRoot says that the search has reached no state that was visited before this one.
 type searchFrame struct {
-	state, choice, next uint32
+	state, choice, nextTransition uint32
 	isRoot              bool
 }
 
-// search visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
+// searchFrom visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
 // search.components.
-func (search *pearce) search(start uint32) {
-	search.enter(start)
-	for len(search.frames) > 0 {
-		frame := &search.frames[len(search.frames)-1]
-		successor, hasNext := search.successor(frame)
+func (searchFrom *componentSearch) searchFrom(start uint32) {
+	searchFrom.enter(start)
+	for len(searchFrom.frames) > 0 {
+		frame := &searchFrom.frames[len(searchFrom.frames)-1]
+		successor, hasNext := searchFrom.successor(frame)
 		switch {
-		case hasNext && search.rootIndex[successor] == 0:
-			search.enter(successor)
+		case hasNext && searchFrom.rootIndex[successor] == 0:
+			searchFrom.enter(successor)
 		case hasNext:
-			search.lowlink(frame, successor)
+			searchFrom.lowlink(frame, successor)
 		default:
-			search.popLastState()
+			searchFrom.popLastState()
 		}
 	}
 }
 
 // popLastState removes the last state from the search path, and updates the rootIndex of the state before it.
-func (search *pearce) popLastState() {
+func (search *componentSearch) popLastState() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]
 	search.frames = search.frames[:last]
@@ -107,7 +107,7 @@ func (search *pearce) popLastState() {
 }
 
 // enter gives a state the next index and appends it to the search path.
-func (search *pearce) enter(state uint32) {
+func (search *componentSearch) enter(state uint32) {
 	search.rootIndex[state] = search.index
 	search.index++
 	first, _ := search.model.Choices(int(state))
@@ -116,7 +116,7 @@ func (search *pearce) enter(state uint32) {
 
 // lowlink lowers the rootIndex of a frame's state to the rootIndex of a successor. If that is a change, the state is not
 // the root of its component.
-func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
+func (search *componentSearch) lowlink(frame *searchFrame, successor uint32) {
 	if search.rootIndex[successor] < search.rootIndex[frame.state] {
 		search.rootIndex[frame.state] = search.rootIndex[successor]
 		frame.isRoot = false
@@ -125,25 +125,25 @@ func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
 
 // successor returns the next successor of the frame's state within the subgraph, by an allowed choice. ok is false if there is no other
 // successor.
-func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
+func (search *componentSearch) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
-		if search.allowed == nil || search.allowed.Has(int(frame.choice)) {
+		if search.allowedChoices == nil || search.allowedChoices.Has(int(frame.choice)) {
 			if next, ok = search.nextTarget(frame); ok {
 				return next, true
 			}
 		}
 		frame.choice++
-		frame.next = search.model.Start[frame.choice]
+		frame.nextTransition = search.model.Start[frame.choice]
 	}
 	return 0, false
 }
 
 // nextTarget returns the next target of the frame's current choice within the subgraph. ok is false if there is no other target.
-func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
-	for frame.next < search.model.Start[frame.choice+1] {
-		target := search.model.Target[frame.next]
-		frame.next++
+func (search *componentSearch) nextTarget(frame *searchFrame) (next uint32, ok bool) {
+	for frame.nextTransition < search.model.Start[frame.choice+1] {
+		target := search.model.Target[frame.nextTransition]
+		frame.nextTransition++
 		if search.states == nil || search.states.Has(int(target)) {
 			return target, true
 		}
@@ -153,7 +153,7 @@ func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
 
 // completeIfRoot is called when all successors of the frame's state are visited. If the state is the root of its component, the component
 // consists of the state and of those states on top of the stack that were entered later. Otherwise the state is pushed onto the stack.
-func (search *pearce) completeIfRoot(frame searchFrame) {
+func (search *componentSearch) completeIfRoot(frame searchFrame) {
 	if !frame.isRoot {
 		search.stack = append(search.stack, frame.state)
 		return

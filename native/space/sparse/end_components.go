@@ -29,35 +29,35 @@ func (components *EndComponents) Members(i int) []uint32 {
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
 // a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
 func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	search := &endComponentSearch{model: model, candidateStates: FullSet(model.NumStates()), allowed: FullSet(model.NumChoices())}
+	search := &endComponentSearch{model: model, candidateStates: FullSet(model.NumStates()), allowedChoices: FullSet(model.NumChoices())}
 	if states != nil {
 		search.candidateStates = states.Clone()
 	}
 	if choices != nil {
-		search.allowed = choices.Clone()
+		search.allowedChoices = choices.Clone()
 	}
-	if err := search.run(ctx); err != nil {
+	if err := search.removeUnstable(ctx); err != nil {
 		return nil, err
 	}
-	components := model.Components(search.candidateStates, search.allowed)
-	return &EndComponents{ID: components.ID, Choices: search.allowed, States: components.States, Start: components.Start}, nil
+	components := model.Components(search.candidateStates, search.allowedChoices)
+	return &EndComponents{ID: components.ID, Choices: search.allowedChoices, States: components.States, Start: components.Start}, nil
 }
 
 // endComponentSearch removes states and choices that belong to no end component.
 type endComponentSearch struct {
 	model                    *Model
-	candidateStates, allowed *Set
-	sccSearch                *pearce     // rootIndex has the component of each candidate state
+	candidateStates, allowedChoices *Set
+	sccSearch                *componentSearch     // rootIndex has the component of each candidate state
 	reversed                 *transposed // nil until a state is removed
-	removed                  []uint32    // states whose predecessors are not updated yet
-	changed                  map[uint32]bool
+	removedStates                  []uint32    // states whose predecessors are not updated yet
+	changedComponents                  map[uint32]bool
 }
 
-// run removes states and choices until every remaining choice stays in the strongly connected component of its state.
-func (search *endComponentSearch) run(ctx context.Context) error {
+// removeUnstable removes states and choices until every remaining choice stays in the strongly connected component of its state.
+func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 	search.removeChoicesOutside()
-	search.sccSearch = &pearce{
-		model: search.model, states: search.candidateStates, allowed: search.allowed,
+	search.sccSearch = &componentSearch{
+		model: search.model, states: search.candidateStates, allowedChoices: search.allowedChoices,
 		index: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.model.NumStates()),
 	}
 	var states []uint32
@@ -69,7 +69,7 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 			return err
 		}
 		components := search.decompose(states)
-		search.changed = make(map[uint32]bool)
+		search.changedComponents = make(map[uint32]bool)
 		for _, state := range states {
 			search.removeLeaving(state)
 		}
@@ -87,7 +87,7 @@ func (search *endComponentSearch) removeChoicesOutside() {
 		}
 		first, end := search.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			search.allowed.Remove(choice)
+			search.allowedChoices.Remove(choice)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (search *endComponentSearch) decompose(states []uint32) *Components {
 	}
 	for _, state := range states {
 		if scc.rootIndex[state] == 0 {
-			scc.search(state)
+			scc.searchFrom(state)
 		}
 	}
 	return &scc.components
@@ -113,7 +113,7 @@ func (search *endComponentSearch) decompose(states []uint32) *Components {
 func (search *endComponentSearch) statesOfChanged(components *Components) []uint32 {
 	var states []uint32
 	for _, state := range components.States {
-		if search.candidateStates.Has(int(state)) && search.changed[search.sccSearch.rootIndex[state]] {
+		if search.candidateStates.Has(int(state)) && search.changedComponents[search.sccSearch.rootIndex[state]] {
 			states = append(states, state)
 		}
 	}
@@ -127,7 +127,7 @@ func (search *endComponentSearch) removeLeaving(state uint32) {
 	}
 	first, end := search.model.Choices(int(state))
 	for choice := first; choice < end; choice++ {
-		if search.allowed.Has(choice) && !search.staysInComponent(choice, search.sccSearch.rootIndex[state]) {
+		if search.allowedChoices.Has(choice) && !search.staysInComponent(choice, search.sccSearch.rootIndex[state]) {
 			search.removeChoice(choice, state)
 		}
 	}
@@ -147,33 +147,33 @@ func (search *endComponentSearch) staysInComponent(choice int, component uint32)
 
 // removeChoice removes a choice of a state.
 func (search *endComponentSearch) removeChoice(choice int, s uint32) {
-	search.allowed.Remove(choice)
-	search.changed[search.sccSearch.rootIndex[s]] = true
+	search.allowedChoices.Remove(choice)
+	search.changedComponents[search.sccSearch.rootIndex[s]] = true
 }
 
 // removeIfStuck removes a state if it has no allowed choice.
 func (search *endComponentSearch) removeIfStuck(state uint32) {
 	first, end := search.model.Choices(int(state))
 	for choice := first; choice < end; choice++ {
-		if search.allowed.Has(choice) {
+		if search.allowedChoices.Has(choice) {
 			return
 		}
 	}
 	search.candidateStates.Remove(int(state))
-	search.removed = append(search.removed, state)
+	search.removedStates = append(search.removedStates, state)
 }
 
 // removePredecessors removes all choices that can lead to a removed state. It also removes the states that lose their last choice, and
 // repeats this until nothing changes.
 func (search *endComponentSearch) removePredecessors() {
-	if len(search.removed) > 0 && search.reversed == nil {
+	if len(search.removedStates) > 0 && search.reversed == nil {
 		search.reversed = newTransposed(search.model)
 	}
-	for len(search.removed) > 0 {
-		target := search.removed[len(search.removed)-1]
-		search.removed = search.removed[:len(search.removed)-1]
-		for _, choice := range search.reversed.into(target) {
-			if search.allowed.Has(int(choice)) {
+	for len(search.removedStates) > 0 {
+		target := search.removedStates[len(search.removedStates)-1]
+		search.removedStates = search.removedStates[:len(search.removedStates)-1]
+		for _, choice := range search.reversed.choicesInto(target) {
+			if search.allowedChoices.Has(int(choice)) {
 				owner := search.reversed.owner(choice)
 				search.removeChoice(int(choice), owner)
 				search.removeIfStuck(owner)

@@ -9,7 +9,7 @@ import (
 // is immutable and safe for concurrent use.
 type Graph struct {
 	*Model
-	mu         sync.Mutex
+	mutex         sync.Mutex
 	transposed atomic.Pointer[transposed]
 }
 
@@ -20,8 +20,8 @@ type transposed struct {
 	owners  []uint32 // the state of each choice; nil if both have the same number
 }
 
-// into returns the choices with a transition to a state, once per transition.
-func (reversed *transposed) into(target uint32) []uint32 {
+// choicesInto returns the choices with a transition to a state, once per transition.
+func (reversed *transposed) choicesInto(target uint32) []uint32 {
 	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
 }
 
@@ -41,8 +41,8 @@ func (graph *Graph) transpose() *transposed {
 	if cached := graph.transposed.Load(); cached != nil {
 		return cached
 	}
-	graph.mu.Lock()
-	defer graph.mu.Unlock()
+	graph.mutex.Lock()
+	defer graph.mutex.Unlock()
 	if graph.transposed.Load() == nil {
 		graph.transposed.Store(newTransposed(graph.Model))
 	}
@@ -88,7 +88,7 @@ func (model *Model) choiceOwners() []uint32 {
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
 func (graph *Graph) Into(target int) []uint32 {
-	return graph.transpose().into(uint32(target))
+	return graph.transpose().choicesInto(uint32(target))
 }
 
 // Owner returns the state of a choice.

@@ -6,17 +6,17 @@ import "fmt"
 // an action twice: the player could not tell the choices apart.
 type ActionsError struct {
 	// State and Other are the two states. They are equal if an action occurs twice in one state.
-	State, Other int
+	State, OtherState int
 	// Action is an action that only one of the states has, or that occurs twice. It is empty if the states have
 	// different numbers of actions.
 	Action Action
 }
 
 func (e *ActionsError) Error() string {
-	if e.State == e.Other {
+	if e.State == e.OtherState {
 		return fmt.Sprintf("state %d has two choices with the same action", e.State)
 	}
-	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
+	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.OtherState, e.State)
 }
 
 // MatchActions returns the choices of all states, reordered so that states with the same observation have the same
@@ -52,13 +52,13 @@ func (model *Model) appendInOrder(sorted []uint32, state, reference int) ([]uint
 	}
 	first, end := model.Choices(reference)
 	if end-first != len(choiceOf) {
-		return nil, &ActionsError{State: state, Other: reference}
+		return nil, &ActionsError{State: state, OtherState: reference}
 	}
 	for referenceChoice := first; referenceChoice < end; referenceChoice++ {
 		action := model.actionOf(referenceChoice)
 		choice, hasAction := choiceOf[action]
 		if !hasAction {
-			return nil, &ActionsError{State: state, Other: reference, Action: action}
+			return nil, &ActionsError{State: state, OtherState: reference, Action: action}
 		}
 		sorted = append(sorted, choice)
 	}
@@ -73,7 +73,7 @@ func (model *Model) choicesByAction(state int) (map[Action]uint32, error) {
 	for choice := first; choice < end; choice++ {
 		action := model.actionOf(choice)
 		if _, isDuplicate := choiceOf[action]; isDuplicate {
-			return nil, &ActionsError{State: state, Other: state, Action: action}
+			return nil, &ActionsError{State: state, OtherState: state, Action: action}
 		}
 		choiceOf[action] = uint32(choice)
 	}

@@ -54,17 +54,17 @@ func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) 
 	if graph.First == nil {
 		return graph.Prob1A(left, right), nil
 	}
-	sure := graph.ExistsUntil(left, right)
-	staying := graph.newStayingSet(sure, right)
+	sureStates := graph.ExistsUntil(left, right)
+	staying := graph.newStayingSet(sureStates, right)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		losing := sure.Minus(graph.statesReaching(sure, staying.choices, right, nil))
-		if losing.Empty() {
-			return sure, nil
+		losingStates := sureStates.Minus(graph.statesReaching(sureStates, staying.choices, right, nil))
+		if losingStates.Empty() {
+			return sureStates, nil
 		}
-		staying.remove(losing)
+		staying.remove(losingStates)
 	}
 }
 
@@ -79,13 +79,13 @@ type stayingSet struct {
 
 // newStayingSet returns the greatest subset of sure in which every state outside right has a choice that stays in the subset. It removes
 // the other states from sure.
-func (graph *Graph) newStayingSet(sure, right *Set) *stayingSet {
-	staying := &stayingSet{graph: graph, states: sure, target: right, choices: graph.ChoicesWithin(sure), choiceCount: make([]uint32, graph.NumStates())}
+func (graph *Graph) newStayingSet(sureStates, right *Set) *stayingSet {
+	staying := &stayingSet{graph: graph, states: sureStates, target: right, choices: graph.ChoicesWithin(sureStates), choiceCount: make([]uint32, graph.NumStates())}
 	for choice := range staying.choices.All() {
 		staying.choiceCount[graph.Owner(uint32(choice))]++
 	}
 	stuck := NewSet(graph.NumStates())
-	for state := range sure.All() {
+	for state := range sureStates.All() {
 		if staying.choiceCount[state] == 0 && !right.Has(state) {
 			stuck.Add(state)
 		}
@@ -96,11 +96,11 @@ func (graph *Graph) newStayingSet(sure, right *Set) *stayingSet {
 
 // remove removes the given states and all choices that lead to them. It also removes the states outside target that lose their last choice,
 // and repeats this until nothing changes.
-func (staying *stayingSet) remove(lost *Set) {
-	for state := range lost.All() {
+func (staying *stayingSet) remove(lostStates *Set) {
+	for state := range lostStates.All() {
 		staying.states.Remove(state)
 	}
-	staying.graph.backwardSearch(lost, func(choice uint32) (owner int, visit bool) {
+	staying.graph.backwardSearch(lostStates, func(choice uint32) (owner int, visit bool) {
 		owner = staying.graph.Owner(choice)
 		if !staying.choices.Has(int(choice)) {
 			return owner, false
@@ -117,8 +117,8 @@ func (staying *stayingSet) remove(lost *Set) {
 
 // statesReaching returns the states from which the given choices can reach a state that is in right and in sure. If scheduler is not nil,
 // it gets a choice on a shortest path for each of these states.
-func (graph *Graph) statesReaching(sure, choices, right *Set, scheduler []uint32) *Set {
-	from := right.Intersect(sure)
+func (graph *Graph) statesReaching(sureStates, choices, right *Set, scheduler []uint32) *Set {
+	from := right.Intersect(sureStates)
 	reached := from.Clone()
 	graph.backwardSearch(from, func(choice uint32) (int, bool) {
 		if !choices.Has(int(choice)) {
@@ -140,8 +140,8 @@ func (graph *Graph) statesReaching(sure, choices, right *Set, scheduler []uint32
 // Attract makes the scheduler choose, in each state of sure outside right, a choice on a shortest path to right
 // that stays in sure. Choices in other states do not change. If sure is Prob1E, or an end component with a state
 // of right, the scheduler reaches right with probability one.
-func (graph *Graph) Attract(sure, right *Set, scheduler []uint32) {
-	graph.statesReaching(sure, graph.ChoicesWithin(sure), right, scheduler)
+func (graph *Graph) Attract(sureStates, right *Set, scheduler []uint32) {
+	graph.statesReaching(sureStates, graph.ChoicesWithin(sureStates), right, scheduler)
 }
 
 // Remain writes to scheduler, for each state of a set, the first choice that stays in the set. If the set is a result of Prob0E, the

@@ -32,10 +32,10 @@ func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P
 	product := &Product[P]{Start: make([]uint32, len(starts))}
 	search := &productSearch[P]{
 		model: model, memory: memory, choices: choices, maxStates: maxStates,
-		product: product, numbers: make(map[P]uint32), builder: NewDerivedBuilder(model, model.Kind),
+		product: product, stateNumbers: make(map[P]uint32), builder: NewDerivedBuilder(model, model.Kind),
 	}
 	for i, pair := range starts {
-		product.Start[i] = search.stateOf(pair)
+		product.Start[i] = search.stateNumber(pair)
 	}
 	for state := 0; state < len(product.Pairs); state++ { // expand appends to product.Pairs
 		if state&0xfff == 0 && ctx.Err() != nil {
@@ -56,18 +56,18 @@ type productSearch[P comparable] struct {
 	choices   *Set // the choices of the model to use; nil for all
 	maxStates int
 	product   *Product[P]
-	numbers   map[P]uint32 // the state of the product for each pair
+	stateNumbers   map[P]uint32 // the state of the product for each pair
 	builder   *DerivedBuilder
-	from      P     // the pair of the state that expand adds
+	currentPair      P     // the pair of the state that expand adds
 	stepErr   error // an error of Memory.Step for this pair
 }
 
-// stateOf returns the state of the product for a pair of a state and a memory, and adds the pair if it is new.
-func (search *productSearch[P]) stateOf(pair P) uint32 {
-	state, isKnown := search.numbers[pair]
+// stateNumber returns the state of the product for a pair of a state and a memory, and adds the pair if it is new.
+func (search *productSearch[P]) stateNumber(pair P) uint32 {
+	state, isKnown := search.stateNumbers[pair]
 	if !isKnown {
 		state = uint32(len(search.product.Pairs))
-		search.numbers[pair] = state
+		search.stateNumbers[pair] = state
 		search.product.Pairs = append(search.product.Pairs, pair)
 	}
 	return state
@@ -76,12 +76,12 @@ func (search *productSearch[P]) stateOf(pair P) uint32 {
 // expand adds the choices of a state of the product, and the pairs that they lead to.
 func (search *productSearch[P]) expand(state uint32) error {
 	search.builder.State()
-	search.from = search.product.Pairs[state]
-	if search.memory.Absorbing(search.from) {
+	search.currentPair = search.product.Pairs[state]
+	if search.memory.Absorbing(search.currentPair) {
 		search.builder.Loop(state)
 		return nil
 	}
-	first, end := search.model.Choices(int(search.memory.State(search.from)))
+	first, end := search.model.Choices(int(search.memory.State(search.currentPair)))
 	for choice := first; choice < end; choice++ {
 		if search.choices != nil && !search.choices.Has(choice) {
 			continue
@@ -100,10 +100,10 @@ func (search *productSearch[P]) expand(state uint32) error {
 // successor returns the state of the product to which a transition of the model leads from search.from. It returns
 // None after an error.
 func (search *productSearch[P]) successor(transition int) uint32 {
-	pair, err := search.memory.Step(search.from, search.model.Target[transition])
+	pair, err := search.memory.Step(search.currentPair, search.model.Target[transition])
 	if err != nil {
 		search.stepErr = err
 		return None
 	}
-	return search.stateOf(pair)
+	return search.stateNumber(pair)
 }

@@ -14,11 +14,11 @@ func (model *Model) Restrict(choices *Set) *Model {
 			}
 		}
 	}
-	restricted, kept := builder.Finish(), builder.Origin
+	restricted, keptChoices := builder.Finish(), builder.Origin
 	restricted.Initial, restricted.Deadlocks, restricted.Labels = model.Initial, model.Deadlocks, model.Labels
-	restricted.Actions, restricted.Player = SelectEntries(model.Actions, kept), model.Player
+	restricted.Actions, restricted.Player = SelectEntries(model.Actions, keptChoices), model.Player
 	for _, reward := range model.Rewards {
-		reward.Choice, reward.ChoiceRat = SelectEntries(reward.Choice, kept), SelectEntries(reward.ChoiceRat, kept)
+		reward.Choice, reward.ChoiceRat = SelectEntries(reward.Choice, keptChoices), SelectEntries(reward.ChoiceRat, keptChoices)
 		restricted.Rewards = append(restricted.Rewards, reward)
 	}
 	return restricted

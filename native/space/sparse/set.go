@@ -8,11 +8,11 @@ import (
 // Set is a set of numbers from 0 to Len()-1, such as states or choices, as a bit vector.
 type Set struct {
 	words []uint64
-	n     int
+	size     int
 }
 
 // NewSet returns the empty subset of 0..n-1.
-func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
+func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), size: n} }
 
 // FullSet returns the set of all numbers 0..n-1.
 func FullSet(n int) *Set { return NewSet(n).Complement() }
@@ -38,7 +38,7 @@ func SetOf(n int, members ...int) *Set {
 }
 
 // Len returns the size of the universe, not of the set.
-func (set *Set) Len() int { return set.n }
+func (set *Set) Len() int { return set.size }
 
 // Has reports whether i is a member.
 func (set *Set) Has(i int) bool { return set.words[i>>6]>>(i&63)&1 != 0 }
@@ -75,21 +75,21 @@ func (set *Set) Equal(other *Set) bool {
 			return false
 		}
 	}
-	return set.n == other.n
+	return set.size == other.size
 }
 
 // Clone returns a copy.
 func (set *Set) Clone() *Set {
-	return &Set{words: append([]uint64(nil), set.words...), n: set.n}
+	return &Set{words: append([]uint64(nil), set.words...), size: set.size}
 }
 
 // Complement returns the set of the numbers below Len() that are not in the set.
 func (set *Set) Complement() *Set {
-	result := NewSet(set.n)
-	for i, w := range set.words {
-		result.words[i] = ^w
+	result := NewSet(set.size)
+	for i, word := range set.words {
+		result.words[i] = ^word
 	}
-	if tail := set.n & 63; tail != 0 { // clear the bits of numbers beyond the universe
+	if tail := set.size & 63; tail != 0 { // clear the bits of numbers beyond the universe
 		result.words[len(result.words)-1] &= 1<<tail - 1
 	}
 	return result
@@ -112,7 +112,7 @@ func (set *Set) Minus(other *Set) *Set {
 
 // combine applies an operation to the words of two sets with the same universe.
 func (set *Set) combine(other *Set, operation func(a, b uint64) uint64) *Set {
-	result := NewSet(set.n)
+	result := NewSet(set.size)
 	for i, word := range set.words {
 		result.words[i] = operation(word, other.words[i])
 	}
