@@ -101,7 +101,7 @@ func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *q
 	if !isMistake {
 		return err
 	}
-	return builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
+	return builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Reason)
 }
 
 // errorInBlock returns the error that two states are wrongly in one block. why is the difference between them, as a clause.

@@ -125,7 +125,7 @@ func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *Gi
 			case err != nil:
 				return nil, err
 			case mistake != nil && program.Model().IsMarkovAutomaton():
-				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Why)
+				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Reason)
 			}
 			isRespected = mistake == nil
 		}

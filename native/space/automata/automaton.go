@@ -48,11 +48,11 @@ const (
 // Automaton is the limit-deterministic Büchi automaton of a formula. States are numbered from 0 in the
 // order in which they are first reached. It is not safe for concurrent use.
 type Automaton struct {
-	bdd            *bdd
+	diagram            *diagram
 	limits         Limits
 	states         []state
 	stateNumber    map[state]int
-	goals          [][]ref // the lists of goals; list 0 is empty
+	goalLists          [][]formulaRef // the lists of goals; list 0 is empty
 	goalListNumber map[string]int
 	jumps          map[int][]int
 }
@@ -61,10 +61,10 @@ type Automaton struct {
 // the other fields are zero. In the accepting part, formula is an invariant, goalIndex is the current goal of the list,
 // and goalFormula remains to be satisfied for this goal.
 type state struct {
-	formula        ref
+	formula        formulaRef
 	goalList       int
 	goalIndex      int
-	goalFormula    ref
+	goalFormula    formulaRef
 	areAllGoalsMet bool // the last letter met the last goal of the list
 }
 
@@ -87,11 +87,11 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 // the operator X reads one more letter even if its operand is already decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	automaton := &Automaton{
-		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
-		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
+		diagram: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
+		goalLists: [][]formulaRef{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	translator := &builder{automaton.bdd, explicitNext}
-	initial, err := translator.build(formula, false)
+	translator := &builder{automaton.diagram, explicitNext}
+	initial, err := translator.translate(formula, false)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 
 // stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
 func (automaton *Automaton) stateNumberOf(s state) (int, error) {
-	if err := automaton.bdd.err(); err != nil {
+	if err := automaton.diagram.sizeError(); err != nil {
 		return 0, err
 	}
 	if number, isKnown := automaton.stateNumber[s]; isKnown {
@@ -125,15 +125,15 @@ func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 // Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
-	next.formula = automaton.bdd.progress(next.formula, letter)
+	next.formula = automaton.diagram.progress(next.formula, letter)
 	next.areAllGoalsMet = false
 	isInAcceptingPart := next.goalList > 0
-	if isInAcceptingPart && next.formula == falseRef {
-		return automaton.stateNumberOf(state{formula: falseRef})
+	if isInAcceptingPart && next.formula == falseFormula {
+		return automaton.stateNumberOf(state{formula: falseFormula})
 	}
 	if isInAcceptingPart {
-		next.goalFormula = automaton.bdd.progress(next.goalFormula, letter)
-		if next.goalFormula == trueRef {
+		next.goalFormula = automaton.diagram.progress(next.goalFormula, letter)
+		if next.goalFormula == trueFormula {
 			automaton.advanceGoal(&next)
 		}
 	}
@@ -143,7 +143,7 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 // advanceGoal makes the next goal of the list the current goal of s. After the last goal it begins again with the first one, and sets
 // areAllGoalsMet.
 func (automaton *Automaton) advanceGoal(s *state) {
-	goals := automaton.goals[s.goalList]
+	goals := automaton.goalLists[s.goalList]
 	s.goalIndex++
 	if s.goalIndex == len(goals) {
 		s.goalIndex = 0
@@ -158,11 +158,11 @@ func (automaton *Automaton) Class(number int) Class {
 	switch {
 	case state.goalList > 0:
 		return Recurring
-	case state.formula == trueRef:
+	case state.formula == trueFormula:
 		return Accepted
-	case state.formula == falseRef:
+	case state.formula == falseFormula:
 		return Rejected
-	case automaton.bdd.nodes[state.formula].operators&hasUntil == 0:
+	case automaton.diagram.nodes[state.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
@@ -181,7 +181,7 @@ func (automaton *Automaton) CanStay(number int) bool {
 	case Rejected:
 		return false
 	case Open:
-		return automaton.bdd.nodes[automaton.states[number].formula].operators&hasWeak != 0
+		return automaton.diagram.nodes[automaton.states[number].formula].operators&hasWeak != 0
 	}
 	return true
 }
@@ -196,7 +196,7 @@ func (automaton *Automaton) Jumps(from int) ([]int, error) {
 	if cached, isCached := automaton.jumps[from]; isCached {
 		return cached, nil
 	}
-	targets, err := automaton.bdd.jumpTargets(automaton.states[from].formula)
+	targets, err := automaton.diagram.jumpTargets(automaton.states[from].formula)
 	if err != nil {
 		return nil, err
 	}
@@ -221,12 +221,12 @@ func (automaton *Automaton) acceptingState(target jumpTarget) state {
 }
 
 // goalListOf returns the number of a list of goals, and adds the list if it is new.
-func (automaton *Automaton) goalListOf(goals []ref) int {
+func (automaton *Automaton) goalListOf(goals []formulaRef) int {
 	key := fmt.Sprint(goals)
 	number, isKnown := automaton.goalListNumber[key]
 	if !isKnown {
-		number = len(automaton.goals)
-		automaton.goals = append(automaton.goals, goals)
+		number = len(automaton.goalLists)
+		automaton.goalLists = append(automaton.goalLists, goals)
 		automaton.goalListNumber[key] = number
 	}
 	return number

@@ -8,21 +8,21 @@ import (
 // ErrTooLarge says that an automaton exceeds its Limits.
 var ErrTooLarge = errors.New("the automaton is too large")
 
-// ref is a node of the decision diagram: a Boolean combination of atoms, in which temporal operators
+// formulaRef is a node of the decision diagram: a Boolean combination of atoms, in which temporal operators
 // occur positively. Equivalent combinations have the same ref.
-type ref int32
+type formulaRef int32
 
 const (
-	falseRef ref = 0
-	trueRef  ref = 1
+	falseFormula formulaRef = 0
+	trueFormula  formulaRef = 1
 )
 
-// atom is a variable of the decision diagram: a proposition, or the temporal operator X, U or W with its operands.
+// atomFormula is a variable of the decision diagram: a proposition, or the temporal operator X, U or W with its operands.
 // Other operators are expressed by these: F y is `true U y`, G x is `x W false`, and a R b is `b W (a & b)`.
-type atom struct {
+type atomFormula struct {
 	op          Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
-	prop        int
-	left, right ref
+	proposition        int
+	left, right formulaRef
 	operators   operators
 	// stable says that reading a letter never changes the truth of the operator, as for G F p.
 	isStable bool
@@ -40,41 +40,41 @@ const (
 // atom have atoms with smaller numbers.
 type node struct {
 	atom      int32
-	low, high ref
+	low, high formulaRef
 	operators operators
 }
 
-// bdd is a reduced ordered binary decision diagram with the formulas of one automaton.
-type bdd struct {
-	atoms         []atom
-	atomNumber    map[atom]int32
+// diagram is a reduced ordered binary decision diagram with the formulas of one automaton.
+type diagram struct {
+	atoms         []atomFormula
+	atomNumber    map[atomFormula]int32
 	nodes         []node
-	uniqueNodes   map[[3]int32]ref // the unique table: nodes by atom, low and high
-	iteCache      map[[3]ref]ref
-	progressCache map[progressKey]ref
+	uniqueNodes   map[[3]int32]formulaRef // the unique table: nodes by atom, low and high
+	iteCache      map[[3]formulaRef]formulaRef
+	progressCache map[progressKey]formulaRef
 	maxNodes      int
-	exceeded      bool // maxNodes was exceeded: results are meaningless
+	isTooLarge      bool // maxNodes was exceeded: results are meaningless
 }
 
 // progressKey has the arguments of progress.
 type progressKey struct {
-	formula ref
+	formula formulaRef
 	letter  uint64
 }
 
 // newBDD returns a diagram with only the constants false and true. limit is the largest number of nodes.
-func newBDD(maxNodes int) *bdd {
+func newBDD(maxNodes int) *diagram {
 	leaf := node{atom: math.MaxInt32} // a greater number than every atom
-	return &bdd{
-		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
-		uniqueNodes: map[[3]int32]ref{}, iteCache: map[[3]ref]ref{}, progressCache: map[progressKey]ref{},
+	return &diagram{
+		atomNumber: map[atomFormula]int32{}, nodes: []node{leaf, leaf},
+		uniqueNodes: map[[3]int32]formulaRef{}, iteCache: map[[3]formulaRef]formulaRef{}, progressCache: map[progressKey]formulaRef{},
 		maxNodes: maxNodes,
 	}
 }
 
-// err returns ErrTooLarge if maxNodes was exceeded.
-func (diagram *bdd) err() error {
-	if diagram.exceeded {
+// sizeError returns ErrTooLarge if maxNodes was exceeded.
+func (diagram *diagram) sizeError() error {
+	if diagram.isTooLarge {
 		return ErrTooLarge
 	}
 	return nil
@@ -82,7 +82,7 @@ func (diagram *bdd) err() error {
 
 // makeNode returns the formula `if atom then high else low`, and adds a node if the formula is new. If the diagram is full, it sets
 // exceeded and returns falseRef.
-func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
+func (diagram *diagram) makeNode(atom int32, low, high formulaRef) formulaRef {
 	if low == high {
 		return low
 	}
@@ -91,12 +91,12 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 		return created
 	}
 	if len(diagram.nodes) >= diagram.maxNodes {
-		diagram.exceeded = true
+		diagram.isTooLarge = true
 	}
-	if diagram.exceeded {
-		return falseRef
+	if diagram.isTooLarge {
+		return falseFormula
 	}
-	created := ref(len(diagram.nodes))
+	created := formulaRef(len(diagram.nodes))
 	operators := diagram.atoms[atom].operators | diagram.nodes[low].operators | diagram.nodes[high].operators
 	diagram.nodes = append(diagram.nodes, node{atom, low, high, operators})
 	diagram.uniqueNodes[key] = created
@@ -104,31 +104,31 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 }
 
 // literal returns the formula that consists of an atom.
-func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
+func (diagram *diagram) literal(variable int32) formulaRef { return diagram.makeNode(variable, falseFormula, trueFormula) }
 
 // singleAtom returns the atom of a formula that consists of one atom. ok is false for all other formulas.
-func (diagram *bdd) singleAtom(formula ref) (single atom, ok bool) {
-	if formula <= trueRef {
-		return atom{}, false
+func (diagram *diagram) singleAtom(formula formulaRef) (single atomFormula, ok bool) {
+	if formula <= trueFormula {
+		return atomFormula{}, false
 	}
 	node := diagram.nodes[formula]
-	if node.low != falseRef || node.high != trueRef {
-		return atom{}, false
+	if node.low != falseFormula || node.high != trueFormula {
+		return atomFormula{}, false
 	}
 	return diagram.atoms[node.atom], true
 }
 
-// ite returns the formula `if condition then then else otherwise`.
-func (diagram *bdd) ite(condition, then, otherwise ref) ref {
+// ifThenElse returns the formula `if condition then then else otherwise`.
+func (diagram *diagram) ifThenElse(condition, then, otherwise formulaRef) formulaRef {
 	switch {
-	case condition == trueRef || then == otherwise:
+	case condition == trueFormula || then == otherwise:
 		return then
-	case condition == falseRef:
+	case condition == falseFormula:
 		return otherwise
-	case then == trueRef && otherwise == falseRef:
+	case then == trueFormula && otherwise == falseFormula:
 		return condition
 	}
-	key := [3]ref{condition, then, otherwise}
+	key := [3]formulaRef{condition, then, otherwise}
 	if result, isCached := diagram.iteCache[key]; isCached {
 		return result
 	}
@@ -137,8 +137,8 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	lowCondition, highCondition := diagram.cofactors(condition, atom)
 	lowThen, highThen := diagram.cofactors(then, atom)
 	lowOtherwise, highOtherwise := diagram.cofactors(otherwise, atom)
-	low := diagram.ite(lowCondition, lowThen, lowOtherwise)
-	high := diagram.ite(highCondition, highThen, highOtherwise)
+	low := diagram.ifThenElse(lowCondition, lowThen, lowOtherwise)
+	high := diagram.ifThenElse(highCondition, highThen, highOtherwise)
 	result := diagram.makeNode(atom, low, high)
 	diagram.iteCache[key] = result
 	return result
@@ -146,7 +146,7 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 
 // cofactors returns a formula with an atom set to false, and with the atom set to true. The formula must have no
 // atom with a smaller number.
-func (diagram *bdd) cofactors(formula ref, atom int32) (low, high ref) {
+func (diagram *diagram) cofactors(formula formulaRef, atom int32) (low, high formulaRef) {
 	node := diagram.nodes[formula]
 	if node.atom != atom {
 		return formula, formula
@@ -155,17 +155,17 @@ func (diagram *bdd) cofactors(formula ref, atom int32) (low, high ref) {
 }
 
 // and returns the conjunction of two formulas.
-func (diagram *bdd) and(left, right ref) ref { return diagram.ite(left, right, falseRef) }
+func (diagram *diagram) and(left, right formulaRef) formulaRef { return diagram.ifThenElse(left, right, falseFormula) }
 
 // or returns the disjunction of two formulas.
-func (diagram *bdd) or(left, right ref) ref { return diagram.ite(left, trueRef, right) }
+func (diagram *diagram) or(left, right formulaRef) formulaRef { return diagram.ifThenElse(left, trueFormula, right) }
 
 // implies reports whether formula implies other, as Boolean combinations of atoms.
-func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formula, other) == formula }
+func (diagram *diagram) implies(formula, other formulaRef) bool { return diagram.and(formula, other) == formula }
 
-// support returns the numbers of the atoms of a formula, in increasing order.
-func (diagram *bdd) support(formula ref) []int32 {
-	seen := map[ref]bool{falseRef: true, trueRef: true}
+// atomsOf returns the numbers of the atoms of a formula, in increasing order.
+func (diagram *diagram) atomsOf(formula formulaRef) []int32 {
+	seen := map[formulaRef]bool{falseFormula: true, trueFormula: true}
 	hasAtom := make([]bool, len(diagram.atoms)) // by the number of the atom
 	diagram.markAtoms(formula, seen, hasAtom)
 	var numbers []int32
@@ -178,7 +178,7 @@ func (diagram *bdd) support(formula ref) []int32 {
 }
 
 // markAtoms sets hasAtom[i] for each atom i of a formula. seen has the visited nodes.
-func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, hasAtom []bool) {
+func (diagram *diagram) markAtoms(formula formulaRef, seen map[formulaRef]bool, hasAtom []bool) {
 	if seen[formula] {
 		return
 	}
@@ -189,17 +189,17 @@ func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, hasAtom []bool) {
 	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atom returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets exceeded and
+// atomFormula returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets exceeded and
 // returns falseRef.
-func (diagram *bdd) atom(wanted atom) ref {
+func (diagram *diagram) atomFormula(wanted atomFormula) formulaRef {
 	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
 		return diagram.literal(number)
 	}
 	if len(diagram.atoms) >= diagram.maxNodes {
-		diagram.exceeded = true
+		diagram.isTooLarge = true
 	}
-	if diagram.exceeded {
-		return falseRef
+	if diagram.isTooLarge {
+		return falseFormula
 	}
 	number := int32(len(diagram.atoms))
 	diagram.atomNumber[wanted] = number
@@ -209,15 +209,15 @@ func (diagram *bdd) atom(wanted atom) ref {
 }
 
 // setDerivedFields computes the fields operators and stable of an atom.
-func (diagram *bdd) setDerivedFields(current *atom) {
+func (diagram *diagram) setDerivedFields(current *atomFormula) {
 	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
 	switch current.op {
 	case Until:
 		current.operators |= hasUntil
-		current.isStable = current.left == trueRef && diagram.atomsPersist(current.right, WeakUntil)
+		current.isStable = current.left == trueFormula && diagram.atomsPersist(current.right, WeakUntil)
 	case WeakUntil:
 		current.operators |= hasWeak
-		current.isStable = current.right == falseRef && diagram.atomsPersist(current.left, Until)
+		current.isStable = current.right == falseFormula && diagram.atomsPersist(current.left, Until)
 	}
 }
 
@@ -225,11 +225,11 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 //
 // If the atoms have the form G x, a formula f stays true once it is true, so F f is stable. If they have the form F x, f stays false once
 // it is false, so G f is stable.
-func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
-	for _, number := range diagram.support(formula) {
+func (diagram *diagram) atomsPersist(formula formulaRef, op Op) bool {
+	for _, number := range diagram.atomsOf(formula) {
 		current := diagram.atoms[number]
-		isGlobally := current.op == WeakUntil && current.right == falseRef
-		isFinally := current.op == Until && current.left == trueRef
+		isGlobally := current.op == WeakUntil && current.right == falseFormula
+		isFinally := current.op == Until && current.left == trueFormula
 		persists := current.op == op && (isGlobally || isFinally)
 		if !current.isStable && !persists {
 			return false
@@ -239,8 +239,8 @@ func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 }
 
 // isStable reports whether reading a letter never changes the truth of formula.
-func (diagram *bdd) isStable(formula ref) bool {
-	for _, variable := range diagram.support(formula) {
+func (diagram *diagram) isStable(formula formulaRef) bool {
+	for _, variable := range diagram.atomsOf(formula) {
 		if !diagram.atoms[variable].isStable {
 			return false
 		}
@@ -248,53 +248,53 @@ func (diagram *bdd) isStable(formula ref) bool {
 	return true
 }
 
-// prop returns the formula that consists of a proposition.
-func (diagram *bdd) prop(number int) ref { return diagram.atom(atom{op: Prop, prop: number}) }
+// proposition returns the formula that consists of a proposition.
+func (diagram *diagram) propositionFormula(number int) formulaRef { return diagram.atomFormula(atomFormula{op: Prop, proposition: number}) }
 
 // next returns the formula X x. If x is stable, this is x.
-func (diagram *bdd) next(operand ref) ref {
+func (diagram *diagram) next(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
 	}
-	return diagram.atom(atom{op: Next, left: operand})
+	return diagram.atomFormula(atomFormula{op: Next, left: operand})
 }
 
 // until returns the formula left U right. It simplifies trivial cases.
-func (diagram *bdd) until(left, right ref) ref {
+func (diagram *diagram) until(left, right formulaRef) formulaRef {
 	switch {
-	case left == falseRef || left == right || diagram.isStable(right):
+	case left == falseFormula || left == right || diagram.isStable(right):
 		return right
-	case left == trueRef:
+	case left == trueFormula:
 		return diagram.finally(right)
 	}
-	return diagram.atom(atom{op: Until, left: left, right: right})
+	return diagram.atomFormula(atomFormula{op: Until, left: left, right: right})
 }
 
 // finally returns the formula F x. It simplifies F (a U b) to F b.
-func (diagram *bdd) finally(operand ref) ref {
+func (diagram *diagram) finally(operand formulaRef) formulaRef {
 	if inner, ok := diagram.singleAtom(operand); ok && inner.op == Until {
 		operand = inner.right
 	}
-	return diagram.atom(atom{op: Until, left: trueRef, right: operand})
+	return diagram.atomFormula(atomFormula{op: Until, left: trueFormula, right: operand})
 }
 
 // weakUntil returns the formula left W right. It simplifies trivial cases.
-func (diagram *bdd) weakUntil(left, right ref) ref {
+func (diagram *diagram) weakUntil(left, right formulaRef) formulaRef {
 	switch {
-	case left == falseRef || left == right || right == trueRef:
+	case left == falseFormula || left == right || right == trueFormula:
 		return right
-	case right == falseRef:
+	case right == falseFormula:
 		return diagram.globally(left)
 	case diagram.isStable(right):
 		return diagram.or(diagram.globally(left), right)
-	case left == trueRef:
-		return trueRef
+	case left == trueFormula:
+		return trueFormula
 	}
-	return diagram.atom(atom{op: WeakUntil, left: left, right: right})
+	return diagram.atomFormula(atomFormula{op: WeakUntil, left: left, right: right})
 }
 
 // globally returns the formula G operand. It simplifies G (a W b) to G (a | b), and G a to a if a is stable.
-func (diagram *bdd) globally(operand ref) ref {
+func (diagram *diagram) globally(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
 	}
@@ -304,15 +304,15 @@ func (diagram *bdd) globally(operand ref) ref {
 	if diagram.isStable(operand) {
 		return operand
 	}
-	return diagram.atom(atom{op: WeakUntil, left: operand, right: falseRef})
+	return diagram.atomFormula(atomFormula{op: WeakUntil, left: operand, right: falseFormula})
 }
 
 // progress returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies the given
 // formula. Bit i of the letter says whether proposition i holds.
 //
 // Source: formula progression, the function af of Esparza and Kretinsky (CAV 2014).
-func (diagram *bdd) progress(formula ref, letter uint64) ref {
-	if formula <= trueRef {
+func (diagram *diagram) progress(formula formulaRef, letter uint64) formulaRef {
+	if formula <= trueFormula {
 		return formula
 	}
 	key := progressKey{formula, letter}
@@ -320,18 +320,18 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 		return result
 	}
 	node := diagram.nodes[formula]
-	result := diagram.ite(diagram.progressAtom(node.atom, letter), diagram.progress(node.high, letter), diagram.progress(node.low, letter))
+	result := diagram.ifThenElse(diagram.progressAtom(node.atom, letter), diagram.progress(node.high, letter), diagram.progress(node.low, letter))
 	diagram.progressCache[key] = result
 	return result
 }
 
 // progressAtom returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies an atom.
-func (diagram *bdd) progressAtom(number int32, letter uint64) ref {
+func (diagram *diagram) progressAtom(number int32, letter uint64) formulaRef {
 	switch current := diagram.atoms[number]; {
 	case current.op == Prop:
-		return ref(letter >> current.prop & 1)
+		return formulaRef(letter >> current.proposition & 1)
 	case current.op == True:
-		return trueRef
+		return trueFormula
 	case current.op == Next:
 		return current.left
 	case current.isStable:

@@ -4,70 +4,70 @@ import "fmt"
 
 // builder translates formulas to decision diagrams over atoms.
 type builder struct {
-	*bdd
+	*diagram
 	// explicitNext makes X wait for one more letter, even if its operand is already decided.
 	explicitNext bool
 }
 
-// build translates a formula to a decision diagram, or its negation if isNegated is set. It moves negations inwards to the propositions.
-func (builder *builder) build(formula *Formula, negated bool) (ref, error) {
+// translate translates a formula to a decision diagram, or its negation if isNegated is set. It moves negations inwards to the propositions.
+func (builder *builder) translate(formula *Formula, isNegated bool) (formulaRef, error) {
 	switch formula.Op {
 	case True, False:
-		return constant((formula.Op == True) != negated), nil
+		return constantFormula((formula.Op == True) != isNegated), nil
 	case Prop:
 		if formula.Prop < 0 || formula.Prop > 63 {
-			return falseRef, fmt.Errorf("found proposition %d, wanted 0 to 63", formula.Prop)
+			return falseFormula, fmt.Errorf("found proposition %d, wanted 0 to 63", formula.Prop)
 		}
-		if negated {
-			return builder.ite(builder.prop(formula.Prop), falseRef, trueRef), nil
+		if isNegated {
+			return builder.ifThenElse(builder.propositionFormula(formula.Prop), falseFormula, trueFormula), nil
 		}
-		return builder.prop(formula.Prop), nil
+		return builder.propositionFormula(formula.Prop), nil
 	case Not:
-		return builder.build(formula.X, !negated)
+		return builder.translate(formula.X, !isNegated)
 	case Iff:
-		return builder.equivalence(formula, negated)
+		return builder.translateEquivalence(formula, isNegated)
 	case And, Or, Implies:
-		return builder.connective(formula, negated)
+		return builder.translateConnective(formula, isNegated)
 	}
-	return builder.temporal(formula, negated)
+	return builder.translateTemporal(formula, isNegated)
 }
 
-// constant returns the formula true or false.
-func constant(value bool) ref {
+// constantFormula returns the formula true or false.
+func constantFormula(value bool) formulaRef {
 	if value {
-		return trueRef
+		return trueFormula
 	}
-	return falseRef
+	return falseFormula
 }
 
-// equivalence translates X <=> Y to (X & Y) | !(X | Y), or its negation to !(X & Y) & (X | Y) if isNegated is set. X and Y are the operands
+// translateEquivalence translates X <=> Y to (X & Y) | !(X | Y), or its negation to !(X & Y) & (X | Y) if isNegated is set. X and Y are the operands
 // of the formula.
-func (builder *builder) equivalence(formula *Formula, isNegated bool) (ref, error) {
+func (builder *builder) translateEquivalence(formula *Formula, isNegated bool) (formulaRef, error) {
 	conjunction := &Formula{Op: And, X: formula.X, Y: formula.Y}
 	disjunction := &Formula{Op: Or, X: formula.X, Y: formula.Y}
-	first, err := builder.connective(conjunction, isNegated)
+	first, err := builder.translateConnective(conjunction, isNegated)
 	if err != nil {
-		return falseRef, err
+		return falseFormula, err
 	}
-	second, err := builder.connective(disjunction, !isNegated)
+	second, err := builder.translateConnective(disjunction, !isNegated)
 	if isNegated {
 		return builder.and(first, second), err
 	}
 	return builder.or(first, second), err
 }
 
-// connective translates x & y, x | y or x => y, or its negation if isNegated is set. It translates x => y as !x |
+// translateConnective translates x & y, x | y or x => y, or its negation if isNegated is set. It translates x => y as !x |
 // y. De Morgan's laws give the negations.
-func (builder *builder) connective(formula *Formula, isNegated bool) (ref, error) {
+func (builder *builder) translateConnective(formula *Formula, isNegated bool) (formulaRef, error) {
 	isLeftNegated := isNegated
 	if formula.Op == Implies {
 		isLeftNegated = !isNegated
 	}
-	left, err := builder.build(formula.X, isLeftNegated)
+	left, err := builder.translate(formula.X, isLeftNegated)
 	if err != nil {
-		return falseRef, err
+		return falseFormula, err
 	}
-	right, err := builder.build(formula.Y, isNegated)
+	right, err := builder.translate(formula.Y, isNegated)
 	isConjunction := (formula.Op == And) != isNegated
 	if isConjunction {
 		return builder.and(left, right), err
@@ -75,41 +75,41 @@ func (builder *builder) connective(formula *Formula, isNegated bool) (ref, error
 	return builder.or(left, right), err
 }
 
-// temporal translates a formula with a temporal operator, or its negation if isNegated is set. The negation is the
+// translateTemporal translates a formula with a temporal operator, or its negation if isNegated is set. The negation is the
 // dual operator with negated operands: !(left U right) is !left R !right.
-func (builder *builder) temporal(formula *Formula, isNegated bool) (ref, error) {
-	left, err := builder.build(formula.X, isNegated)
+func (builder *builder) translateTemporal(formula *Formula, isNegated bool) (formulaRef, error) {
+	left, err := builder.translate(formula.X, isNegated)
 	if err != nil {
-		return falseRef, err
+		return falseFormula, err
 	}
 	right := left
 	if formula.Y != nil {
-		right, err = builder.build(formula.Y, isNegated)
+		right, err = builder.translate(formula.Y, isNegated)
 		if err != nil {
-			return falseRef, err
+			return falseFormula, err
 		}
 	}
 	switch formula.Op {
 	case Next, WeakUntil:
 		if formula.Bound != nil {
-			return falseRef, fmt.Errorf("found a bound of the operator %v, which cannot have one", formula.Op)
+			return falseFormula, fmt.Errorf("found a bound of the operator %v, which cannot have one", formula.Op)
 		}
 		return builder.nextOrWeak(formula.Op, left, right, isNegated), nil
 	case Finally: // F right is true U right
-		return builder.untilOrRelease(!isNegated, constant(!isNegated), right, formula.Bound)
+		return builder.untilOrRelease(!isNegated, constantFormula(!isNegated), right, formula.Bound)
 	case Globally: // G right is false R right
-		return builder.untilOrRelease(isNegated, constant(isNegated), right, formula.Bound)
+		return builder.untilOrRelease(isNegated, constantFormula(isNegated), right, formula.Bound)
 	case Until:
 		return builder.untilOrRelease(!isNegated, left, right, formula.Bound)
 	case Release:
 		return builder.untilOrRelease(isNegated, left, right, formula.Bound)
 	}
-	return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
+	return falseFormula, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
 }
 
 // untilOrRelease returns left U right if isUntil is set, and left R right otherwise. bound is the bound of the
 // operator, or nil.
-func (builder *builder) untilOrRelease(isUntil bool, left, right ref, bound *Bound) (ref, error) {
+func (builder *builder) untilOrRelease(isUntil bool, left, right formulaRef, bound *Bound) (formulaRef, error) {
 	if bound != nil {
 		return builder.boundedUntil(isUntil, left, right, *bound)
 	}
@@ -118,7 +118,7 @@ func (builder *builder) untilOrRelease(isUntil bool, left, right ref, bound *Bou
 
 // nextOrWeak translates an operator X or W, or its negation. If isNegated is set, left and right are the negated
 // operands.
-func (builder *builder) nextOrWeak(op Op, left, right ref, isNegated bool) ref {
+func (builder *builder) nextOrWeak(op Op, left, right formulaRef, isNegated bool) formulaRef {
 	switch {
 	case op == Next:
 		return builder.nextStep(left)
@@ -129,16 +129,16 @@ func (builder *builder) nextOrWeak(op Op, left, right ref, isNegated bool) ref {
 }
 
 // nextStep returns X x. With explicitNext it returns X (x & true), where true is an atom that is read like a proposition.
-func (builder *builder) nextStep(x ref) ref {
+func (builder *builder) nextStep(x formulaRef) formulaRef {
 	if builder.explicitNext {
-		x = builder.and(x, builder.atom(atom{op: True}))
+		x = builder.and(x, builder.atomFormula(atomFormula{op: True}))
 	}
 	return builder.next(x)
 }
 
 // unboundedUntil returns left U right if isUntil is set. Otherwise it returns left R right, as right W (left &
 // right).
-func (builder *builder) unboundedUntil(isUntil bool, left, right ref) ref {
+func (builder *builder) unboundedUntil(isUntil bool, left, right formulaRef) formulaRef {
 	if isUntil {
 		return builder.until(left, right)
 	}
@@ -147,9 +147,9 @@ func (builder *builder) unboundedUntil(isUntil bool, left, right ref) ref {
 
 // boundedUntil unfolds left U[low,high] right, for low = 0, to right | left & X(right | left & X(...)). In the first low steps `right |` is
 // missing. If isUntil is false, it unfolds left R[low,high] right, with | and & exchanged.
-func (builder *builder) boundedUntil(isUntil bool, left, right ref, bound Bound) (ref, error) {
+func (builder *builder) boundedUntil(isUntil bool, left, right formulaRef, bound Bound) (formulaRef, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
-		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
+		return falseFormula, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
 	}
 	disjunction, conjunction := builder.or, builder.and
 	if !isUntil { // a R b is the dual of a U b
@@ -159,11 +159,11 @@ func (builder *builder) boundedUntil(isUntil bool, left, right ref, bound Bound)
 	if bound.High == Unbounded {
 		unfolded, steps = builder.unboundedUntil(isUntil, left, right), bound.Low
 	}
-	for step := steps; step > 0 && !builder.exceeded; step-- { // from the last step to the first
+	for step := steps; step > 0 && !builder.isTooLarge; step-- { // from the last step to the first
 		unfolded = conjunction(left, builder.nextStep(unfolded))
 		if step > bound.Low {
 			unfolded = disjunction(right, unfolded)
 		}
 	}
-	return unfolded, builder.err()
+	return unfolded, builder.sizeError()
 }

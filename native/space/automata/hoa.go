@@ -52,7 +52,7 @@ func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors
 
 // transitions returns the successors of every reachable state, by state and by letter. It omits successors that are Rejected.
 func (automaton *Automaton) transitions(numLetters int) ([][][]int, error) {
-	var all [][][]int
+	var allTransitions [][][]int
 	for number := 0; number < automaton.NumStates(); number++ {
 		successors := make([][]int, numLetters)
 		for letter := range successors {
@@ -61,9 +61,9 @@ func (automaton *Automaton) transitions(numLetters int) ([][][]int, error) {
 				return nil, err
 			}
 		}
-		all = append(all, successors)
+		allTransitions = append(allTransitions, successors)
 	}
-	return all, nil
+	return allTransitions, nil
 }
 
 // successors returns the successors of a state for a letter. The automaton can read the letter in the state, or jump first and then read
@@ -74,8 +74,8 @@ func (automaton *Automaton) successors(number int, letter uint64) ([]int, error)
 		return nil, err
 	}
 	var targets []int
-	for _, from := range append([]int{number}, jumpTargets...) {
-		target, err := automaton.Step(from, letter)
+	for _, start := range append([]int{number}, jumpTargets...) {
+		target, err := automaton.Step(start, letter)
 		if err != nil {
 			return nil, err
 		}

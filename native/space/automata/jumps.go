@@ -5,8 +5,8 @@ import "slices"
 // jumpTarget is what a jump of the automaton guesses: the rest of the word satisfies the invariant, and it satisfies each goal, which is
 // an eventuality, infinitely often.
 type jumpTarget struct {
-	invariant ref
-	goals     []ref
+	invariant formulaRef
+	goals     []formulaRef
 }
 
 // maxGuesses is the largest number of guesses that are checked for one state.
@@ -27,7 +27,7 @@ const maxGuesses = 1 << 17
 // the invariants inside X matter.
 //
 // Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS 2018), theorem 3.3 and section 5.
-func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
+func (diagram *diagram) jumpTargets(formula formulaRef) ([]jumpTarget, error) {
 	candidates := diagram.candidateEventualities(formula)
 	if numSubsets(candidates) > maxGuesses {
 		return nil, ErrTooLarge
@@ -36,9 +36,9 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
 		eventualities := subset(candidates, mask) // the set X
-		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[ref]ref{}}
+		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[formulaRef]formulaRef{}}
 		weakenedFormula := weaken.apply(formula)
-		if weakenedFormula == falseRef {
+		if weakenedFormula == falseFormula {
 			continue
 		}
 		invariants := diagram.innerInvariants(eventualities)
@@ -51,7 +51,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 				targets = diagram.insertTarget(targets, target)
 			}
 		}
-		if diagram.exceeded {
+		if diagram.isTooLarge {
 			return nil, ErrTooLarge
 		}
 	}
@@ -74,9 +74,9 @@ func subset(elements []int32, mask int) []int32 {
 
 // candidateEventualities returns the eventualities of a formula that a guess must decide. They are stable and
 // outside every temporal operator, or nested in an invariant.
-func (diagram *bdd) candidateEventualities(formula ref) []int32 {
+func (diagram *diagram) candidateEventualities(formula formulaRef) []int32 {
 	candidates := map[int32]bool{}
-	for _, number := range diagram.support(formula) {
+	for _, number := range diagram.atomsOf(formula) {
 		if operator := diagram.atoms[number]; operator.op == Until && operator.isStable {
 			candidates[number] = true
 		}
@@ -90,7 +90,7 @@ func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 }
 
 // addNested adds the atoms with operator op in the operands of outer, at any depth, to a set of numbers.
-func (diagram *bdd) addNested(numbers map[int32]bool, op Op, outer atom) {
+func (diagram *diagram) addNested(numbers map[int32]bool, op Op, outer atomFormula) {
 	for number := range diagram.nestedAtoms(outer.left, outer.right) {
 		if diagram.atoms[number].op == op {
 			numbers[number] = true
@@ -99,7 +99,7 @@ func (diagram *bdd) addNested(numbers map[int32]bool, op Op, outer atom) {
 }
 
 // innerInvariants returns the invariants (W) in the operands of eventualities, at any depth.
-func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
+func (diagram *diagram) innerInvariants(eventualities []int32) []int32 {
 	invariants := map[int32]bool{}
 	for _, eventuality := range eventualities {
 		diagram.addNested(invariants, WeakUntil, diagram.atoms[eventuality])
@@ -108,13 +108,13 @@ func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 }
 
 // nestedAtoms returns the numbers of the atoms that occur in the formulas, also within the operands of other atoms.
-func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
+func (diagram *diagram) nestedAtoms(formulas ...formulaRef) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
 	for len(pending) > 0 {
 		formula := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		for _, number := range diagram.support(formula) {
+		for _, number := range diagram.atomsOf(formula) {
 			if !found[number] {
 				found[number] = true
 				pending = append(pending, diagram.atoms[number].left, diagram.atoms[number].right)
@@ -138,31 +138,31 @@ func sortedMembers(set map[int32]bool) []int32 {
 // the given invariants hold from some letter on. weakenedFormula is the weakened remaining formula. ok is false if no word fits the guess.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5.
-func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (target jumpTarget, ok bool) {
+func (diagram *diagram) checkGuess(weaken *weakening, weakenedFormula formulaRef, invariants []int32) (target jumpTarget, ok bool) {
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
 		operator := diagram.atoms[invariant] // left W right, and G (left W right) is G (left | right)
 		operands := diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))
 		target.invariant = diagram.and(target.invariant, diagram.globally(operands))
 	}
-	strengthen := &strengthening{diagram: diagram, invariants: invariants, results: map[ref]ref{}}
+	strengthen := &strengthening{diagram: diagram, invariants: invariants, results: map[formulaRef]formulaRef{}}
 	for _, eventuality := range weaken.eventualities {
-		goal := diagram.until(trueRef, strengthen.apply(diagram.atoms[eventuality].right))
-		if goal == falseRef {
+		goal := diagram.until(trueFormula, strengthen.apply(diagram.atoms[eventuality].right))
+		if goal == falseFormula {
 			return target, false
 		}
-		if goal != trueRef {
+		if goal != trueFormula {
 			target.goals = append(target.goals, goal)
 		}
 	}
 	slices.Sort(target.goals)
 	target.goals = slices.Compact(target.goals)
-	return target, target.invariant != falseRef
+	return target, target.invariant != falseFormula
 }
 
 // insertTarget adds a target to a list, unless the target implies another target of the list. It removes the targets that imply the new
 // one.
-func (diagram *bdd) insertTarget(targets []jumpTarget, target jumpTarget) []jumpTarget {
+func (diagram *diagram) insertTarget(targets []jumpTarget, target jumpTarget) []jumpTarget {
 	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(target, other) }) {
 		return targets
 	}
@@ -172,7 +172,7 @@ func (diagram *bdd) insertTarget(targets []jumpTarget, target jumpTarget) []jump
 
 // targetImplies reports whether every word that fits target also fits other. It may return false although that is
 // true.
-func (diagram *bdd) targetImplies(target, other jumpTarget) bool {
+func (diagram *diagram) targetImplies(target, other jumpTarget) bool {
 	for _, goal := range other.goals {
 		if !slices.Contains(target.goals, goal) {
 			return false
@@ -183,47 +183,47 @@ func (diagram *bdd) targetImplies(target, other jumpTarget) bool {
 
 // weakening replaces U by W in the given eventualities, and all other eventualities by false. results caches the replaced formulas.
 type weakening struct {
-	diagram       *bdd
+	diagram       *diagram
 	eventualities []int32
-	results       map[ref]ref
+	results       map[formulaRef]formulaRef
 }
 
 // apply returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
-func (weaken *weakening) apply(formula ref) ref {
-	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) ref {
+func (weaken *weakening) apply(formula formulaRef) formulaRef {
+	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atomFormula) formulaRef {
 		switch {
 		case operator.op == Next:
 			return weaken.diagram.next(weaken.apply(operator.left))
 		case operator.op == WeakUntil || slices.Contains(weaken.eventualities, number):
 			return weaken.diagram.weakUntil(weaken.apply(operator.left), weaken.apply(operator.right))
 		}
-		return falseRef
+		return falseFormula
 	})
 }
 
 // strengthening replaces the given invariants by true, and W by U in all others. results caches the replaced formulas.
 type strengthening struct {
-	diagram    *bdd
+	diagram    *diagram
 	invariants []int32
-	results    map[ref]ref
+	results    map[formulaRef]formulaRef
 }
 
 // apply returns a formula in which the given invariants become true, and W becomes U in all others.
-func (strengthen *strengthening) apply(formula ref) ref {
-	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) ref {
+func (strengthen *strengthening) apply(formula formulaRef) formulaRef {
+	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atomFormula) formulaRef {
 		switch {
 		case operator.op == Next:
 			return strengthen.diagram.next(strengthen.apply(operator.left))
 		case operator.op == Until || !slices.Contains(strengthen.invariants, number):
 			return strengthen.diagram.until(strengthen.apply(operator.left), strengthen.apply(operator.right))
 		}
-		return trueRef
+		return trueFormula
 	})
 }
 
 // substitute returns a formula in which each atom with U or W, at any depth, is replaced by the result of replacement for this atom.
 // results caches the new formulas.
-func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement func(number int32, operator atom) ref) ref {
+func (diagram *diagram) substitute(formula formulaRef, results map[formulaRef]formulaRef, replacement func(number int32, operator atomFormula) formulaRef) formulaRef {
 	node := diagram.nodes[formula]
 	if node.operators == 0 { // no U or W: nothing to replace
 		return formula
@@ -237,7 +237,7 @@ func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement fun
 	}
 	high := diagram.substitute(node.high, results, replacement)
 	low := diagram.substitute(node.low, results, replacement)
-	result := diagram.ite(replaced, high, low)
+	result := diagram.ifThenElse(replaced, high, low)
 	results[formula] = result
 	return result
 }

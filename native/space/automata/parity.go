@@ -18,7 +18,7 @@ import (
 type Parity struct {
 	automaton *Automaton
 	states    []parityState
-	number    map[string]int
+	stateNumbers    map[string]int
 }
 
 // parityState is a state of a Parity.
@@ -34,7 +34,7 @@ func NewParity(formula *Formula, limits Limits) (*Parity, error) {
 	if err != nil {
 		return nil, err
 	}
-	parity := &Parity{automaton: automaton, number: map[string]int{}}
+	parity := &Parity{automaton: automaton, stateNumbers: map[string]int{}}
 	_, err = parity.nextState(automaton.Initial(), nil)
 	return parity, err
 }
@@ -56,13 +56,13 @@ func (parity *Parity) Decided(number int) bool {
 
 // Step returns the number of the state after a letter. Bit i of the letter says whether proposition i holds. The error is ErrTooLarge.
 func (parity *Parity) Step(number int, letter uint64) (int, error) {
-	from := parity.states[number]
-	initial, err := parity.automaton.Step(from.initial, letter)
+	current := parity.states[number]
+	initial, err := parity.automaton.Step(current.initial, letter)
 	if err != nil {
 		return 0, err
 	}
-	runs := make([]int, len(from.runs))
-	for i, run := range from.runs {
+	runs := make([]int, len(current.runs))
+	for i, run := range current.runs {
 		if runs[i], err = parity.automaton.Step(run, letter); err != nil {
 			return 0, err
 		}
@@ -119,7 +119,7 @@ func (parity *Parity) future(number int) state {
 // stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
 func (parity *Parity) stateNumberOf(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	if number, isKnown := parity.number[key]; isKnown {
+	if number, isKnown := parity.stateNumbers[key]; isKnown {
 		return number, nil
 	}
 	number := len(parity.states)
@@ -127,6 +127,6 @@ func (parity *Parity) stateNumberOf(s parityState) (int, error) {
 		return 0, ErrTooLarge
 	}
 	parity.states = append(parity.states, s)
-	parity.number[key] = number
+	parity.stateNumbers[key] = number
 	return number, nil
 }

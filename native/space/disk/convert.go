@@ -58,12 +58,12 @@ func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 	}
 	conversion := &conversion{
 		Space: space, files: files, out: output{space.Directory, file},
-		committed: time.Now(), started: time.Now(), startedAt: files.States,
+		lastCommit: time.Now(), startTime: time.Now(), statesAtStart: files.States,
 	}
-	conversion.nextChanged = sync.NewCond(&conversion.mu)
-	conversion.next = files.numChunks(files.States)
+	conversion.nextChanged = sync.NewCond(&conversion.mutex)
+	conversion.nextChunk = files.numChunks(files.States)
 	tasks := newTasks(files.numChunks(space.States.Count))
-	tasks.next = conversion.next
+	tasks.nextTask = conversion.nextChunk
 	var wg sync.WaitGroup
 	for _, fork := range space.forks {
 		worker := newChunkMaker(conversion, fork)
@@ -86,58 +86,58 @@ func (files *ColumnFiles) numChunks(states int64) int {
 // conversion writes the chunks of several workers in order.
 type conversion struct {
 	*Space
-	mu          sync.Mutex
+	mutex          sync.Mutex
 	nextChanged *sync.Cond
-	next        int  // the chunk to be written next
-	stopped     bool // a worker failed, so that no further chunk is written
+	nextChunk        int  // the chunk to be written next
+	isStopped     bool // a worker failed, so that no further chunk is written
 	files       ColumnFiles
 	out         output
-	committed   time.Time
-	started     time.Time
-	startedAt   int64
+	lastCommit   time.Time
+	startTime     time.Time
+	statesAtStart   int64
 }
 
 // writeInOrder waits until all earlier chunks are written, and then writes the record of the worker. makeErr is the error that occurred
 // when the chunk was made. After any error, all workers stop.
 func (conversion *conversion) writeInOrder(worker *chunkMaker, chunk int, makeErr error) error {
-	conversion.mu.Lock()
-	defer conversion.mu.Unlock()
-	for conversion.next != chunk && !conversion.stopped {
+	conversion.mutex.Lock()
+	defer conversion.mutex.Unlock()
+	for conversion.nextChunk != chunk && !conversion.isStopped {
 		conversion.nextChanged.Wait()
 	}
-	hasTurn, err := conversion.next == chunk, makeErr
+	hasTurn, err := conversion.nextChunk == chunk, makeErr
 	if hasTurn && err == nil {
 		_, err = conversion.out.Write(worker.record)
 	}
 	if !hasTurn || err != nil {
-		conversion.stopped = true
+		conversion.isStopped = true
 		conversion.nextChanged.Broadcast()
 		return err
 	}
-	conversion.next++
+	conversion.nextChunk++
 	conversion.files.Size += int64(len(worker.record))
 	conversion.files.States += worker.header.States
 	conversion.Directory.Expect(conversion.files.Size / conversion.files.States * (conversion.States.Count - conversion.files.States))
 	conversion.nextChanged.Broadcast()
-	if time.Since(conversion.committed) < conversion.opts.Interval {
+	if time.Since(conversion.lastCommit) < conversion.opts.Interval {
 		return nil
 	}
-	conversion.report()
+	conversion.reportProgress()
 	return conversion.commit()
 }
 
 // stop wakes all waiting workers after an error. The chunk that they wait for may never come.
 func (conversion *conversion) stop() {
-	conversion.mu.Lock()
-	defer conversion.mu.Unlock()
-	conversion.stopped = true
+	conversion.mutex.Lock()
+	defer conversion.mutex.Unlock()
+	conversion.isStopped = true
 	conversion.nextChanged.Broadcast()
 }
 
 // commit records the chunks in the manifest.
 func (conversion *conversion) commit() error {
 	files := conversion.files
-	conversion.committed = time.Now()
+	conversion.lastCommit = time.Now()
 	return conversion.Directory.Commit(func(m *Manifest) { m.Columns = &files })
 }
 
@@ -150,12 +150,12 @@ func (conversion *conversion) commitAfterError() error {
 	return nil
 }
 
-// report calls Options.Progress with the number of states whose transitions are written.
-func (conversion *conversion) report() {
+// reportProgress calls Options.Progress with the number of states whose transitions are written.
+func (conversion *conversion) reportProgress() {
 	if conversion.opts.Progress == nil {
 		return
 	}
-	rate := float64(conversion.files.States-conversion.startedAt) / max(time.Since(conversion.started).Seconds(), 1e-9)
+	rate := float64(conversion.files.States-conversion.statesAtStart) / max(time.Since(conversion.startTime).Seconds(), 1e-9)
 	conversion.opts.Progress(progress.Progress{
 		Done: conversion.files.States, Target: conversion.States.Count, Unit: progress.States, Rate: rate,
 		Detail: fmt.Sprintf("writing transitions, %d MB on disk", conversion.Directory.Used()>>20),
@@ -165,23 +165,23 @@ func (conversion *conversion) report() {
 // chunkMaker makes chunks.
 type chunkMaker struct {
 	*conversion
-	fork    *explicit.Successors
-	words   int
+	expander    *explicit.Successors
+	wordsPerState   int
 	states  []uint64
 	header  Chunk
 	targets targetTable
 
-	choices       []uint32 // of each state
-	transitions   []uint32 // of each choice
+	choiceCounts       []uint32 // of each state
+	transitionCounts   []uint32 // of each choice
 	distributions []uint32 // of each choice
 	targetIDs     []uint32 // of each transition
 	allWeights    []float64
 
-	weights             []byte // the encoded distributions
+	encodedDistributions             []byte // the encoded distributions
 	distributionNumbers map[string]uint32
 	templates           map[string]uint64
-	row                 []byte
-	rows                []byte
+	encodedRow                 []byte
+	encodedRows                []byte
 	ranges              []Range
 	record              []byte
 }
@@ -189,14 +189,14 @@ type chunkMaker struct {
 // newChunkMaker returns a maker of chunks that expands states with fork.
 func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
-		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words},
+		conversion: c, expander: fork, wordsPerState: c.Packing.Words, targets: targetTable{wordsPerKey: c.Packing.Words},
 		distributionNumbers: map[string]uint32{}, templates: map[string]uint64{},
 	}
 }
 
 // makeChunks makes and writes chunks until no task is left, or until a task fails.
 func (maker *chunkMaker) makeChunks(ctx context.Context, tasks *tasks) {
-	tasks.run(ctx, func(task int) error {
+	tasks.runAll(ctx, func(task int) error {
 		makeErr := maker.makeChunk(ctx, task)
 		if err := maker.writeInOrder(maker, task, makeErr); err != nil {
 			return err
@@ -219,9 +219,9 @@ func (maker *chunkMaker) makeChunk(ctx context.Context, chunk int) error {
 	if maker.states, err = cursor.Range(maker.states[:0], chunk*blocks, (chunk+1)*blocks); err != nil {
 		return err
 	}
-	maker.reset(int64(chunk) * int64(maker.files.ChunkStates))
-	for first := 0; first < len(maker.states); first += statesPerExpansion * maker.words {
-		rows, err := maker.fork.Expand(ctx, maker.states[first:min(first+statesPerExpansion*maker.words, len(maker.states))])
+	maker.startChunk(int64(chunk) * int64(maker.files.ChunkStates))
+	for first := 0; first < len(maker.states); first += statesPerExpansion * maker.wordsPerState {
+		rows, err := maker.expander.Expand(ctx, maker.states[first:min(first+statesPerExpansion*maker.wordsPerState, len(maker.states))])
 		if err != nil {
 			return err
 		}
@@ -238,13 +238,13 @@ func (maker *chunkMaker) makeChunk(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// reset prepares the maker for a new chunk. first is the number of the first state of the chunk.
-func (maker *chunkMaker) reset(first int64) {
-	maker.header = Chunk{First: first, States: int64(len(maker.states) / maker.words), MinWeight: 1, MaxWeight: 1}
+// startChunk prepares the maker for a new chunk. first is the number of the first state of the chunk.
+func (maker *chunkMaker) startChunk(first int64) {
+	maker.header = Chunk{First: first, States: int64(len(maker.states) / maker.wordsPerState), MinWeight: 1, MaxWeight: 1}
 	maker.targets.reset()
-	maker.choices, maker.transitions = maker.choices[:0], maker.transitions[:0]
+	maker.choiceCounts, maker.transitionCounts = maker.choiceCounts[:0], maker.transitionCounts[:0]
 	maker.distributions, maker.targetIDs = maker.distributions[:0], maker.targetIDs[:0]
-	maker.weights, maker.rows, maker.allWeights = maker.weights[:0], maker.rows[:0], maker.allWeights[:0]
+	maker.encodedDistributions, maker.encodedRows, maker.allWeights = maker.encodedDistributions[:0], maker.encodedRows[:0], maker.allWeights[:0]
 	clear(maker.distributionNumbers)
 	clear(maker.templates)
 }
@@ -262,30 +262,30 @@ func (maker *chunkMaker) addRows(rows *explicit.SuccessorRows) {
 			maker.header.Transitions++
 		}
 	}
-	maker.choices = append(maker.choices, rows.Choices...)
-	maker.transitions = append(maker.transitions, rows.Transitions...)
+	maker.choiceCounts = append(maker.choiceCounts, rows.Choices...)
+	maker.transitionCounts = append(maker.transitionCounts, rows.Transitions...)
 	maker.allWeights = append(maker.allWeights, rows.Weights...)
 	weights := rows.Weights
 	for _, numTransitions := range rows.Transitions {
 		maker.distributions = append(maker.distributions, maker.distributionNumber(weights[:numTransitions]))
 		weights = weights[numTransitions:]
 	}
-	for i := 0; i < len(rows.Targets); i += maker.words {
-		maker.targetIDs = append(maker.targetIDs, maker.targets.numberOf(rows.Targets[i:i+maker.words]))
+	for i := 0; i < len(rows.Targets); i += maker.wordsPerState {
+		maker.targetIDs = append(maker.targetIDs, maker.targets.numberOf(rows.Targets[i:i+maker.wordsPerState]))
 	}
 }
 
 // distributionNumber returns the number of a distribution in the chunk, and adds the distribution if it is new.
 func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
-	maker.row = binary.AppendUvarint(maker.row[:0], uint64(len(weights)))
+	maker.encodedRow = binary.AppendUvarint(maker.encodedRow[:0], uint64(len(weights)))
 	for _, weight := range weights {
-		maker.row = binary.LittleEndian.AppendUint64(maker.row, math.Float64bits(weight))
+		maker.encodedRow = binary.LittleEndian.AppendUint64(maker.encodedRow, math.Float64bits(weight))
 	}
-	number, isKnown := maker.distributionNumbers[string(maker.row)]
+	number, isKnown := maker.distributionNumbers[string(maker.encodedRow)]
 	if !isKnown {
 		number = uint32(len(maker.distributionNumbers))
-		maker.distributionNumbers[string(maker.row)] = number
-		maker.weights = append(maker.weights, maker.row...)
+		maker.distributionNumbers[string(maker.encodedRow)] = number
+		maker.encodedDistributions = append(maker.encodedDistributions, maker.encodedRow...)
 		maker.header.Weights += int64(len(weights))
 		for _, weight := range weights {
 			maker.header.MinWeight, maker.header.MaxWeight = min(maker.header.MinWeight, weight), max(maker.header.MaxWeight, weight)
@@ -298,13 +298,13 @@ func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
 // that row instead.
 func (maker *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
-	for state, numChoices := range maker.choices {
+	for state, numChoices := range maker.choiceCounts {
 		source := maker.header.First + int64(state)
-		maker.row = binary.AppendUvarint(maker.row[:0], uint64(numChoices))
+		maker.encodedRow = binary.AppendUvarint(maker.encodedRow[:0], uint64(numChoices))
 		numOperands := int64(1)
 		for range numChoices {
-			maker.row = binary.AppendUvarint(maker.row, uint64(maker.distributions[choice]))
-			numTransitions := int(maker.transitions[choice])
+			maker.encodedRow = binary.AppendUvarint(maker.encodedRow, uint64(maker.distributions[choice]))
+			numTransitions := int(maker.transitionCounts[choice])
 			for range numTransitions {
 				maker.encodeTransition(transition, source)
 				transition++
@@ -319,15 +319,15 @@ func (maker *chunkMaker) encodeRows() {
 // storeRow appends maker.row to maker.rows, or the number of an equal earlier row. numOperands is the number of operands of the row in
 // Rows.
 func (maker *chunkMaker) storeRow(numOperands int64) {
-	number, isKnown := maker.templates[string(maker.row)]
+	number, isKnown := maker.templates[string(maker.encodedRow)]
 	if isKnown {
-		maker.rows = binary.AppendUvarint(maker.rows, number)
+		maker.encodedRows = binary.AppendUvarint(maker.encodedRows, number)
 		return
 	}
 	if len(maker.templates) < maxTemplates {
-		maker.templates[string(maker.row)] = uint64(len(maker.templates)) + 1
+		maker.templates[string(maker.encodedRow)] = uint64(len(maker.templates)) + 1
 	}
-	maker.rows = append(append(maker.rows, 0), maker.row...)
+	maker.encodedRows = append(append(maker.encodedRows, 0), maker.encodedRow...)
 	maker.header.Operands += numOperands
 }
 
@@ -340,17 +340,17 @@ func (maker *chunkMaker) encodeTransition(transition int, state int64) {
 	case target >= maker.header.First+maker.header.States:
 		maker.header.Forward += maker.allWeights[transition]
 	}
-	maker.row = binary.AppendVarint(maker.row, target-state)
+	maker.encodedRow = binary.AppendVarint(maker.encodedRow, target-state)
 }
 
 // assembleRecord assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
 func (maker *chunkMaker) assembleRecord() {
 	maker.ranges = joinRanges(maker.ranges[:0], maker.targets.sortedRanks, rangeGap)
 	ranges := appendRanges(nil, maker.ranges)
-	maker.header.rangesSize, maker.header.weightsSize, maker.header.rowsSize = int64(len(ranges)), int64(len(maker.weights)), int64(len(maker.rows))
-	maker.header.checksum = crc32.Update(crc32.Checksum(maker.weights, castagnoli), castagnoli, maker.rows)
+	maker.header.rangesSize, maker.header.weightsSize, maker.header.rowsSize = int64(len(ranges)), int64(len(maker.encodedDistributions)), int64(len(maker.encodedRows))
+	maker.header.checksum = crc32.Update(crc32.Checksum(maker.encodedDistributions, castagnoli), castagnoli, maker.encodedRows)
 	maker.record = maker.header.appendHeader(maker.record[:0])
-	maker.record = append(append(append(maker.record, ranges...), maker.weights...), maker.rows...)
+	maker.record = append(append(append(maker.record, ranges...), maker.encodedDistributions...), maker.encodedRows...)
 }
 
 // joinRanges appends ranges that contain the given ascending numbers of states. Two successive numbers with fewer than about gap numbers
@@ -368,7 +368,7 @@ func joinRanges(ranges []Range, numbers []int64, gap int64) []Range {
 
 // targetTable gives the distinct targets of a chunk small numbers.
 type targetTable struct {
-	words       int
+	wordsPerKey       int
 	keys        []uint64 // of the distinct targets
 	slots       []uint32 // hash table: 0 for a free slot, or 1 + the number of a target
 	ranks       []int64  // the rank of each target, after resolve
@@ -395,7 +395,7 @@ func (table *targetTable) numberOf(key []uint64) uint32 {
 	if id != 0 {
 		return id - 1
 	}
-	count := len(table.keys) / table.words
+	count := len(table.keys) / table.wordsPerKey
 	table.keys = append(table.keys, key...)
 	table.slots[slot] = uint32(count) + 1
 	if 2*(count+1) > len(table.slots) {
@@ -412,8 +412,8 @@ func (table *targetTable) findSlot(key []uint64) (slot int, content uint32) {
 		if content == 0 {
 			return slot, 0
 		}
-		first := int(content-1) * table.words
-		if compareKeys(table.keys[first:first+table.words], key) == 0 {
+		first := int(content-1) * table.wordsPerKey
+		if compareKeys(table.keys[first:first+table.wordsPerKey], key) == 0 {
 			return slot, content
 		}
 	}
@@ -422,25 +422,25 @@ func (table *targetTable) findSlot(key []uint64) (slot int, content uint32) {
 // grow doubles the table.
 func (table *targetTable) grow() {
 	table.slots = make([]uint32, 2*len(table.slots))
-	for i := 0; i < len(table.keys); i += table.words {
-		slot, _ := table.findSlot(table.keys[i : i+table.words])
-		table.slots[slot] = uint32(i/table.words) + 1
+	for i := 0; i < len(table.keys); i += table.wordsPerKey {
+		slot, _ := table.findSlot(table.keys[i : i+table.wordsPerKey])
+		table.slots[slot] = uint32(i/table.wordsPerKey) + 1
 	}
 }
 
 // findRanks finds the rank of each target in the set of all states. It sorts the targets, because a cursor can only find keys in ascending
 // order.
 func (table *targetTable) findRanks(cursor *Cursor) error {
-	count := len(table.keys) / table.words
+	count := len(table.keys) / table.wordsPerKey
 	if cap(table.ranks) < count {
 		table.ranks = make([]int64, count+count/4)
 	}
 	table.ranks = table.ranks[:count]
 	table.sortedRanks = table.sortedRanks[:0]
 	table.sortTargets()
-	recordSize := table.words + 1
+	recordSize := table.wordsPerKey + 1
 	for i := 0; i < len(table.records); i += recordSize {
-		key, number := table.records[i:i+table.words], table.records[i+table.words]
+		key, number := table.records[i:i+table.wordsPerKey], table.records[i+table.wordsPerKey]
 		rank, found, err := cursor.Find(key)
 		if err != nil {
 			return err
@@ -457,9 +457,9 @@ func (table *targetTable) findRanks(cursor *Cursor) error {
 // sortTargets sorts records of a target's key and its number by the key.
 func (table *targetTable) sortTargets() {
 	table.records = table.records[:0]
-	for number := range len(table.keys) / table.words {
-		key := table.keys[number*table.words : (number+1)*table.words]
+	for number := range len(table.keys) / table.wordsPerKey {
+		key := table.keys[number*table.wordsPerKey : (number+1)*table.wordsPerKey]
 		table.records = append(append(table.records, key...), uint64(number))
 	}
-	table.records, table.scratch = sortRecords(table.records, table.scratch, table.words+1, table.words)
+	table.records, table.scratch = sortRecords(table.records, table.scratch, table.wordsPerKey+1, table.wordsPerKey)
 }

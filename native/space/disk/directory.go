@@ -29,16 +29,16 @@ const (
 // complete; other files are left over from an interrupted process and are removed.
 type Directory struct {
 	path string
-	lock *os.File
+	lockFile *os.File
 
-	mu       sync.Mutex
+	mutex       sync.Mutex
 	manifest Manifest
-	// obsolete are the files that the next manifest does not list. The last one on the disk may, so they are removed after it is written.
-	obsolete []string
+	// obsoleteFiles are the files that the next manifest does not list. The last one on the disk may, so they are removed after it is written.
+	obsoleteFiles []string
 
-	used  atomic.Int64 // bytes in files that were written
-	quota int64        // of used; 0 for none
-	need  atomic.Int64 // bytes that the current step still needs, as far as it is known
+	usedBytes  atomic.Int64 // bytes in files that were written
+	quotaBytes int64        // of used; 0 for none
+	neededBytes  atomic.Int64 // bytes that the current step still needs, as far as it is known
 }
 
 // Manifest is the state of the work in a directory.
@@ -87,11 +87,11 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	if dir.manifest, err = dir.readManifest(model, digest); err != nil {
 		return nil, err
 	}
-	if dir.lock, err = os.Create(dir.Path(lockName)); err != nil {
+	if dir.lockFile, err = os.Create(dir.Path(lockName)); err != nil {
 		return nil, err
 	}
-	if err := filelock.Take(dir.lock); err != nil {
-		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), dir.lock.Close())
+	if err := filelock.Take(dir.lockFile); err != nil {
+		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), dir.lockFile.Close())
 	}
 	if err := dir.Commit(func(*Manifest) {}); err != nil {
 		return nil, errors.Join(err, dir.Close())
@@ -137,32 +137,32 @@ func checkEmpty(path string) error {
 }
 
 // Close ends the use of the directory. Its files stay.
-func (dir *Directory) Close() error { return dir.lock.Close() }
+func (dir *Directory) Close() error { return dir.lockFile.Close() }
 
 // Path returns the path of a file of the directory.
 func (dir *Directory) Path(name string) string { return filepath.Join(dir.path, name) }
 
 // Limit makes a write that would exceed a number of bytes in the files of the directory fail as on a full disk. 0 is no limit.
-func (dir *Directory) Limit(bytes int64) { dir.quota = bytes }
+func (dir *Directory) Limit(bytes int64) { dir.quotaBytes = bytes }
 
 // Used returns the number of bytes in the files of the directory.
-func (dir *Directory) Used() int64 { return dir.used.Load() }
+func (dir *Directory) Used() int64 { return dir.usedBytes.Load() }
 
 // Expect says how many further bytes the current step needs, for the message when the disk is full.
-func (dir *Directory) Expect(bytes int64) { dir.need.Store(bytes) }
+func (dir *Directory) Expect(bytes int64) { dir.neededBytes.Store(bytes) }
 
 // Manifest returns a copy of the manifest.
 func (dir *Directory) Manifest() Manifest {
-	dir.mu.Lock()
-	defer dir.mu.Unlock()
+	dir.mutex.Lock()
+	defer dir.mutex.Unlock()
 	return dir.manifest
 }
 
 // Commit changes the manifest, writes it to the disk, and then removes the obsolete files. If the manifest cannot be written, the manifest
 // on the disk stays unchanged.
 func (dir *Directory) Commit(change func(*Manifest)) error {
-	dir.mu.Lock()
-	defer dir.mu.Unlock()
+	dir.mutex.Lock()
+	defer dir.mutex.Unlock()
 	change(&dir.manifest)
 	text, err := json.MarshalIndent(&dir.manifest, "", manifestIndent)
 	if err != nil {
@@ -172,26 +172,26 @@ func (dir *Directory) Commit(change func(*Manifest)) error {
 	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }); err != nil {
 		return dir.writeError(err, int64(len(text)))
 	}
-	obsolete := dir.obsolete
-	dir.obsolete = nil
+	obsolete := dir.obsoleteFiles
+	dir.obsoleteFiles = nil
 	var errs []error
 	for _, name := range obsolete {
-		errs = append(errs, dir.remove(name))
+		errs = append(errs, dir.removeFile(name))
 	}
 	return errors.Join(errs...)
 }
 
 // Obsolete says that a file is not needed after the next Commit.
 func (dir *Directory) Obsolete(name string) {
-	dir.mu.Lock()
-	defer dir.mu.Unlock()
-	dir.obsolete = append(dir.obsolete, name)
+	dir.mutex.Lock()
+	defer dir.mutex.Unlock()
+	dir.obsoleteFiles = append(dir.obsoleteFiles, name)
 }
 
 // newName returns a name that no other file of the directory has.
 func (dir *Directory) newName(kind string) string {
-	dir.mu.Lock()
-	defer dir.mu.Unlock()
+	dir.mutex.Lock()
+	defer dir.mutex.Unlock()
 	dir.manifest.Next++
 	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, dir.manifest.Next)
 }
@@ -227,13 +227,13 @@ func (dir *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
 	}
 	info, err := entry.Info()
 	if err == nil {
-		dir.used.Add(info.Size())
+		dir.usedBytes.Add(info.Size())
 	}
 	return err
 }
 
-// create creates a file. Writes to it are counted.
-func (dir *Directory) create(name string) (*os.File, error) {
+// createFile creates a file. Writes to it are counted.
+func (dir *Directory) createFile(name string) (*os.File, error) {
 	file, err := os.Create(dir.Path(name))
 	if err != nil {
 		return nil, dir.writeError(err, 0)
@@ -249,11 +249,11 @@ type output struct {
 
 // Write implements io.Writer, and counts the written bytes. The error is a *FullError if the disk is full or the quota is exceeded.
 func (out output) Write(data []byte) (int, error) {
-	if quota := out.dir.quota; quota > 0 && out.dir.used.Load()+int64(len(data)) > quota {
+	if quota := out.dir.quotaBytes; quota > 0 && out.dir.usedBytes.Load()+int64(len(data)) > quota {
 		return 0, out.dir.fullError(int64(len(data)))
 	}
 	n, err := out.file.Write(data)
-	out.dir.used.Add(int64(n))
+	out.dir.usedBytes.Add(int64(n))
 	if err != nil {
 		return n, out.dir.writeError(err, int64(len(data)-n))
 	}
@@ -271,11 +271,11 @@ func (dir *Directory) writeError(err error, missing int64) error {
 
 // fullError returns the error of a full disk.
 func (dir *Directory) fullError(missing int64) *FullError {
-	return &FullError{Dir: dir.path, Need: max(missing, dir.need.Load()), Used: dir.used.Load()}
+	return &FullError{Dir: dir.path, Need: max(missing, dir.neededBytes.Load()), Used: dir.usedBytes.Load()}
 }
 
-// remove removes a file and subtracts its size from the number of used bytes. It does nothing if the file does not exist.
-func (dir *Directory) remove(name string) error {
+// removeFile removes a file and subtracts its size from the number of used bytes. It does nothing if the file does not exist.
+func (dir *Directory) removeFile(name string) error {
 	info, err := os.Stat(dir.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -283,6 +283,6 @@ func (dir *Directory) remove(name string) error {
 	if err != nil {
 		return err
 	}
-	dir.used.Add(-info.Size())
+	dir.usedBytes.Add(-info.Size())
 	return os.Remove(dir.Path(name))
 }

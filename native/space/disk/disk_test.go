@@ -31,15 +31,15 @@ func testDirectory(t testing.TB) *Directory {
 func randomKeys(r *rand.Rand, count int, layout *layout) []uint64 {
 	var keys []uint64
 	for range count {
-		for word := range layout.words {
+		for word := range layout.wordsPerKey {
 			value := r.Uint64() >> r.IntN(64-int(layout.unusedBits[word]))
-			if word+1 < layout.words {
+			if word+1 < layout.wordsPerKey {
 				value = uint64(r.IntN(3))
 			}
 			keys = append(keys, value<<layout.unusedBits[word])
 		}
 	}
-	return append(keys, keys[:count/3*layout.words]...)
+	return append(keys, keys[:count/3*layout.wordsPerKey]...)
 }
 
 // chunks returns the keys in a flat list one by one.
@@ -52,14 +52,14 @@ func TestSet(t *testing.T) {
 	for i, layout := range []*layout{{1, []uint{0}}, {1, []uint{43}}, {2, []uint{0, 7}}, {3, []uint{1, 0, 20}}} {
 		for _, count := range []int{1, 2, setBlock, setBlock + 1, 5000} {
 			keys := randomKeys(r, count, layout)
-			want := chunks(keys, layout.words)
+			want := chunks(keys, layout.wordsPerKey)
 			slices.SortFunc(want, slices.Compare)
 			want = slices.CompactFunc(want, slices.Equal)
-			sorted, _ := sortKeys(slices.Clone(keys), nil, layout.words)
-			if got := chunks(sorted, layout.words); !slices.EqualFunc(got, want, slices.Equal) {
+			sorted, _ := sortKeys(slices.Clone(keys), nil, layout.wordsPerKey)
+			if got := chunks(sorted, layout.wordsPerKey); !slices.EqualFunc(got, want, slices.Equal) {
 				t.Fatalf("layout %d: %d sorted keys, want %d", i, len(got), len(want))
 			}
-			set := writeSet(t, dir, layout, &memoryRun{sorted, layout.words})
+			set := writeSet(t, dir, layout, &memoryRun{sorted, layout.wordsPerKey})
 			cursor := set.NewCursor()
 			for rank, key := range want {
 				got, err := cursor.Next()
@@ -86,7 +86,7 @@ func writeSet(t *testing.T, dir *Directory, layout *layout, source keySource) *S
 		if err != nil {
 			t.Fatal(err)
 		}
-		writer.add(key)
+		writer.addKey(key)
 	}
 	set, err := writer.finish()
 	if err != nil {

@@ -59,7 +59,7 @@ type Space struct {
 	opts       Options
 	successors *explicit.Successors
 	forks      []*explicit.Successors
-	reporting  sync.Mutex
+	reportMutex  sync.Mutex
 }
 
 // NewSpace prepares the exploration of a model in a directory. The caller must close the space.
@@ -98,51 +98,51 @@ func (space *Space) Close() error {
 type explorer struct {
 	*Space
 	ctx       context.Context
-	words     int
-	known     []*Set // disjoint, each at least twice as large as the next one
+	wordsPerState     int
+	knownSets     []*Set // disjoint, each at least twice as large as the next one
 	frontier  *Set
-	state     Exploration
-	committed time.Time
-	collected []*runCollector
-	reported  time.Time
-	started   time.Time
-	startedAt int64 // the number of states when this process began
+	exploration     Exploration
+	lastCommit time.Time
+	collectors []*runCollector
+	lastReport  time.Time
+	startTime   time.Time
+	statesAtStart int64 // the number of states when this process began
 }
 
 // Explore finds all reachable states and sets space.States. If an earlier process was interrupted, it continues the work of that process.
 func (space *Space) Explore(ctx context.Context) error {
-	search := &explorer{Space: space, ctx: ctx, words: space.Packing.Words, committed: time.Now(), started: time.Now()}
-	defer search.close()
+	search := &explorer{Space: space, ctx: ctx, wordsPerState: space.Packing.Words, lastCommit: time.Now(), startTime: time.Now()}
+	defer search.closeSets()
 	recorded := space.Directory.Manifest().Exploration
 	if recorded != nil && recorded.Done {
 		states, err := openSet(space.Directory, recorded.Known[0], search.layout)
 		space.States = states
 		return err
 	}
-	if err := search.start(recorded); err != nil {
+	if err := search.startOrResume(recorded); err != nil {
 		return err
 	}
-	search.startedAt = search.state.Found
+	search.statesAtStart = search.exploration.Found
 	for search.frontier.Count > 0 {
 		if err := search.expandLayer(); err != nil {
-			return search.withCounts(err)
+			return search.errorWithCounts(err)
 		}
 	}
 	return search.mergeAll()
 }
 
-// withCounts adds the numbers of states and layers to an error of the context.
-func (search *explorer) withCounts(err error) error {
+// errorWithCounts adds the numbers of states and layers to an error of the context.
+func (search *explorer) errorWithCounts(err error) error {
 	ended := search.ctx.Err()
 	if ended == nil || !errors.Is(err, ended) {
 		return err
 	}
-	found, verb := noun.Count(search.state.Found, "state"), noun.Verb(search.state.Found, "was", "were")
-	return fmt.Errorf("%w when %s %s found in %s", ended, found, verb, noun.Count(search.state.Layers, "layer"))
+	found, verb := noun.Count(search.exploration.Found, "state"), noun.Verb(search.exploration.Found, "was", "were")
+	return fmt.Errorf("%w when %s %s found in %s", ended, found, verb, noun.Count(search.exploration.Layers, "layer"))
 }
 
-// start resumes the exploration of an earlier process, or begins a new one if recorded is nil.
-func (search *explorer) start(recorded *Exploration) error {
+// startOrResume resumes the exploration of an earlier process, or begins a new one if recorded is nil.
+func (search *explorer) startOrResume(recorded *Exploration) error {
 	if recorded == nil {
 		return search.startAtInitialStates()
 	}
@@ -156,30 +156,30 @@ func (search *explorer) startAtInitialStates() error {
 		return err
 	}
 	var keys []uint64
-	packed := make([]uint64, search.words)
+	packed := make([]uint64, search.wordsPerState)
 	for _, state := range initial {
 		search.Packing.Pack(packed, state)
 		keys = append(keys, packed...)
 	}
-	keys, _ = sortKeys(keys, nil, search.words)
-	first, err := search.writeSet(&memoryRun{keys, search.words})
+	keys, _ = sortKeys(keys, nil, search.wordsPerState)
+	first, err := search.writeSet(&memoryRun{keys, search.wordsPerState})
 	if err != nil {
 		return err
 	}
-	search.known, search.frontier = []*Set{first}, first
-	search.state.Found = first.Count
+	search.knownSets, search.frontier = []*Set{first}, first
+	search.exploration.Found = first.Count
 	return nil
 }
 
 // resume opens the sets of states that an earlier process recorded.
 func (search *explorer) resume(recorded *Exploration) error {
-	search.state = *recorded
+	search.exploration = *recorded
 	for _, name := range recorded.Known {
 		set, err := openSet(search.Directory, name, search.layout)
 		if err != nil {
 			return err
 		}
-		search.known = append(search.known, set)
+		search.knownSets = append(search.knownSets, set)
 		if name == recorded.Frontier {
 			search.frontier = set
 		}
@@ -192,9 +192,9 @@ func (search *explorer) resume(recorded *Exploration) error {
 	return err
 }
 
-// close closes the files, except those of the space.
-func (search *explorer) close() {
-	for _, set := range append(slices.Clone(search.known), search.frontier) {
+// closeSets closes the files, except those of the space.
+func (search *explorer) closeSets() {
+	for _, set := range append(slices.Clone(search.knownSets), search.frontier) {
 		if set != nil && set != search.States {
 			_ = set.Close() // only read
 		}
@@ -209,7 +209,7 @@ func (search *explorer) writeSet(source keySource) (*Set, error) {
 	}
 	for {
 		key, err := source.Next()
-		if err == nil && writer.count%(1<<16) == 0 {
+		if err == nil && writer.numKeys%(1<<16) == 0 {
 			err = errors.Join(search.ctx.Err(), writer.err)
 		}
 		if err != nil {
@@ -218,7 +218,7 @@ func (search *explorer) writeSet(source keySource) (*Set, error) {
 		if key == nil {
 			return writer.finish()
 		}
-		writer.add(key)
+		writer.addKey(key)
 	}
 }
 
@@ -234,20 +234,20 @@ func (search *explorer) expandLayer() error {
 	}
 	old := search.frontier
 	search.frontier = next
-	search.state.Layers++
-	search.state.Expanded += old.Count
-	search.state.Found += next.Count
-	if !slices.Contains(search.known, old) {
+	search.exploration.Layers++
+	search.exploration.Expanded += old.Count
+	search.exploration.Found += next.Count
+	if !slices.Contains(search.knownSets, old) {
 		search.markObsolete(old)
 	}
 	if next.Count == 0 {
 		return nil
 	}
-	search.known = append(search.known, next)
-	if err := search.mergeKnown(2); err != nil {
+	search.knownSets = append(search.knownSets, next)
+	if err := search.mergeKnownSets(2); err != nil {
 		return err
 	}
-	search.report()
+	search.reportProgress()
 	return search.recordProgress(false)
 }
 
@@ -257,27 +257,27 @@ func (search *explorer) markObsolete(set *Set) {
 	search.Directory.Obsolete(set.Name)
 }
 
-// mergeKnown merges the newest sets of known states, so that each set is at least factor times as large as the next one.
-func (search *explorer) mergeKnown(factor int64) error {
-	first := len(search.known) - 1
-	total := search.known[first].Count
-	for first > 0 && search.known[first-1].Count < factor*total {
+// mergeKnownSets merges the newest sets of known states, so that each set is at least factor times as large as the next one.
+func (search *explorer) mergeKnownSets(factor int64) error {
+	first := len(search.knownSets) - 1
+	total := search.knownSets[first].Count
+	for first > 0 && search.knownSets[first-1].Count < factor*total {
 		first--
-		total += search.known[first].Count
+		total += search.knownSets[first].Count
 	}
 	return search.mergeKnownFrom(first)
 }
 
 // mergeKnownFrom merges the sets of known states with the indices first, first+1 and so on into one set.
 func (search *explorer) mergeKnownFrom(first int) error {
-	if first == len(search.known)-1 {
+	if first == len(search.knownSets)-1 {
 		return nil
 	}
 	var sources []keySource
-	for _, set := range search.known[first:] {
+	for _, set := range search.knownSets[first:] {
 		sources = append(sources, set.NewCursor())
 	}
-	merged, err := newMerger(sources, search.words)
+	merged, err := newMerger(sources, search.wordsPerState)
 	if err != nil {
 		return err
 	}
@@ -285,23 +285,23 @@ func (search *explorer) mergeKnownFrom(first int) error {
 	if err != nil {
 		return err
 	}
-	for _, old := range search.known[first:] {
+	for _, old := range search.knownSets[first:] {
 		if old != search.frontier {
 			search.markObsolete(old)
 		}
 	}
-	search.known = append(search.known[:first], set)
+	search.knownSets = append(search.knownSets[:first], set)
 	return nil
 }
 
 // recordProgress writes the state of the exploration to the manifest, if isFinal is set or the last record is old enough.
 func (search *explorer) recordProgress(isFinal bool) error {
-	if !isFinal && time.Since(search.committed) < search.opts.Interval {
+	if !isFinal && time.Since(search.lastCommit) < search.opts.Interval {
 		return nil
 	}
-	recorded := search.state
+	recorded := search.exploration
 	recorded.Known = nil
-	for _, set := range search.known {
+	for _, set := range search.knownSets {
 		recorded.Known = append(recorded.Known, set.Name)
 	}
 	recorded.Frontier = ""
@@ -309,7 +309,7 @@ func (search *explorer) recordProgress(isFinal bool) error {
 		recorded.Frontier = search.frontier.Name
 	}
 	err := search.Directory.Commit(func(m *Manifest) { m.Exploration = &recorded })
-	search.committed = time.Now()
+	search.lastCommit = time.Now()
 	return err
 }
 
@@ -320,22 +320,22 @@ func (search *explorer) mergeAll() error {
 	if err := search.mergeKnownFrom(0); err != nil {
 		return err
 	}
-	search.state.Done = true
-	search.States = search.known[0]
+	search.exploration.Done = true
+	search.States = search.knownSets[0]
 	return search.recordProgress(true)
 }
 
-// report calls Options.Progress with the number of states that were found, at most ten times a second.
-func (search *explorer) report() {
+// reportProgress calls Options.Progress with the number of states that were found, at most ten times a second.
+func (search *explorer) reportProgress() {
 	now := time.Now()
-	if search.opts.Progress == nil || now.Sub(search.reported) < 100*time.Millisecond {
+	if search.opts.Progress == nil || now.Sub(search.lastReport) < 100*time.Millisecond {
 		return
 	}
-	search.reported = now
-	rate := float64(search.state.Found-search.startedAt) / max(now.Sub(search.started).Seconds(), 1e-9)
+	search.lastReport = now
+	rate := float64(search.exploration.Found-search.statesAtStart) / max(now.Sub(search.startTime).Seconds(), 1e-9)
 	search.opts.Progress(progress.Progress{
-		Done: search.state.Found, Unit: progress.States, Rate: rate,
-		Detail: fmt.Sprintf("layer %d, %d MB on disk", search.state.Layers, search.Directory.Used()>>20),
+		Done: search.exploration.Found, Unit: progress.States, Rate: rate,
+		Detail: fmt.Sprintf("layer %d, %d MB on disk", search.exploration.Layers, search.Directory.Used()>>20),
 	})
 }
 
@@ -344,25 +344,25 @@ const blocksPerTask = 2
 
 // expandFrontier expands the states of the frontier in several goroutines. It returns their successors as sorted runs.
 func (search *explorer) expandFrontier() ([]keySource, error) {
-	if search.collected == nil {
-		search.collected = search.newCollectors(len(search.forks))
+	if search.collectors == nil {
+		search.collectors = search.newCollectors(len(search.forks))
 	}
 	tasks := newTasks((search.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
 	var wg sync.WaitGroup
 	for i, fork := range search.forks {
-		worker := &frontierWorker{ctx: search.ctx, fork: fork, cursor: search.frontier.NewCursor(), collector: search.collected[i]}
-		wg.Go(func() { tasks.run(search.ctx, worker.expand) })
+		worker := &frontierWorker{ctx: search.ctx, expander: fork, cursor: search.frontier.NewCursor(), collector: search.collectors[i]}
+		wg.Go(func() { tasks.runAll(search.ctx, worker.expandTask) })
 	}
 	wg.Wait()
 	if err := tasks.err; err != nil {
 		return nil, err
 	}
-	for _, collector := range search.collected {
+	for _, collector := range search.collectors {
 		wg.Go(collector.sortBuffer)
 	}
 	wg.Wait()
 	var runs []keySource
-	for _, collector := range search.collected {
+	for _, collector := range search.collectors {
 		runs = append(runs, collector.runs()...)
 	}
 	return runs, nil
@@ -372,7 +372,7 @@ func (search *explorer) expandFrontier() ([]keySource, error) {
 func (search *explorer) newCollectors(numWorkers int) []*runCollector {
 	// A collector has two buffers. The other half of the memory is for caches, indexes and garbage.
 	const partsOfMemory = 4
-	capacity := max(search.opts.Memory/int64(8*search.words*numWorkers*partsOfMemory), minKeys)
+	capacity := max(search.opts.Memory/int64(8*search.wordsPerState*numWorkers*partsOfMemory), minKeys)
 	var collectors []*runCollector
 	for range numWorkers {
 		collectors = append(collectors, newRunCollector(search, int(capacity)))
@@ -383,18 +383,18 @@ func (search *explorer) newCollectors(numWorkers int) []*runCollector {
 // frontierWorker expands states of the frontier in one goroutine.
 type frontierWorker struct {
 	ctx       context.Context
-	fork      *explicit.Successors
+	expander      *explicit.Successors
 	cursor    *Cursor
 	collector *runCollector
 	states    []uint64 // the buffer for the states of a task
 }
 
-// expand expands the states of one task, and adds their successors to the collector.
-func (worker *frontierWorker) expand(task int) (err error) {
+// expandTask expands the states of one task, and adds their successors to the collector.
+func (worker *frontierWorker) expandTask(task int) (err error) {
 	if worker.states, err = worker.cursor.Range(worker.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
 		return err
 	}
-	rows, err := worker.fork.Expand(worker.ctx, worker.states)
+	rows, err := worker.expander.Expand(worker.ctx, worker.states)
 	if err != nil {
 		return err
 	}
@@ -403,18 +403,18 @@ func (worker *frontierWorker) expand(task int) (err error) {
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
 type tasks struct {
-	mu     sync.Mutex
-	next   int
-	total  int
-	failed int // the number of the task with err
+	mutex     sync.Mutex
+	nextTask   int
+	numTasks  int
+	failedTask int // the number of the task with err
 	err    error
 }
 
 // newTasks returns tasks with numbers below total.
-func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
+func newTasks(total int) *tasks { return &tasks{numTasks: total, failedTask: total} }
 
-// run takes tasks and executes them, until no task is left or a task fails. Several goroutines can call it.
-func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
+// runAll takes tasks and executes them, until no task is left or a task fails. Several goroutines can call it.
+func (tasks *tasks) runAll(ctx context.Context, do func(task int) error) {
 	for {
 		task, ok := tasks.takeNext()
 		if !ok {
@@ -425,7 +425,7 @@ func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 			err = do(task)
 		}
 		if err != nil {
-			tasks.fail(task, err)
+			tasks.recordFailure(task, err)
 			return
 		}
 	}
@@ -433,26 +433,26 @@ func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 
 // takeNext returns the next task. ok is false if there are no more, or one has failed.
 func (tasks *tasks) takeNext() (task int, ok bool) {
-	tasks.mu.Lock()
-	defer tasks.mu.Unlock()
-	task = tasks.next
-	tasks.next++
-	return task, tasks.err == nil && task < tasks.total
+	tasks.mutex.Lock()
+	defer tasks.mutex.Unlock()
+	task = tasks.nextTask
+	tasks.nextTask++
+	return task, tasks.err == nil && task < tasks.numTasks
 }
 
-// fail records the error of a task, unless a task with a smaller number has failed.
-func (tasks *tasks) fail(task int, err error) {
-	tasks.mu.Lock()
-	defer tasks.mu.Unlock()
-	if task < tasks.failed {
-		tasks.failed, tasks.err = task, err
+// recordFailure records the error of a task, unless a task with a smaller number has failed.
+func (tasks *tasks) recordFailure(task int, err error) {
+	tasks.mutex.Lock()
+	defer tasks.mutex.Unlock()
+	if task < tasks.failedTask {
+		tasks.failedTask, tasks.err = task, err
 	}
 }
 
 // failure returns the error of the first task that failed so far; nil if none did.
 func (tasks *tasks) failure() error {
-	tasks.mu.Lock()
-	defer tasks.mu.Unlock()
+	tasks.mutex.Lock()
+	defer tasks.mutex.Unlock()
 	return tasks.err
 }
 
@@ -462,8 +462,8 @@ type runCollector struct {
 	capacity int // keys in the buffer
 	buffer   []uint64
 	scratch  []uint64
-	recent   []uint64 // keys that were added lately, by hash; those need not be added again
-	files    []*Set
+	recentByHash   []uint64 // keys that were added lately, by hash; those need not be added again
+	runFiles    []*Set
 }
 
 // minKeys is the least number of keys in the buffer of a collector.
@@ -474,18 +474,18 @@ const recentKeys = 1 << 14
 
 // newRunCollector returns a collector with a buffer for a number of keys.
 func newRunCollector(search *explorer, capacity int) *runCollector {
-	return &runCollector{search: search, capacity: capacity, recent: make([]uint64, recentKeys*search.words)}
+	return &runCollector{search: search, capacity: capacity, recentByHash: make([]uint64, recentKeys*search.wordsPerState)}
 }
 
 // addKeys adds keys to the buffer, except for keys that it has added recently. If the buffer is full of distinct keys, it writes them to a
 // file as a sorted run.
 func (collector *runCollector) addKeys(keys []uint64) error {
-	words := collector.search.words
+	words := collector.search.wordsPerState
 	for i := 0; i < len(keys); i += words {
 		key := keys[i : i+words]
 		hash := hashKey(key)
 		slot := int(hash%recentKeys) * words
-		recent := collector.recent[slot : slot+words]
+		recent := collector.recentByHash[slot : slot+words]
 		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
 		if hash != 0 && compareKeys(recent, key) == 0 {
 			continue
@@ -504,20 +504,20 @@ func (collector *runCollector) addKeys(keys []uint64) error {
 	if err != nil {
 		return err
 	}
-	collector.files = append(collector.files, run)
+	collector.runFiles = append(collector.runFiles, run)
 	collector.buffer = collector.buffer[:0]
 	return nil
 }
 
 // sortBuffer sorts the keys in the buffer.
 func (collector *runCollector) sortBuffer() {
-	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.words)
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.wordsPerState)
 }
 
 // runs returns all runs.
 func (collector *runCollector) runs() []keySource {
-	runs := []keySource{&memoryRun{collector.buffer, collector.search.words}}
-	for _, file := range collector.files {
+	runs := []keySource{&memoryRun{collector.buffer, collector.search.wordsPerState}}
+	for _, file := range collector.runFiles {
 		runs = append(runs, file.NewCursor())
 	}
 	return runs
@@ -526,12 +526,12 @@ func (collector *runCollector) runs() []keySource {
 // reset empties the buffer and removes the files of the collector.
 func (collector *runCollector) reset() error {
 	collector.buffer = collector.buffer[:0]
-	clear(collector.recent)
+	clear(collector.recentByHash)
 	var errs []error
-	for _, file := range collector.files {
-		errs = append(errs, file.Close(), collector.search.Directory.remove(file.Name))
+	for _, file := range collector.runFiles {
+		errs = append(errs, file.Close(), collector.search.Directory.removeFile(file.Name))
 	}
-	collector.files = nil
+	collector.runFiles = nil
 	return errors.Join(errs...)
 }
 
@@ -540,7 +540,7 @@ const keysPerBatch = 4096
 
 // writeUnknownKeys merges sorted runs, and writes the keys that are in no known set to a new set. It removes the runs.
 func (search *explorer) writeUnknownKeys(runs []keySource) (*Set, error) {
-	merged, err := newMerger(runs, search.words)
+	merged, err := newMerger(runs, search.wordsPerState)
 	if err != nil {
 		return nil, err
 	}
@@ -548,17 +548,17 @@ func (search *explorer) writeUnknownKeys(runs []keySource) (*Set, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	source := &batchSource{words: search.words, batches: make(chan []uint64, 4), free: make(chan []uint64, 8)}
-	wg.Go(func() { source.fill(ctx, merged) })
+	source := &batchSource{wordsPerKey: search.wordsPerState, batchChannel: make(chan []uint64, 4), freeBatches: make(chan []uint64, 8)}
+	wg.Go(func() { source.sendBatches(ctx, merged) })
 	filter := &unknownKeys{source: source}
-	for _, set := range search.known {
-		filter.known = append(filter.known, set.NewCursor())
+	for _, set := range search.knownSets {
+		filter.knownSets = append(filter.knownSets, set.NewCursor())
 	}
 	set, err := search.writeSet(filter)
 	if err != nil {
 		return nil, err
 	}
-	for _, collector := range search.collected {
+	for _, collector := range search.collectors {
 		if err := collector.reset(); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
@@ -568,19 +568,19 @@ func (search *explorer) writeUnknownKeys(runs []keySource) (*Set, error) {
 
 // batchSource hands on the keys of a source in batches, so that the source works in a goroutine of its own.
 type batchSource struct {
-	words   int
-	batches chan []uint64
-	free    chan []uint64
-	batch   []uint64
-	pos     int
+	wordsPerKey   int
+	batchChannel chan []uint64
+	freeBatches    chan []uint64
+	currentBatch   []uint64
+	position     int
 	err     error // of the source; valid when batches is closed
 }
 
-// fill reads keys from a source and sends them in batches, until there are no more keys or the context ends.
-func (batches *batchSource) fill(ctx context.Context, source keySource) {
-	defer close(batches.batches)
+// sendBatches reads keys from a source and sends them in batches, until there are no more keys or the context ends.
+func (batches *batchSource) sendBatches(ctx context.Context, source keySource) {
+	defer close(batches.batchChannel)
 	for {
-		batch, err := readBatch(batches.emptyBatch(), source, keysPerBatch*batches.words)
+		batch, err := readBatch(batches.emptyBatch(), source, keysPerBatch*batches.wordsPerKey)
 		if err != nil {
 			batches.err = err
 			return
@@ -589,7 +589,7 @@ func (batches *batchSource) fill(ctx context.Context, source keySource) {
 			return
 		}
 		select {
-		case batches.batches <- batch:
+		case batches.batchChannel <- batch:
 		case <-ctx.Done():
 			batches.err = ctx.Err()
 			return
@@ -600,10 +600,10 @@ func (batches *batchSource) fill(ctx context.Context, source keySource) {
 // emptyBatch returns an empty batch, with the memory of a batch that was read if there is one.
 func (batches *batchSource) emptyBatch() []uint64 {
 	select {
-	case batch := <-batches.free:
+	case batch := <-batches.freeBatches:
 		return batch[:0]
 	default:
-		return make([]uint64, 0, keysPerBatch*batches.words)
+		return make([]uint64, 0, keysPerBatch*batches.wordsPerKey)
 	}
 }
 
@@ -621,31 +621,31 @@ func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error
 
 // Next implements keySource.
 func (batches *batchSource) Next() ([]uint64, error) {
-	if batches.pos == len(batches.batch) && !batches.nextBatch() {
+	if batches.position == len(batches.currentBatch) && !batches.nextBatch() {
 		return nil, batches.err
 	}
-	key := batches.batch[batches.pos : batches.pos+batches.words]
-	batches.pos += batches.words
+	key := batches.currentBatch[batches.position : batches.position+batches.wordsPerKey]
+	batches.position += batches.wordsPerKey
 	return key, nil
 }
 
 // nextBatch returns the memory of the current batch for reuse, and receives the next batch. It returns false if there is none.
 func (batches *batchSource) nextBatch() (ok bool) {
-	if batches.batch != nil {
+	if batches.currentBatch != nil {
 		select {
-		case batches.free <- batches.batch:
+		case batches.freeBatches <- batches.currentBatch:
 		default: // enough batches are free
 		}
 	}
-	batches.batch, ok = <-batches.batches
-	batches.pos = 0
+	batches.currentBatch, ok = <-batches.batchChannel
+	batches.position = 0
 	return ok
 }
 
 // unknownKeys yields the keys of a source that are in no known set.
 type unknownKeys struct {
 	source keySource
-	known  []*Cursor
+	knownSets  []*Cursor
 }
 
 // Next implements keySource. It returns the next key of the source that is in no known set.
@@ -667,7 +667,7 @@ func (unknown *unknownKeys) Next() ([]uint64, error) {
 
 // isKnown reports whether a key is in a known set.
 func (unknown *unknownKeys) isKnown(key []uint64) (bool, error) {
-	for _, cursor := range unknown.known {
+	for _, cursor := range unknown.knownSets {
 		if _, isFound, err := cursor.Find(key); isFound || err != nil {
 			return isFound, err
 		}

@@ -14,16 +14,16 @@ func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
 
 // sortRecords sorts records by their first words with a radix sort. size is the number of words of a record, and words the number of words
 // to compare. It returns the sorted records and a scratch buffer; both may use the memory of either argument.
-func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch []uint64) {
+func sortRecords(records, scratch []uint64, recordSize, words int) (sorted, newScratch []uint64) {
 	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
 	for word := words - 1; word >= 0; word-- {
 		varyingBits := uint64(0) // the bits that are not the same in all records
-		for i := word; i < len(records); i += size {
+		for i := word; i < len(records); i += recordSize {
 			varyingBits |= records[i] ^ records[word]
 		}
 		for shift := 0; shift < 64; shift += digitBits {
 			if varyingBits>>shift&(1<<digitBits-1) != 0 {
-				sortByDigit(scratch, records, size, word, shift)
+				sortByDigit(scratch, records, recordSize, word, shift)
 				records, scratch = scratch, records
 			}
 		}
@@ -33,18 +33,18 @@ func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch
 
 // sortByDigit copies records to dst in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
 // sort. size is the number of words of a record.
-func sortByDigit(dst, records []uint64, size, word, shift int) {
+func sortByDigit(dst, records []uint64, recordSize, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1
-	for i := word; i < len(records); i += size {
-		starts[records[i]>>shift&mask] += size
+	for i := word; i < len(records); i += recordSize {
+		starts[records[i]>>shift&mask] += recordSize
 	}
 	next := 0
 	for digit, count := range starts {
 		starts[digit] = next
 		next += count
 	}
-	if size == 1 {
+	if recordSize == 1 {
 		for _, key := range records {
 			digit := key >> shift & mask
 			dst[starts[digit]] = key
@@ -52,10 +52,10 @@ func sortByDigit(dst, records []uint64, size, word, shift int) {
 		}
 		return
 	}
-	for i := 0; i < len(records); i += size {
+	for i := 0; i < len(records); i += recordSize {
 		digit := records[i+word] >> shift & mask
-		copy(dst[starts[digit]:], records[i:i+size])
-		starts[digit] += size
+		copy(dst[starts[digit]:], records[i:i+recordSize])
+		starts[digit] += recordSize
 	}
 }
 
@@ -83,7 +83,7 @@ type keySource interface {
 // memoryRun is a sorted list of keys.
 type memoryRun struct {
 	keys  []uint64
-	words int
+	wordsPerKey int
 }
 
 // Next implements keySource.
@@ -91,17 +91,17 @@ func (r *memoryRun) Next() ([]uint64, error) {
 	if len(r.keys) == 0 {
 		return nil, nil
 	}
-	key := r.keys[:r.words]
-	r.keys = r.keys[r.words:]
+	key := r.keys[:r.wordsPerKey]
+	r.keys = r.keys[r.wordsPerKey:]
 	return key, nil
 }
 
 // merger merges sorted sources. It yields equal keys once.
 type merger struct {
-	words   int
+	wordsPerKey   int
 	heap    []mergeEntry // the least key is the first
-	last    []uint64
-	started bool
+	lastKey    []uint64
+	hasLastKey bool
 }
 
 // mergeEntry is a source with its next key.
@@ -112,7 +112,7 @@ type mergeEntry struct {
 
 // newMerger returns a merger of sources that yield their keys in ascending order. It reads the first key of each source.
 func newMerger(sources []keySource, words int) (*merger, error) {
-	merger := &merger{words: words, last: make([]uint64, words)}
+	merger := &merger{wordsPerKey: words, lastKey: make([]uint64, words)}
 	for _, source := range sources {
 		key, err := source.Next()
 		if err != nil {
@@ -132,10 +132,10 @@ func newMerger(sources []keySource, words int) (*merger, error) {
 func (merger *merger) Next() ([]uint64, error) {
 	for len(merger.heap) > 0 {
 		least := &merger.heap[0]
-		isNew := !merger.started || compareKeys(merger.last, least.key) != 0
+		isNew := !merger.hasLastKey || compareKeys(merger.lastKey, least.key) != 0
 		if isNew {
-			copy(merger.last, least.key)
-			merger.started = true
+			copy(merger.lastKey, least.key)
+			merger.hasLastKey = true
 		}
 		key, err := least.source.Next()
 		if err != nil {
@@ -150,7 +150,7 @@ func (merger *merger) Next() ([]uint64, error) {
 		}
 		merger.siftDown(0)
 		if isNew {
-			return merger.last, nil
+			return merger.lastKey, nil
 		}
 	}
 	return nil, nil

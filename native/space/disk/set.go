@@ -35,20 +35,20 @@ type Set struct {
 
 	*layout
 	file    *os.File
-	firsts  []uint64 // the first key of each block
-	offsets []int64  // of each block in the file, and the end of the last one
+	firstKeys  []uint64 // the first key of each block
+	blockOffsets []int64  // of each block in the file, and the end of the last one
 }
 
 // layout says what keys look like: how many words they have, and how many of the lowest bits of each word are zero in all keys. Those bits
 // are not stored.
 type layout struct {
-	words      int
+	wordsPerKey      int
 	unusedBits []uint
 }
 
 // newLayout returns the layout of the packed states of a model: the number of words, and the number of unused low bits of each word.
 func newLayout(packing *compile.Packing) *layout {
-	result := &layout{words: packing.Words, unusedBits: make([]uint, packing.Words)}
+	result := &layout{wordsPerKey: packing.Words, unusedBits: make([]uint, packing.Words)}
 	for word := range result.unusedBits {
 		result.unusedBits[word] = 63
 	}
@@ -75,7 +75,7 @@ func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 
 // readIndex reads the footer and the index of a set's file, and returns the set.
 func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
-	words := layout.words
+	words := layout.wordsPerKey
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -96,24 +96,24 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	if err := set.readBlocks(index, numBlocks); err != nil {
 		return nil, err
 	}
-	set.offsets = append(set.offsets, indexStart)
+	set.blockOffsets = append(set.blockOffsets, indexStart)
 	return set, nil
 }
 
 // readBlocks reads the first key and the offset of each block from the index of the file.
 func (set *Set) readBlocks(index io.Reader, numBlocks int) error {
-	set.firsts = make([]uint64, 0, numBlocks*set.words)
-	set.offsets = make([]int64, 0, numBlocks+1)
+	set.firstKeys = make([]uint64, 0, numBlocks*set.wordsPerKey)
+	set.blockOffsets = make([]int64, 0, numBlocks+1)
 	buffered := bufio.NewReaderSize(index, indexBuffer)
-	entry := make([]byte, 8*(set.words+1)) // the first key, and the offset
+	entry := make([]byte, 8*(set.wordsPerKey+1)) // the first key, and the offset
 	for range numBlocks {
 		if _, err := io.ReadFull(buffered, entry); err != nil {
 			return err
 		}
-		for i := range set.words {
-			set.firsts = append(set.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
+		for i := range set.wordsPerKey {
+			set.firstKeys = append(set.firstKeys, binary.LittleEndian.Uint64(entry[8*i:]))
 		}
-		set.offsets = append(set.offsets, int64(binary.LittleEndian.Uint64(entry[8*set.words:])))
+		set.blockOffsets = append(set.blockOffsets, int64(binary.LittleEndian.Uint64(entry[8*set.wordsPerKey:])))
 	}
 	return nil
 }
@@ -122,23 +122,23 @@ func (set *Set) readBlocks(index io.Reader, numBlocks int) error {
 func (set *Set) Close() error { return set.file.Close() }
 
 // numBlocks returns the number of blocks.
-func (set *Set) numBlocks() int { return len(set.offsets) - 1 }
+func (set *Set) numBlocks() int { return len(set.blockOffsets) - 1 }
 
-// first returns the first key of a block.
-func (set *Set) first(block int) []uint64 { return set.firsts[block*set.words : (block+1)*set.words] }
+// firstKey returns the first key of a block.
+func (set *Set) firstKey(block int) []uint64 { return set.firstKeys[block*set.wordsPerKey : (block+1)*set.wordsPerKey] }
 
-// blockOf returns the last block whose first key is at most key. It searches from the block with the number from on, and returns from if
+// blockOf returns the last block whose first key is at most key. It searches from firstBlock on, and returns firstBlock if
 // there is no such block.
-func (set *Set) blockOf(key []uint64, from int) int {
+func (set *Set) blockOf(key []uint64, firstBlock int) int {
 	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1
-	low := from
-	for low+step < set.numBlocks() && compareKeys(set.first(low+step), key) <= 0 {
+	low := firstBlock
+	for low+step < set.numBlocks() && compareKeys(set.firstKey(low+step), key) <= 0 {
 		low += step
 		step *= 2
 	}
 	width := min(step, set.numBlocks()-low-1)
-	after := sort.Search(width, func(i int) bool { return compareKeys(set.first(low+1+i), key) > 0 })
+	after := sort.Search(width, func(i int) bool { return compareKeys(set.firstKey(low+1+i), key) > 0 })
 	return low + after
 }
 
@@ -157,28 +157,28 @@ const windowBytes = 1 << 17
 type Cursor struct {
 	set         *Set
 	block       int      // the decoded block; -1 for none
-	keys        []uint64 // of the block
-	pos         int      // of the next key in keys
+	blockKeys        []uint64 // of the block
+	position         int      // of the next key in keys
 	window      []byte
 	windowStart int64
 }
 
 // NewCursor returns a cursor before the first key.
 func (set *Set) NewCursor() *Cursor {
-	return &Cursor{set: set, block: -1, keys: make([]uint64, 0, setBlock*set.words)}
+	return &Cursor{set: set, block: -1, blockKeys: make([]uint64, 0, setBlock*set.wordsPerKey)}
 }
 
 // loadBlock reads and decodes a block of keys. The next key of the cursor becomes the first one of the block.
 func (cursor *Cursor) loadBlock(block int) error {
 	set := cursor.set
-	data, err := cursor.readBytes(set.offsets[block], set.offsets[block+1])
+	data, err := cursor.readBytes(set.blockOffsets[block], set.blockOffsets[block+1])
 	if err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	count := int(min(setBlock, set.Count-int64(block)*setBlock))
-	cursor.block, cursor.pos = block, 0
-	cursor.keys = append(cursor.keys[:0], set.first(block)...)
-	if cursor.keys, err = set.decodeKeys(cursor.keys, data, count-1); err != nil {
+	cursor.block, cursor.position = block, 0
+	cursor.blockKeys = append(cursor.blockKeys[:0], set.firstKey(block)...)
+	if cursor.blockKeys, err = set.decodeKeys(cursor.blockKeys, data, count-1); err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	return nil
@@ -189,7 +189,7 @@ func (cursor *Cursor) loadBlock(block int) error {
 func (cursor *Cursor) readBytes(start, end int64) ([]byte, error) {
 	isInWindow := start >= cursor.windowStart && end <= cursor.windowStart+int64(len(cursor.window))
 	if !isInWindow {
-		size := min(max(windowBytes, end-start), cursor.set.offsets[cursor.set.numBlocks()]-start)
+		size := min(max(windowBytes, end-start), cursor.set.blockOffsets[cursor.set.numBlocks()]-start)
 		cursor.window = slices.Grow(cursor.window[:0], int(size))[:size]
 		cursor.windowStart = start
 		if _, err := cursor.set.file.ReadAt(cursor.window, start); err != nil {
@@ -207,7 +207,7 @@ var errDamaged = errors.New("the file is damaged")
 // number of equal words at the start (one byte), the difference of the next word, and all later words. The unused low bits of a word are
 // not stored.
 func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
-	words := layout.words
+	words := layout.wordsPerKey
 	if words == 1 {
 		return decodeWords(keys, data, count, layout.unusedBits[0])
 	}
@@ -261,8 +261,8 @@ func shortUvarint(data []byte) (value uint64, size int) {
 
 // Next returns the next key, or nil after the last one. The next call overwrites the key.
 func (cursor *Cursor) Next() ([]uint64, error) {
-	words := cursor.set.words
-	if cursor.pos*words >= len(cursor.keys) {
+	words := cursor.set.wordsPerKey
+	if cursor.position*words >= len(cursor.blockKeys) {
 		if cursor.block+1 >= cursor.set.numBlocks() {
 			return nil, nil
 		}
@@ -270,8 +270,8 @@ func (cursor *Cursor) Next() ([]uint64, error) {
 			return nil, err
 		}
 	}
-	key := cursor.keys[cursor.pos*words : (cursor.pos+1)*words]
-	cursor.pos++
+	key := cursor.blockKeys[cursor.position*words : (cursor.position+1)*words]
+	cursor.position++
 	return key, nil
 }
 
@@ -281,7 +281,7 @@ func (cursor *Cursor) Range(keys []uint64, first, end int) ([]uint64, error) {
 		if err := cursor.loadBlock(block); err != nil {
 			return nil, err
 		}
-		keys = append(keys, cursor.keys...)
+		keys = append(keys, cursor.blockKeys...)
 	}
 	return keys, nil
 }
@@ -294,18 +294,18 @@ func (cursor *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
 	if err := cursor.loadBlockOf(key); err != nil {
 		return 0, false, err
 	}
-	if cursor.set.words == 1 {
+	if cursor.set.wordsPerKey == 1 {
 		ok = cursor.advanceToWord(key[0])
 	} else {
 		ok = cursor.advanceToKey(key)
 	}
-	return int64(cursor.block)*setBlock + int64(cursor.pos), ok, nil
+	return int64(cursor.block)*setBlock + int64(cursor.position), ok, nil
 }
 
 // loadBlockOf loads the block that can contain a key, unless it is loaded already.
 func (cursor *Cursor) loadBlockOf(key []uint64) error {
 	block := max(cursor.block, 0)
-	if block+1 < cursor.set.numBlocks() && compareKeys(cursor.set.first(block+1), key) <= 0 {
+	if block+1 < cursor.set.numBlocks() && compareKeys(cursor.set.firstKey(block+1), key) <= 0 {
 		block = cursor.set.blockOf(key, block+1)
 	}
 	if block == cursor.block {
@@ -316,24 +316,24 @@ func (cursor *Cursor) loadBlockOf(key []uint64) error {
 
 // advanceToKey moves the cursor within its block to the first key that is at least wanted. It reports whether this key equals wanted.
 func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
-	words := cursor.set.words
-	for cursor.pos*words < len(cursor.keys) {
-		order := slices.Compare(cursor.keys[cursor.pos*words:(cursor.pos+1)*words], wanted)
+	words := cursor.set.wordsPerKey
+	for cursor.position*words < len(cursor.blockKeys) {
+		order := slices.Compare(cursor.blockKeys[cursor.position*words:(cursor.position+1)*words], wanted)
 		if order >= 0 {
 			return order == 0
 		}
-		cursor.pos++
+		cursor.position++
 	}
 	return false
 }
 
 // advanceToWord is a faster advanceToKey for keys of one word.
 func (cursor *Cursor) advanceToWord(wanted uint64) bool {
-	keys, pos := cursor.keys, cursor.pos
+	keys, pos := cursor.blockKeys, cursor.position
 	for pos < len(keys) && keys[pos] < wanted {
 		pos++
 	}
-	cursor.pos = pos
+	cursor.position = pos
 	return pos < len(keys) && keys[pos] == wanted
 }
 
@@ -345,52 +345,52 @@ type setWriter struct {
 	file    *os.File
 	out     *bufio.Writer
 	err     error
-	count   int64
-	size    int64
-	last    []uint64
-	firsts  []uint64
-	offsets []int64
+	numKeys   int64
+	numBytes    int64
+	lastKey    []uint64
+	firstKeys  []uint64
+	blockOffsets []int64
 	buffer  []byte
 }
 
 // newSetWriter creates a file with a new name, and returns a writer that writes a set to it.
 func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	name := dir.newName("set")
-	file, err := dir.create(name)
+	file, err := dir.createFile(name)
 	if err != nil {
 		return nil, err
 	}
 	return &setWriter{
 		layout: layout, dir: dir, name: name, file: file, out: bufio.NewWriterSize(output{dir, file}, 1<<18),
-		last: make([]uint64, layout.words), buffer: make([]byte, 0, 16*layout.words),
+		lastKey: make([]uint64, layout.wordsPerKey), buffer: make([]byte, 0, 16*layout.wordsPerKey),
 	}, nil
 }
 
-// add appends a key to the set. Keys must be added in ascending order.
-func (writer *setWriter) add(key []uint64) {
+// addKey appends a key to the set. Keys must be added in ascending order.
+func (writer *setWriter) addKey(key []uint64) {
 	switch {
-	case writer.count%setBlock == 0:
-		writer.firsts = append(writer.firsts, key...)
-		writer.offsets = append(writer.offsets, writer.size)
-	case writer.words == 1:
-		writer.writeNumber((key[0]-writer.last[0])>>writer.unusedBits[0] - 1)
+	case writer.numKeys%setBlock == 0:
+		writer.firstKeys = append(writer.firstKeys, key...)
+		writer.blockOffsets = append(writer.blockOffsets, writer.numBytes)
+	case writer.wordsPerKey == 1:
+		writer.writeNumber((key[0]-writer.lastKey[0])>>writer.unusedBits[0] - 1)
 	default:
-		writer.write(writer.appendDifference(writer.buffer[:0], key))
+		writer.writeBytes(writer.appendDifference(writer.buffer[:0], key))
 	}
-	copy(writer.last, key)
-	writer.count++
+	copy(writer.lastKey, key)
+	writer.numKeys++
 }
 
 // appendDifference appends a key in the form that decodeKeys reads, relative to the previous key: the number of equal words at the start,
 // the difference of the next word, and all later words.
 func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
 	equal := 0
-	for key[equal] == writer.last[equal] {
+	for key[equal] == writer.lastKey[equal] {
 		equal++
 	}
 	data = append(data, byte(equal))
-	data = binary.AppendUvarint(data, (key[equal]-writer.last[equal])>>writer.unusedBits[equal])
-	for i := equal + 1; i < writer.words; i++ {
+	data = binary.AppendUvarint(data, (key[equal]-writer.lastKey[equal])>>writer.unusedBits[equal])
+	for i := equal + 1; i < writer.wordsPerKey; i++ {
 		data = binary.AppendUvarint(data, key[i]>>writer.unusedBits[i])
 	}
 	return data
@@ -399,18 +399,18 @@ func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
 // writeNumber writes a number in the variable-length encoding of encoding/binary. It is fast for numbers of one byte.
 func (writer *setWriter) writeNumber(number uint64) {
 	if number >= 0x80 {
-		writer.write(binary.AppendUvarint(writer.buffer[:0], number))
+		writer.writeBytes(binary.AppendUvarint(writer.buffer[:0], number))
 		return
 	}
-	writer.size++
+	writer.numBytes++
 	if err := writer.out.WriteByte(byte(number)); err != nil {
 		writer.err = err
 	}
 }
 
-// write appends bytes to the file.
-func (writer *setWriter) write(data []byte) {
-	writer.size += int64(len(data))
+// writeBytes appends bytes to the file.
+func (writer *setWriter) writeBytes(data []byte) {
+	writer.numBytes += int64(len(data))
 	if _, err := writer.out.Write(data); err != nil {
 		writer.err = err
 	}
@@ -418,34 +418,34 @@ func (writer *setWriter) write(data []byte) {
 
 // finish writes the index and the footer, and returns the set. If a write has failed, it removes the file and returns the error.
 func (writer *setWriter) finish() (*Set, error) {
-	indexStart := writer.size
+	indexStart := writer.numBytes
 	writer.writeIndex()
 	var footer [footerBytes]byte
 	binary.LittleEndian.PutUint32(footer[0:], setMagic)
-	binary.LittleEndian.PutUint32(footer[4:], uint32(writer.words))
-	binary.LittleEndian.PutUint64(footer[8:], uint64(writer.count))
+	binary.LittleEndian.PutUint32(footer[4:], uint32(writer.wordsPerKey))
+	binary.LittleEndian.PutUint64(footer[8:], uint64(writer.numKeys))
 	binary.LittleEndian.PutUint64(footer[16:], uint64(indexStart))
-	writer.write(footer[:])
+	writer.writeBytes(footer[:])
 	if err := errors.Join(writer.err, writer.out.Flush()); err != nil {
 		return nil, errors.Join(err, writer.removeFile())
 	}
 	return &Set{
-		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout,
-		file: writer.file, firsts: writer.firsts, offsets: append(writer.offsets, indexStart),
+		Name: writer.name, Count: writer.numKeys, Bytes: writer.numBytes, layout: writer.layout,
+		file: writer.file, firstKeys: writer.firstKeys, blockOffsets: append(writer.blockOffsets, indexStart),
 	}, nil
 }
 
 // writeIndex writes the first key and the offset of each block.
 func (writer *setWriter) writeIndex() {
-	for block := range writer.offsets {
-		for _, word := range writer.firsts[block*writer.words : (block+1)*writer.words] {
-			writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], word))
+	for block := range writer.blockOffsets {
+		for _, word := range writer.firstKeys[block*writer.wordsPerKey : (block+1)*writer.wordsPerKey] {
+			writer.writeBytes(binary.LittleEndian.AppendUint64(writer.buffer[:0], word))
 		}
-		writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], uint64(writer.offsets[block])))
+		writer.writeBytes(binary.LittleEndian.AppendUint64(writer.buffer[:0], uint64(writer.blockOffsets[block])))
 	}
 }
 
 // removeFile removes the file.
 func (writer *setWriter) removeFile() error {
-	return errors.Join(writer.file.Close(), writer.dir.remove(writer.name))
+	return errors.Join(writer.file.Close(), writer.dir.removeFile(writer.name))
 }

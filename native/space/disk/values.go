@@ -37,7 +37,7 @@ type Marker func(state []int32) (Mark, error)
 // newMarker returns the function that one goroutine uses to compute marks.
 func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
 	name = space.Directory.newName("marks")
-	file, err := space.Directory.create(name)
+	file, err := space.Directory.createFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -50,11 +50,11 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 			return "", errors.Join(err, file.Close())
 		}
 		writer := &markWriter{Space: space, file: file, marker: marker, cursor: space.States.NewCursor(), state: make([]int32, len(space.Packing.Fields))}
-		wg.Go(func() { tasks.run(ctx, writer.writeMarks) })
+		wg.Go(func() { tasks.runAll(ctx, writer.writeMarks) })
 	}
 	wg.Wait()
 	if err := errors.Join(tasks.err, file.Close()); err != nil {
-		return "", errors.Join(err, space.Directory.remove(name))
+		return "", errors.Join(err, space.Directory.removeFile(name))
 	}
 	return name, nil
 }
@@ -62,7 +62,7 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 // WriteMarks writes the marks of count states to a new file, and returns the name of the file.
 func (dir *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
 	name = dir.newName("marks")
-	file, err := dir.create(name)
+	file, err := dir.createFile(name)
 	if err != nil {
 		return "", err
 	}
@@ -76,7 +76,7 @@ func (dir *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name
 		err = out.WriteByte(encoded)
 	}
 	if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
-		return "", errors.Join(err, dir.remove(name))
+		return "", errors.Join(err, dir.removeFile(name))
 	}
 	return name, nil
 }
@@ -126,8 +126,8 @@ func (writer *markWriter) writeMarks(task int) (err error) {
 
 // reportMarks reports the number of states that have marks.
 func (space *Space) reportMarks(done int64) {
-	space.reporting.Lock()
-	defer space.reporting.Unlock()
+	space.reportMutex.Lock()
+	defer space.reportMutex.Unlock()
 	space.opts.Progress(progress.Progress{
 		Done: done, Target: space.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property",
 	})
@@ -142,11 +142,11 @@ type outputAt struct {
 
 // write writes all data at the offset. A full disk is a *FullError.
 func (out outputAt) write(data []byte) error {
-	if quota := out.dir.quota; quota > 0 && out.dir.used.Load()+int64(len(data)) > quota {
+	if quota := out.dir.quotaBytes; quota > 0 && out.dir.usedBytes.Load()+int64(len(data)) > quota {
 		return out.dir.fullError(int64(len(data)))
 	}
 	n, err := out.file.WriteAt(data, out.offset)
-	out.dir.used.Add(int64(n))
+	out.dir.usedBytes.Add(int64(n))
 	return out.dir.writeError(err, int64(len(data)-n))
 }
 
@@ -208,14 +208,14 @@ func bytesOf(values []float64) []byte {
 // WriteValues writes values to a new file, and returns its name. After an error it removes the file.
 func (dir *Directory) WriteValues(values []float64) (name string, err error) {
 	name = dir.newName("values")
-	file, err := dir.create(name)
+	file, err := dir.createFile(name)
 	if err != nil {
 		return "", err
 	}
 	dir.Expect(8 * int64(len(values)))
 	err = writeValues(output{dir, file}, values)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, dir.remove(name))
+		return "", errors.Join(err, dir.removeFile(name))
 	}
 	return name, nil
 }

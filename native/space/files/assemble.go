@@ -65,8 +65,8 @@ func (opts ReadOptions) checkNumStates(numStates int) error {
 // assembly checks the rows of a model and adds them to a sparse.Builder. It is common to all formats.
 type assembly struct {
 	*lines
-	kind             sparse.Kind
-	exact            bool
+	modelKind             sparse.Kind
+	isExact            bool
 	numStates        int // in all
 	builder          *sparse.Builder
 	numStartedStates int // number of states whose rows were begun
@@ -77,11 +77,11 @@ type assembly struct {
 
 	// The current row:
 	rowPosition syntax.Pos
-	targets     edgeSet
-	sum         number
+	rowEdges     edgeSet
+	rowSum         number
 	// In an interval model, nextUpperBound is the upper bound of the next transition, and sumOfUpperBounds
 	// the sum of the row's upper bounds. The other numbers are lower bounds.
-	intervals        bool
+	hasIntervals        bool
 	nextUpperBound   number
 	sumOfUpperBounds *big.Rat
 
@@ -92,9 +92,9 @@ type assembly struct {
 	maxDeviation               float64     // largest difference of a sum from 1
 	numDeviatingRows           int         // rows with a difference above warnSumError
 	// With normalise, the transitions of the current row, which are put when their sum is known.
-	normalise   bool
+	normalisesRows   bool
 	bufferedRow []bufferedTransition
-	normalised  bool // as explicit.Space.Normalised
+	isNormalised  bool // as explicit.Space.Normalised
 }
 
 // bufferedTransition is a transition of a row whose sum is not known yet.
@@ -150,11 +150,11 @@ func (e *edgeSet) clear() { e.edges, e.positions = e.edges[:0], nil }
 // of the file that is read.
 func newAssembly(source *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
-		lines: source, kind: kind, numStates: numStates, exact: opts.Exact,
-		normalise:      opts.Exact && opts.Normalise && kind != sparse.CTMC,
+		lines: source, modelKind: kind, numStates: numStates, isExact: opts.Exact,
+		normalisesRows:      opts.Exact && opts.Normalise && kind != sparse.CTMC,
 		builder:        sparse.NewBuilder(kind),
 		actionByName:   make(map[string]sparse.Action),
-		one:            number{float: 1, rat: big.NewRat(1, 1)},
+		one:            number{float: 1, fraction: big.NewRat(1, 1)},
 		selfLoopStates: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
 	}
 }
@@ -185,7 +185,7 @@ func (assembly *assembly) addDeadlock() {
 
 // startBuilderRow starts a choice in the builder. In a Markov chain, the builder has a row for each state.
 func (assembly *assembly) startBuilderRow(action sparse.Action) {
-	if assembly.kind == sparse.MDP {
+	if assembly.modelKind == sparse.MDP {
 		assembly.builder.Choice(action)
 	}
 }
@@ -194,11 +194,11 @@ func (assembly *assembly) startBuilderRow(action sparse.Action) {
 // model, and otherwise a float64.
 func (assembly *assembly) addToBuilder(target int, weight number, action sparse.Action) {
 	switch {
-	case assembly.intervals:
-		assembly.builder.AddInterval(target, weight.rat, assembly.nextUpperBound.rat, action)
+	case assembly.hasIntervals:
+		assembly.builder.AddInterval(target, weight.fraction, assembly.nextUpperBound.fraction, action)
 		return
-	case assembly.exact:
-		assembly.builder.AddRat(target, weight.rat, action)
+	case assembly.isExact:
+		assembly.builder.AddRat(target, weight.fraction, action)
 		return
 	}
 	assembly.builder.AddAction(target, weight.float, action)
@@ -209,9 +209,9 @@ func (assembly *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
 	assembly.endRow()
 	assembly.startBuilderRow(action)
 	assembly.numChoices++
-	assembly.rowPosition, assembly.sum = pos, number{}
-	if assembly.exact {
-		assembly.sum.rat, assembly.sumOfUpperBounds = new(big.Rat), new(big.Rat)
+	assembly.rowPosition, assembly.rowSum = pos, number{}
+	if assembly.isExact {
+		assembly.rowSum.fraction, assembly.sumOfUpperBounds = new(big.Rat), new(big.Rat)
 	}
 }
 
@@ -221,13 +221,13 @@ func (assembly *assembly) addTransition(target int, weight number, action sparse
 	if !assembly.checkWeight(weight, weightColumn) {
 		return
 	}
-	if _, isNew := assembly.targets.add(edge{target, action}); !isNew {
+	if _, isNew := assembly.rowEdges.add(edge{target, action}); !isNew {
 		assembly.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
 		return
 	}
 	assembly.numTransitions++
 	assembly.addToSum(weight)
-	if assembly.normalise && !assembly.intervals {
+	if assembly.normalisesRows && !assembly.hasIntervals {
 		assembly.bufferedRow = append(assembly.bufferedRow, bufferedTransition{edge{target, action}, weight})
 	} else {
 		assembly.addToBuilder(target, weight, action)
@@ -243,10 +243,10 @@ func (assembly *assembly) checkWeight(weight number, column int) bool {
 	isPositive := weight.float > 0 // false for NaN
 	isProbability := isPositive && weight.float <= 1+maxSumError
 	switch {
-	case assembly.kind == sparse.CTMC && !isPositive:
+	case assembly.modelKind == sparse.CTMC && !isPositive:
 		assembly.errorAt(column, "found rate %v, wanted more than 0", weight.float)
 		return false
-	case assembly.kind != sparse.CTMC && !assembly.intervals && !isProbability:
+	case assembly.modelKind != sparse.CTMC && !assembly.hasIntervals && !isProbability:
 		assembly.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
 		return false
 	}
@@ -256,25 +256,25 @@ func (assembly *assembly) checkWeight(weight number, column int) bool {
 // addToSum adds the weight of a transition to the sum of the current row. In an interval model the weight is a lower bound, and the upper
 // bound is added to a second sum.
 func (assembly *assembly) addToSum(weight number) {
-	assembly.sum.float += weight.float
-	if !assembly.exact {
+	assembly.rowSum.float += weight.float
+	if !assembly.isExact {
 		return
 	}
-	assembly.sum.rat.Add(assembly.sum.rat, weight.rat)
-	if assembly.intervals {
-		assembly.sumOfUpperBounds.Add(assembly.sumOfUpperBounds, assembly.nextUpperBound.rat)
+	assembly.rowSum.fraction.Add(assembly.rowSum.fraction, weight.fraction)
+	if assembly.hasIntervals {
+		assembly.sumOfUpperBounds.Add(assembly.sumOfUpperBounds, assembly.nextUpperBound.fraction)
 	}
 }
 
 // endRow ends the current row, if it has transitions. It checks that their probabilities sum to 1, and records how much the sum differs
 // from 1. With ReadOptions.Normalise, it divides the probabilities by their sum. Rates of a CTMC can have any sum.
 func (assembly *assembly) endRow() {
-	isEmpty := len(assembly.targets.edges) == 0
-	assembly.targets.clear()
-	if isEmpty || assembly.kind == sparse.CTMC {
+	isEmpty := len(assembly.rowEdges.edges) == 0
+	assembly.rowEdges.clear()
+	if isEmpty || assembly.modelKind == sparse.CTMC {
 		return
 	}
-	if assembly.intervals {
+	if assembly.hasIntervals {
 		assembly.endIntervals()
 		return
 	}
@@ -282,7 +282,7 @@ func (assembly *assembly) endRow() {
 	if hasOtherErrors { // they may have caused a wrong sum
 		return
 	}
-	deviation := math.Abs(assembly.sum.float - 1)
+	deviation := math.Abs(assembly.rowSum.float - 1)
 	assembly.checkSum(deviation)
 	assembly.addBufferedRow()
 	assembly.maxDeviation = max(assembly.maxDeviation, deviation)
@@ -294,12 +294,12 @@ func (assembly *assembly) endRow() {
 // checkSum records an error if the probabilities of the current row do not sum to 1: exactly in an exact model, and otherwise up to
 // maxSumError. If the row will be divided by its sum, the sum need not be exact. deviation is the distance of the sum from 1.
 func (assembly *assembly) checkSum(deviation float64) {
-	isNormalised := assembly.normalise && deviation <= maxSumError
+	isNormalised := assembly.normalisesRows && deviation <= maxSumError
 	switch {
-	case assembly.exact && assembly.sum.rat.Cmp(assembly.one.rat) != 0 && !isNormalised:
-		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.sum.rat.RatString())
+	case assembly.isExact && assembly.rowSum.fraction.Cmp(assembly.one.fraction) != 0 && !isNormalised:
+		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.rowSum.fraction.RatString())
 	case deviation > maxSumError:
-		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.sum.float, 'g', 10, 64))
+		assembly.errorAtPos(assembly.rowPosition, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.rowSum.float, 'g', 10, 64))
 	default:
 		return
 	}
@@ -309,11 +309,11 @@ func (assembly *assembly) checkSum(deviation float64) {
 // addBufferedRow adds the buffered transitions of the current row to the model. If their probabilities do not sum to exactly 1, it divides
 // them by their sum.
 func (assembly *assembly) addBufferedRow() {
-	sumIsOne := assembly.sum.rat == nil || assembly.sum.rat.Cmp(assembly.one.rat) == 0
+	sumIsOne := assembly.rowSum.fraction == nil || assembly.rowSum.fraction.Cmp(assembly.one.fraction) == 0
 	for _, buffered := range assembly.bufferedRow {
 		if !sumIsOne {
-			buffered.weight.rat = new(big.Rat).Quo(buffered.weight.rat, assembly.sum.rat)
-			assembly.normalised = true
+			buffered.weight.fraction = new(big.Rat).Quo(buffered.weight.fraction, assembly.rowSum.fraction)
+			assembly.isNormalised = true
 		}
 		assembly.addToBuilder(buffered.target, buffered.weight, buffered.action)
 	}
@@ -322,8 +322,8 @@ func (assembly *assembly) addBufferedRow() {
 
 // endIntervals checks that the intervals of the current row contain a distribution.
 func (assembly *assembly) endIntervals() {
-	if one := big.NewRat(1, 1); assembly.sum.rat.Cmp(one) > 0 || assembly.sumOfUpperBounds.Cmp(one) < 0 {
-		assembly.errorAtPos(assembly.rowPosition, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.sum.rat.RatString(), assembly.sumOfUpperBounds.RatString())
+	if one := big.NewRat(1, 1); assembly.rowSum.fraction.Cmp(one) > 0 || assembly.sumOfUpperBounds.Cmp(one) < 0 {
+		assembly.errorAtPos(assembly.rowPosition, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.rowSum.fraction.RatString(), assembly.sumOfUpperBounds.RatString())
 	}
 }
 
@@ -354,7 +354,7 @@ func (assembly *assembly) parseInterval(entry field) (low, high number, ok bool)
 
 // isInterval reports whether low and high are bounds of a probability that can be positive.
 func isInterval(low, high number) bool {
-	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
+	return low.float >= 0 && high.float > 0 && low.fraction.Cmp(high.fraction) <= 0 && high.float <= 1
 }
 
 // actionNumber returns the number of the action with the given name. A name that is new gets the next number. No name stands for no action.
@@ -389,7 +389,7 @@ func (assembly *assembly) finish() *sparse.Model {
 		assembly.errorAtEnd("%v", err)
 		return nil
 	}
-	if assembly.exact {
+	if assembly.isExact {
 		model.Err = 0
 	} else {
 		model.Err = higherOrderFactor * (assembly.maxDeviation + sema.UnitRoundoff)

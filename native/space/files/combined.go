@@ -80,7 +80,7 @@ type section struct {
 func splitSections(src Source) (Sources, error) {
 	var sources Sources
 	diagnostics := newLines(src)
-	for index, current := range sections(src) {
+	for index, current := range findSections(src) {
 		switch {
 		case current.kind == "":
 			diagnostics.errorAtPos(current.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
@@ -153,14 +153,14 @@ func (section *section) firstPos() syntax.Pos {
 	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
 }
 
-// sections splits the text of a .pexp file into sections, at the comments that start a section. Text before the first such comment is a
+// findSections splits the text of a .pexp file into sections, at the comments that start a section. Text before the first such comment is a
 // section with the transitions.
-func sections(src Source) []section {
-	splitter := sectionSplitter{next: Source{Name: src.Name}, text: src.Text}
+func findSections(src Source) []section {
+	splitter := sectionSplitter{nextSource: Source{Name: src.Name}, text: src.Text}
 	for line := range bytes.Lines(src.Text) {
 		splitter.addLine(bytes.TrimSpace(line))
-		splitter.next.offset += len(line)
-		splitter.next.line++
+		splitter.nextSource.offset += len(line)
+		splitter.nextSource.line++
 	}
 	splitter.endSection()
 	if len(splitter.sections) == 0 {
@@ -174,7 +174,7 @@ func sections(src Source) []section {
 type sectionSplitter struct {
 	text     []byte
 	sections []section
-	next     Source // a section that starts with the current line
+	nextSource     Source // a section that starts with the current line
 }
 
 // addLine looks at the next line of a .pexp file, and starts a section if the line is the first one of a section. The line has no blanks at
@@ -185,7 +185,7 @@ func (splitter *sectionSplitter) addLine(line []byte) {
 	}
 	if line[0] != '#' {
 		if len(splitter.sections) == 0 { // the section begins with the comments before the data
-			splitter.startSection(section{Source: Source{Name: splitter.next.Name}, kind: "transitions"})
+			splitter.startSection(section{Source: Source{Name: splitter.nextSource.Name}, kind: "transitions"})
 		}
 		return
 	}
@@ -193,13 +193,13 @@ func (splitter *sectionSplitter) addLine(line []byte) {
 	kind := sectionKind(comment)
 	switch {
 	case strings.HasPrefix(comment, rewardTitlePrefix):
-		splitter.startSection(section{Source: splitter.next, rewardTitle: comment})
+		splitter.startSection(section{Source: splitter.nextSource, rewardTitle: comment})
 	case kind == "":
 		return
 	case splitter.awaitsKind() && strings.HasSuffix(kind, "rewards"):
 		splitter.sections[len(splitter.sections)-1].kind = kind
 	default:
-		splitter.startSection(section{Source: splitter.next, kind: kind})
+		splitter.startSection(section{Source: splitter.nextSource, kind: kind})
 	}
 }
 
@@ -220,7 +220,7 @@ func (splitter *sectionSplitter) startSection(started section) {
 func (splitter *sectionSplitter) endSection() {
 	if count := len(splitter.sections); count > 0 {
 		last := &splitter.sections[count-1]
-		last.Text = splitter.text[last.offset:splitter.next.offset]
+		last.Text = splitter.text[last.offset:splitter.nextSource.offset]
 	}
 }
 

@@ -16,23 +16,23 @@ func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
 		return writer.unsupportedFormat("DOT")
 	}
 	writer = writer.plainWriter()
-	return writer.printTo(ctx, out, func(p *printer) error {
-		p.write("digraph M {\nnode [label=\"\",shape=\"box\"];")
-		p.endLine()
-		valuation := p.space.State(nil, 0)
-		err := p.forEachState(func(number, state int) error {
-			p.writeDOTState(number, state, p.space.State(valuation, state))
-			choices, err := p.sortedChoices(nil, state)
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		printer.writeText("digraph M {\nnode [label=\"\",shape=\"box\"];")
+		printer.endLine()
+		valuation := printer.space.State(nil, 0)
+		err := printer.forEachState(func(number, state int) error {
+			printer.writeDOTState(number, state, printer.space.State(valuation, state))
+			choices, err := printer.sortedChoices(nil, state)
 			if err != nil {
 				return err
 			}
 			for choice, modelChoice := range choices {
-				p.writeDOTChoice(number, choice, modelChoice)
+				printer.writeDOTChoice(number, choice, modelChoice)
 			}
 			return nil
 		})
-		p.write("}")
-		p.endLine()
+		printer.writeText("}")
+		printer.endLine()
 		return err
 	})
 }
@@ -43,36 +43,36 @@ func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
 // Source: prism-games -exportmodel model.dot.
 func (printer *printer) writeDOTState(number, state int, valuation []int32) {
 	printer.writeInt(number)
-	printer.write(` [label="`)
+	printer.writeText(` [label="`)
 	printer.writeInt(number)
 	if !printer.opts.NoValuations {
-		printer.write(`\n`)
+		printer.writeText(`\n`)
 		printer.writeValuation(valuation)
 	}
-	printer.write(`"`)
+	printer.writeText(`"`)
 	if printer.model.Player != nil && printer.model.Player[state] > 0 {
-		printer.write(`,shape="oval"`)
+		printer.writeText(`,shape="oval"`)
 	}
-	printer.write(`];`)
+	printer.writeText(`];`)
 	printer.endLine()
 }
 
 // writePointName writes the name of the point that stands for a choice.
 func (printer *printer) writePointName(state, choice int) {
-	printer.write("n")
+	printer.writeText("n")
 	printer.writeInt(state)
-	printer.write("_")
+	printer.writeText("_")
 	printer.writeInt(choice)
 }
 
 // writeDOTChoice writes the edges of a choice. In an MDP it first writes the point at which they begin. state is the number of the state in
 // the file, choice the position of the choice among those of its state, and modelChoice its index in the model.
 func (printer *printer) writeDOTChoice(state, choice, modelChoice int) {
-	if printer.nondeterministic() && printer.probabilistic() {
+	if printer.isNondeterministic() && printer.isProbabilistic() {
 		printer.writeChoicePoint(state, choice, printer.actionName(modelChoice))
 	}
 	for _, transition := range printer.writtenRow(nil, modelChoice) {
-		if printer.probabilistic() {
+		if printer.isProbabilistic() {
 			printer.writeDOTTransition(state, choice, transition)
 		} else {
 			printer.writeDOTEdge(state, choice, transition.target, printer.actionName(modelChoice))
@@ -84,17 +84,17 @@ func (printer *printer) writeDOTChoice(state, choice, modelChoice int) {
 // label. Then it writes the point.
 func (printer *printer) writeChoicePoint(state, choice int, action string) {
 	printer.writeInt(state)
-	printer.write(" -> ")
+	printer.writeText(" -> ")
 	printer.writePointName(state, choice)
-	printer.write(`  [label="`)
+	printer.writeText(`  [label="`)
 	printer.writeInt(choice)
 	if action != "" {
-		printer.write(":" + action)
+		printer.writeText(":" + action)
 	}
-	printer.write(`",arrowhead="none"];`)
+	printer.writeText(`",arrowhead="none"];`)
 	printer.endLine()
 	printer.writePointName(state, choice)
-	printer.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
+	printer.writeText(` [ shape=point,width=0.1,height=0.1,label="" ];`)
 	printer.endLine()
 }
 
@@ -102,33 +102,33 @@ func (printer *printer) writeChoicePoint(state, choice int, action string) {
 // choice. In a Markov chain it begins at the state, and the label also has the action.
 func (printer *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
 	action := ""
-	if printer.nondeterministic() {
+	if printer.isNondeterministic() {
 		printer.writePointName(state, choice)
 	} else {
 		printer.writeInt(state)
 		action = transition.action
 	}
-	printer.write(" -> ")
+	printer.writeText(" -> ")
 	printer.writeInt(transition.target)
-	printer.write(` [label="`)
+	printer.writeText(` [label="`)
 	printer.writeWeight(transition)
 	if action != "" {
-		printer.write(":" + action)
+		printer.writeText(":" + action)
 	}
-	printer.write(`"];`)
+	printer.writeText(`"];`)
 	printer.endLine()
 }
 
 // writeDOTEdge writes a choice of an LTS as an edge from the state to the target. Its label has the position of the choice and the action.
 func (printer *printer) writeDOTEdge(state, choice, target int, action string) {
 	printer.writeInt(state)
-	printer.write(" -> ")
+	printer.writeText(" -> ")
 	printer.writeInt(target)
-	printer.write(` [label="`)
+	printer.writeText(` [label="`)
 	printer.writeInt(choice)
 	if action != "" {
-		printer.write(":" + action)
+		printer.writeText(":" + action)
 	}
-	printer.write(`"];`)
+	printer.writeText(`"];`)
 	printer.endLine()
 }

@@ -28,7 +28,7 @@ import (
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
-	if !writer.probabilistic() {
+	if !writer.isProbabilistic() {
 		return &compile.UnsupportedError{File: writer.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
 	if writer.program.Type == syntax.SMG {
@@ -50,13 +50,13 @@ func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	slices.SortStableFunc(labels, func(left, right sparse.Label) int { return cmp.Compare(left.Name, right.Name) })
-	return writer.printTo(ctx, out, func(p *printer) error {
-		drn := &drnPrinter{printer: p, labels: labels, rewards: rewards}
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		drn := &drnPrinter{printer: printer, labels: labels, rewards: rewards}
 		if err := drn.computeObservations(); err != nil {
 			return err
 		}
 		drn.writePreamble()
-		return p.forEachState(drn.writeState)
+		return printer.forEachState(drn.writeState)
 	})
 }
 
@@ -64,7 +64,7 @@ func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
 // chain.
 type drnReward struct {
 	*sparse.Reward
-	transitions explicit.TransitionReward
+	transitionRewards explicit.TransitionReward
 }
 
 // evaluateRewards computes all reward structures of the program. For a Markov automaton it changes them to rewards per unit of time.
@@ -83,7 +83,7 @@ func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error)
 			return nil, err
 		}
 		if writer.exitRates != nil {
-			reward = writer.perTime(reward)
+			reward = writer.rewardPerTime(reward)
 		}
 		named := *reward
 		named.Name = writer.program.RewardName(i)
@@ -123,7 +123,7 @@ type drnPrinter struct {
 // writeLines writes lines of text.
 func (printer *drnPrinter) writeLines(lines ...string) {
 	for _, line := range lines {
-		printer.write(line)
+		printer.writeText(line)
 		printer.endLine()
 	}
 }
@@ -173,16 +173,16 @@ func (printer *drnPrinter) writeEmptyLabels() {
 // writeState writes the line of a state with its exit rate, observation, rewards and labels, and then its choices. position is the number
 // of the state in the file.
 func (printer *drnPrinter) writeState(position, state int) error {
-	printer.write("state ")
+	printer.writeText("state ")
 	printer.writeInt(position)
 	if printer.model.Kind == sparse.CTMC || printer.exitRates != nil {
-		printer.write(" !")
+		printer.writeText(" !")
 		printer.writeNumber(printer.exitRate(state))
 	}
 	if printer.observations != nil {
-		printer.write(" {")
+		printer.writeText(" {")
 		printer.writeInt(int(printer.observations.ByState[state]))
-		printer.write("}")
+		printer.writeText("}")
 	}
 	printer.writeRewards(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
 	printer.writeStateLabelNames(state)
@@ -207,7 +207,7 @@ func (printer *drnPrinter) writeStateLabelNames(state int) {
 		if strings.Contains(name, " ") {
 			name = `"` + name + `"`
 		}
-		printer.write(" " + name)
+		printer.writeText(" " + name)
 	}
 }
 
@@ -217,50 +217,50 @@ func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	if len(printer.rewards) == 0 {
 		return
 	}
-	printer.write(" [")
+	printer.writeText(" [")
 	for i, reward := range printer.rewards {
 		if i > 0 {
-			printer.write(", ")
+			printer.writeText(", ")
 		}
 		printer.writeNumber(value(reward))
 	}
-	printer.write("]")
+	printer.writeText("]")
 }
 
 // writeValuationComment writes the values of the variables in a state, as a comment such as "//[s=0       & !b]". Storm writes the same.
 func (printer *drnPrinter) writeValuationComment(state int) {
 	printer.valuation = printer.space.State(printer.valuation, state)
-	printer.write("//[")
+	printer.writeText("//[")
 	for slot, variable := range printer.program.Vars {
 		if slot > 0 {
-			printer.write("\t& ")
+			printer.writeText("\t& ")
 		}
 		switch {
 		case variable.Type != sema.Bool:
-			printer.write(variable.Name + "=")
+			printer.writeText(variable.Name + "=")
 			printer.writeInt(int(printer.valuation[slot]))
 		case printer.valuation[slot] != 0:
-			printer.write(variable.Name)
+			printer.writeText(variable.Name)
 		default:
-			printer.write("!" + variable.Name)
+			printer.writeText("!" + variable.Name)
 		}
 	}
-	printer.write("]")
+	printer.writeText("]")
 	printer.endLine()
 }
 
 // writeChoice writes the line of a choice with its action and rewards, and then a line for each target, with the sum of the weights of the
 // transitions to it.
 func (printer *drnPrinter) writeChoice(state, choice int) {
-	printer.write("\taction " + printer.choiceActionName(choice))
+	printer.writeText("\taction " + printer.choiceActionName(choice))
 	printer.writeRewards(func(reward *drnReward) number { return printer.choiceReward(reward, state, choice) })
 	printer.endLine()
 	printer.transitions = printer.sortedTransitions(printer.transitions, choice)
 	for len(printer.transitions) > 0 {
 		numSameTarget := printer.countSameTarget()
-		printer.write("\t\t")
+		printer.writeText("\t\t")
 		printer.writeTarget(printer.transitions[0])
-		printer.write(" : ")
+		printer.writeText(" : ")
 		printer.writeWeight(printer.transitions[:numSameTarget])
 		printer.endLine()
 		printer.transitions = printer.transitions[numSameTarget:]
@@ -277,17 +277,17 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 	for _, transition := range transitions {
 		high.Add(high, printer.model.HighRat(transition))
 	}
-	printer.write("[")
+	printer.writeText("[")
 	printer.writeNumber(printer.sumOfWeights(transitions))
-	printer.write(", ")
-	printer.writeNumber(number{rat: high})
-	printer.write("]")
+	printer.writeText(", ")
+	printer.writeNumber(number{fraction: high})
+	printer.writeText("]")
 }
 
 // choiceActionName returns the name of the action that the file has for a choice. In a Markov chain it is the action of all transitions, or
 // "0" if they have none or different ones.
 func (printer *drnPrinter) choiceActionName(choice int) string {
-	if printer.nondeterministic() {
+	if printer.isNondeterministic() {
 		return cmp.Or(printer.actionName(choice), noLabel)
 	}
 	first, end := printer.model.Row(choice)
@@ -312,10 +312,10 @@ func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int)
 	}
 	rate := printer.exitRate(state)
 	switch {
-	case reward.rat != nil:
-		return number{rat: new(big.Rat).Quo(reward.rat, rate.rat)}
-	case math.IsInf(reward.float, 0) && structure.transitions.Values != nil: // the reward per unit of time overflows
-		return number{float: printer.meanReward(structure.transitions.Values, choice, rate.float)}
+	case reward.fraction != nil:
+		return number{fraction: new(big.Rat).Quo(reward.fraction, rate.fraction)}
+	case math.IsInf(reward.float, 0) && structure.transitionRewards.Values != nil: // the reward per unit of time overflows
+		return number{float: printer.meanReward(structure.transitionRewards.Values, choice, rate.float)}
 	}
 	return number{float: reward.float / rate.float}
 }
@@ -333,7 +333,7 @@ func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate fl
 // commonReward returns the reward of the transitions of a Markov chain's state, if all of them have the same one. Unlike their mean, this
 // reward has no rounding error.
 func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (reward number, isCommon bool) {
-	rewards := structure.transitions
+	rewards := structure.transitionRewards
 	if rewards.Values == nil {
 		return number{}, false
 	}
@@ -341,15 +341,15 @@ func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (rewar
 	common := rewardAt(rewards.Values, rewards.Fractions, first)
 	for transition := first + 1; transition < end; transition++ {
 		otherReward := rewardAt(rewards.Values, rewards.Fractions, transition)
-		if common.float != otherReward.float || compareRats(common.rat, otherReward.rat) != 0 {
+		if common.float != otherReward.float || compareFractions(common.fraction, otherReward.fraction) != 0 {
 			return number{}, false
 		}
 	}
 	return common, true
 }
 
-// compareRats compares two fractions. nil stands for zero.
-func compareRats(a, b *big.Rat) int {
+// compareFractions compares two fractions. nil stands for zero.
+func compareFractions(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
@@ -374,7 +374,7 @@ func (printer *drnPrinter) exitRate(state int) number {
 	}
 	total := number{}
 	if printer.model.Exact() {
-		total.rat = new(big.Rat)
+		total.fraction = new(big.Rat)
 	}
 	printer.transitions = printer.sortedTransitions(printer.transitions, state)
 	for len(printer.transitions) > 0 {
@@ -382,8 +382,8 @@ func (printer *drnPrinter) exitRate(state int) number {
 		rate := printer.sumOfWeights(printer.transitions[:numSameTarget])
 		printer.transitions = printer.transitions[numSameTarget:]
 		total.float += rate.float
-		if total.rat != nil {
-			total.rat.Add(total.rat, rate.rat)
+		if total.fraction != nil {
+			total.fraction.Add(total.fraction, rate.fraction)
 		}
 	}
 	return total
@@ -396,7 +396,7 @@ func (writer *Writer) sumOfWeights(transitions []int) number {
 		for _, transition := range transitions {
 			sum.Add(sum, writer.model.Rat(transition))
 		}
-		return number{rat: sum}
+		return number{fraction: sum}
 	}
 	sum := 0.0
 	for _, transition := range transitions {

@@ -32,7 +32,7 @@ func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	file := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
+	file := &drnFile{preambleLines: newLines(src), opts: opts, wantsFractions: opts.Exact, labelSets: map[string]*sparse.Set{}}
 	if !file.readPreamble() {
 		return nil, file.preambleLines.errs.Err()
 	}
@@ -50,15 +50,15 @@ type drnFile struct {
 	*assembly
 	preambleLines     *lines
 	opts              ReadOptions
-	askedExact        bool // the caller asked for fractions
+	wantsFractions        bool // the caller asked for fractions
 	modelType         syntax.ModelType
 	isMarkovAutomaton bool          // a Markov automaton, whose exit rates follow
 	exitRates         *rewardColumn // of each state of a Markov automaton, 0 where no time passes
-	intervalValues    bool          // probabilities are intervals
+	hasIntervalValues    bool          // probabilities are intervals
 	observations      []uint32      // of each state of a POMDP
 	typePos           syntax.Pos
 	rewardNames       []string // of reward structures
-	mayHaveUnnamed    bool     // a last structure without a name may follow
+	mayHaveUnnamedReward    bool     // a last structure without a name may follow
 
 	declaredStates  int
 	declaredChoices int // -1 if not declared
@@ -84,8 +84,8 @@ type drnFile struct {
 func (file *drnFile) readPreamble() bool {
 	lines := file.preambleLines
 	file.declaredChoices = -1
-	for lines.next() {
-		text := string(lines.text)
+	for lines.nextLine() {
+		text := string(lines.lineText)
 		emptyLabelNames, listsEmptyLabels := strings.CutPrefix(text, emptyLabels)
 		switch {
 		case listsEmptyLabels:
@@ -94,7 +94,7 @@ func (file *drnFile) readPreamble() bool {
 		case text == "@model":
 			return file.checkPreamble()
 		case text[0] != '@':
-			lines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(lines.text))
+			lines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(lines.lineText))
 			return false
 		default:
 			file.readKeyword(text)
@@ -171,7 +171,7 @@ func (file *drnFile) readValueType(name string) {
 	switch name {
 	case "double", "rational":
 	case "double-interval", "rational-interval":
-		file.intervalValues = true
+		file.hasIntervalValues = true
 	case "parametric":
 		file.preambleLines.errorAt(0, "found values of type %s, which are not supported, wanted double, rational, double-interval or rational-interval", name)
 	default:
@@ -190,7 +190,7 @@ func (file *drnFile) readValueLine(key string) {
 		file.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote([]byte(key)))
 		return
 	}
-	if !file.preambleLines.next() {
+	if !file.preambleLines.nextLine() {
 		return
 	}
 	fields := file.preambleLines.splitFields()
@@ -200,9 +200,9 @@ func (file *drnFile) readValueLine(key string) {
 			file.preambleLines.errorAt(fields[0].column, "found the parameter %s: parametric models are not supported", quote(fields[0].text))
 		}
 	case key == "@reward_models":
-		file.readRewardNames(string(file.preambleLines.text))
+		file.readRewardNames(string(file.preambleLines.lineText))
 	case len(fields) != 1:
-		file.preambleLines.errorAt(0, "found %s, wanted a number", quote(file.preambleLines.text))
+		file.preambleLines.errorAt(0, "found %s, wanted a number", quote(file.preambleLines.lineText))
 	case key == "@nr_states":
 		file.declaredStates, _ = file.preambleLines.parseCount(fields[0], "number of states")
 	default:
@@ -216,8 +216,8 @@ func (file *drnFile) readValueLine(key string) {
 func (file *drnFile) readRewardNames(text string) {
 	// Storm writes a space after each name. After the last space, a structure without a name may follow.
 	// The first list of rewards shows whether there is one.
-	text, file.mayHaveUnnamed = strings.CutSuffix(text, " ")
-	file.mayHaveUnnamed = file.mayHaveUnnamed || text == ""
+	text, file.mayHaveUnnamedReward = strings.CutSuffix(text, " ")
+	file.mayHaveUnnamedReward = file.mayHaveUnnamedReward || text == ""
 	if text != "" {
 		file.rewardNames = strings.Split(text, " ")
 	}
@@ -232,9 +232,9 @@ func (file *drnFile) checkPreamble() bool {
 		file.preambleLines.errorAt(0, "found no @type, wanted one before @model")
 	case file.declaredStates == 0:
 		file.preambleLines.errorAt(0, "found no states, wanted @nr_states before @model with at least one")
-	case file.intervalValues && (file.isMarkovAutomaton || intervalType(file.modelType) == syntax.TypeNone):
+	case file.hasIntervalValues && (file.isMarkovAutomaton || intervalType(file.modelType) == syntax.TypeNone):
 		file.preambleLines.errorAtPos(file.typePos, "found intervals, which only DTMCs and MDPs can have")
-	case file.intervalValues:
+	case file.hasIntervalValues:
 		file.modelType, file.opts.Exact = intervalType(file.modelType), true
 	}
 	return len(file.preambleLines.errs) == 0
@@ -244,28 +244,28 @@ func (file *drnFile) checkPreamble() bool {
 // Errors of the file are recorded.
 func (file *drnFile) readBody(ctx context.Context) error {
 	file.assembly = newAssembly(file.preambleLines, sparseKind(file.modelType), file.declaredStates, file.opts)
-	file.intervals = file.intervalValues
+	file.hasIntervals = file.hasIntervalValues
 	if file.isMarkovAutomaton {
-		file.exitRates = newColumn(file.declaredStates, file.exact)
+		file.exitRates = newColumn(file.declaredStates, file.isExact)
 	}
 	if file.modelType == syntax.POMDP {
 		file.observations = make([]uint32, file.declaredStates)
 	}
 	file.currentState = -1
-	for line := 0; file.next(); line++ {
+	for line := 0; file.nextLine(); line++ {
 		if line&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		text := bytes.TrimLeft(file.text, " \t")
-		start := &cursor{drnFile: file, column: len(file.text) - len(text)}
+		text := bytes.TrimLeft(file.lineText, " \t")
+		lineCursor := &cursor{drnFile: file, column: len(file.lineText) - len(text)}
 		switch {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")): // an empty line or a comment
-		case start.skipWord("state"):
-			start.readState()
-		case start.skipWord("action"):
-			start.readAction()
+		case lineCursor.skipWord("state"):
+			lineCursor.readState()
+		case lineCursor.skipWord("action"):
+			lineCursor.readAction()
 		default:
-			start.readTransition()
+			lineCursor.readTransition()
 		}
 	}
 	return nil
@@ -278,11 +278,11 @@ type cursor struct {
 }
 
 // restOfLine returns the text from the cursor on.
-func (cursor *cursor) restOfLine() []byte { return cursor.text[cursor.column:] }
+func (cursor *cursor) restOfLine() []byte { return cursor.lineText[cursor.column:] }
 
 // skipBlanks moves the cursor behind spaces and tabs.
 func (cursor *cursor) skipBlanks() {
-	for cursor.column < len(cursor.text) && (cursor.text[cursor.column] == ' ' || cursor.text[cursor.column] == '\t') {
+	for cursor.column < len(cursor.lineText) && (cursor.lineText[cursor.column] == ' ' || cursor.lineText[cursor.column] == '\t') {
 		cursor.column++
 	}
 }
@@ -325,10 +325,10 @@ func (cursor *cursor) readState() {
 	cursor.readObservation(state)
 	if values, ok := cursor.readRewards(); ok {
 		for structure, reward := range values {
-			cursor.stateRewardColumn(structure).set(state, reward)
+			cursor.stateRewardColumn(structure).setEntry(state, reward)
 		}
 	}
-	for cursor.column < len(cursor.text) && len(cursor.errs) < maxErrors {
+	for cursor.column < len(cursor.lineText) && len(cursor.errs) < maxErrors {
 		cursor.readLabel(state)
 	}
 }
@@ -351,7 +351,7 @@ func (cursor *cursor) readStateNumber() (state int, ok bool) {
 // must not.
 func (cursor *cursor) readExitRate() {
 	hasRate := bytes.HasPrefix(cursor.restOfLine(), []byte("!"))
-	if hasRate != (cursor.kind == sparse.CTMC || cursor.isMarkovAutomaton) {
+	if hasRate != (cursor.modelKind == sparse.CTMC || cursor.isMarkovAutomaton) {
 		cursor.errorAt(cursor.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(cursor.restOfLine()))
 		return
 	}
@@ -360,14 +360,14 @@ func (cursor *cursor) readExitRate() {
 	}
 	cursor.declaredRatePos = cursor.position(cursor.column)
 	cursor.column++
-	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.exact)
+	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.isExact)
 	cursor.declaredRate = rate
 	switch {
 	case !ok || !cursor.isMarkovAutomaton: // endState compares the rate of a CTMC with the sum of its rates
 	case rate.float < 0:
 		cursor.errorAtPos(cursor.declaredRatePos, "found exit rate %v, wanted none below 0", rate.float)
 	default:
-		cursor.exitRates.set(cursor.currentState, rate)
+		cursor.exitRates.setEntry(cursor.currentState, rate)
 	}
 }
 
@@ -402,13 +402,13 @@ func (cursor *cursor) readRewards() (rewards []number, ok bool) {
 	length := bytes.IndexByte(cursor.restOfLine(), ']')
 	if length < 0 {
 		cursor.errorAt(begin, "found no ], wanted one after the rewards")
-		cursor.column = len(cursor.text)
+		cursor.column = len(cursor.lineText)
 		return nil, false
 	}
 	cursor.column += length + 1
 	cursor.skipBlanks()
 	column := begin + 1
-	for text := range bytes.SplitSeq(cursor.text[column:begin+length], []byte(",")) {
+	for text := range bytes.SplitSeq(cursor.lineText[column:begin+length], []byte(",")) {
 		reward, ok := cursor.parseReward(text, column)
 		if !ok {
 			return nil, false
@@ -426,17 +426,17 @@ func (cursor *cursor) readRewards() (rewards []number, ok bool) {
 func (cursor *cursor) parseReward(text []byte, column int) (number, bool) {
 	trimmed := bytes.TrimLeft(text, " ")
 	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
-	return cursor.parseValue(field, "reward", cursor.exact)
+	return cursor.parseValue(field, "reward", cursor.isExact)
 }
 
 // checkNumRewards reports whether a list of rewards has an entry for each reward structure. Otherwise it records an error at the column.
 // Storm's list of names cannot show a last structure without a name. So the first list of rewards may have one more entry, and this adds
 // the structure.
 func (cursor *cursor) checkNumRewards(count, column int) bool {
-	if cursor.mayHaveUnnamed && count == len(cursor.drnFile.rewardNames)+1 {
+	if cursor.mayHaveUnnamedReward && count == len(cursor.drnFile.rewardNames)+1 {
 		cursor.drnFile.rewardNames = append(cursor.drnFile.rewardNames, "")
 	}
-	cursor.mayHaveUnnamed = false
+	cursor.mayHaveUnnamedReward = false
 	if wanted := len(cursor.drnFile.rewardNames); count != wanted {
 		cursor.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", count, wanted)
 		return false
@@ -447,7 +447,7 @@ func (cursor *cursor) checkNumRewards(count, column int) bool {
 // stateRewardColumn returns the state rewards of a structure.
 func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
 	for len(file.stateRewards) <= structure {
-		file.stateRewards = append(file.stateRewards, newColumn(file.numStates, file.exact))
+		file.stateRewards = append(file.stateRewards, newColumn(file.numStates, file.isExact))
 	}
 	return file.stateRewards[structure]
 }
@@ -456,13 +456,13 @@ func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
 func (cursor *cursor) readLabel(state int) {
 	field := cursor.nextField()
 	if field.text[0] == '"' {
-		end := bytes.IndexByte(cursor.text[field.column+1:], '"')
+		end := bytes.IndexByte(cursor.lineText[field.column+1:], '"')
 		if end <= 0 {
-			cursor.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(cursor.text[field.column:]))
-			cursor.column = len(cursor.text)
+			cursor.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(cursor.lineText[field.column:]))
+			cursor.column = len(cursor.lineText)
 			return
 		}
-		field.text = cursor.text[field.column+1 : field.column+1+end]
+		field.text = cursor.lineText[field.column+1 : field.column+1+end]
 		cursor.column = field.column + end + 2
 		cursor.skipBlanks()
 	}
@@ -490,7 +490,7 @@ func (cursor *cursor) readAction() {
 	case len(field.text) == 0:
 		cursor.errorAt(field.column, "found no name, wanted the name of an action")
 		return
-	case cursor.hasAction && cursor.kind != sparse.MDP:
+	case cursor.hasAction && cursor.modelKind != sparse.MDP:
 		cursor.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(cursor.modelType.String()))
 		return
 	}
@@ -504,7 +504,7 @@ func (cursor *cursor) readAction() {
 	cursor.currentAction = cursor.assembly.actionNumber(name)
 	cursor.assembly.startChoice(cursor.currentAction, cursor.position(field.column))
 	cursor.choiceRewards, _ = cursor.readRewards()
-	if cursor.column < len(cursor.text) && len(cursor.errs) == 0 {
+	if cursor.column < len(cursor.lineText) && len(cursor.errs) == 0 {
 		cursor.errorAt(cursor.column, "found %s, wanted the end of the line", quote(cursor.restOfLine()))
 	}
 }
@@ -524,7 +524,7 @@ func (file *drnFile) choiceName(text string) string {
 
 // checkRowNotEmpty records an error if the current action has no transitions.
 func (file *drnFile) checkRowNotEmpty() {
-	if file.hasAction && len(file.targets.edges) == 0 {
+	if file.hasAction && len(file.rowEdges.edges) == 0 {
 		file.errorAtPos(file.assembly.rowPosition, "found an action without transitions, wanted at least one")
 	}
 }
@@ -535,14 +535,14 @@ func (cursor *cursor) readTransition() {
 		cursor.errorAt(cursor.column, "found %s, wanted a state and an action before transitions", quote(cursor.restOfLine()))
 		return
 	}
-	before, after, ok := bytes.Cut(cursor.restOfLine(), []byte(":"))
+	targetText, weightText, ok := bytes.Cut(cursor.restOfLine(), []byte(":"))
 	if !ok {
 		cursor.errorAt(cursor.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(cursor.restOfLine()))
 		return
 	}
-	targetField := field{bytes.TrimRight(before, " \t"), cursor.column}
-	trimmed := bytes.TrimLeft(after, " \t")
-	weightField := field{bytes.TrimRight(trimmed, " \t"), len(cursor.text) - len(trimmed)}
+	targetField := field{bytes.TrimRight(targetText, " \t"), cursor.column}
+	trimmed := bytes.TrimLeft(weightText, " \t")
+	weightField := field{bytes.TrimRight(trimmed, " \t"), len(cursor.lineText) - len(trimmed)}
 	target, ok := cursor.parseIndex(targetField, "state", cursor.numStates)
 	if !ok {
 		return
@@ -552,7 +552,7 @@ func (cursor *cursor) readTransition() {
 		return
 	}
 	action := cursor.currentAction
-	if cursor.kind == sparse.MDP {
+	if cursor.modelKind == sparse.MDP {
 		action = sparse.NoAction
 	}
 	cursor.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
@@ -562,11 +562,11 @@ func (cursor *cursor) readTransition() {
 // parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and stores the
 // upper bound in nextUpperBound.
 func (cursor *cursor) parseWeight(word field) (weight number, ok bool) {
-	if cursor.intervals {
+	if cursor.hasIntervals {
 		weight, cursor.nextUpperBound, ok = cursor.parseInterval(word)
 		return weight, ok
 	}
-	return cursor.parseValue(word, "probability or rate", cursor.exact)
+	return cursor.parseValue(word, "probability or rate", cursor.isExact)
 }
 
 // endState ends the current state. It checks that the state has an action, and that the last action has transitions. In a CTMC, it also
@@ -579,12 +579,12 @@ func (file *drnFile) endState() {
 	if !file.hasAction {
 		file.errorAtPos(file.position(0), "found no action in state %d, wanted at least one", file.currentState)
 	}
-	if file.kind != sparse.CTMC || len(file.errs) > 0 {
+	if file.modelKind != sparse.CTMC || len(file.errs) > 0 {
 		return
 	}
-	deviation := math.Abs(file.declaredRate.float-file.sum.float) / file.sum.float
+	deviation := math.Abs(file.declaredRate.float-file.rowSum.float) / file.rowSum.float
 	if !(deviation <= rateTolerance) {
-		file.errorAtPos(file.declaredRatePos, "found exit rate %v, wanted %v, the sum of the rates", file.declaredRate.float, file.sum.float)
+		file.errorAtPos(file.declaredRatePos, "found exit rate %v, wanted %v, the sum of the rates", file.declaredRate.float, file.rowSum.float)
 	}
 }
 
@@ -617,14 +617,14 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.setLabels(model, sets)
 	imported := &explicit.Imported{
 		File: file.src.Name, Type: file.modelType, Actions: file.assembly.actionNames, Model: model,
-		Warnings: file.warnings(), Normalised: file.normalised,
+		Warnings: file.warnings(), Normalised: file.isNormalised,
 	}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
-	imported.Rounded = file.intervals && !file.askedExact
+	imported.Rounded = file.hasIntervals && !file.wantsFractions
 	file.addRewards(imported)
 	file.addObservations(imported)
 	if file.isMarkovAutomaton {
-		if err := completeAutomaton(imported, file.exitRates, file.exact); err != nil {
+		if err := completeAutomaton(imported, file.exitRates, file.isExact); err != nil {
 			return nil, err
 		}
 	}
@@ -669,9 +669,9 @@ func (file *drnFile) addRewards(imported *explicit.Imported) {
 				continue
 			}
 			if transitionColumn == nil {
-				transitionColumn = newColumn(imported.Model.NumTransitions(), file.exact)
+				transitionColumn = newColumn(imported.Model.NumTransitions(), file.isExact)
 			}
-			transitionColumn.set(transition, rewards[structure])
+			transitionColumn.setEntry(transition, rewards[structure])
 		}
 		reward, transitionRewards := rewardStructure(imported.Model, name, stateColumn, transitionColumn)
 		imported.Model.Rewards = append(imported.Model.Rewards, reward)

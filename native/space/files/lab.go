@@ -42,11 +42,11 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 func (file *labFile) readNames(numStates int) {
 	column := 0
 	for len(file.errs) == 0 {
-		trimmed := bytes.TrimLeft(file.text[column:], " \t")
+		trimmed := bytes.TrimLeft(file.lineText[column:], " \t")
 		if len(trimmed) == 0 {
 			return
 		}
-		column = len(file.text) - len(trimmed)
+		column = len(file.lineText) - len(trimmed)
 		length := file.readName(column, numStates)
 		column += length
 	}
@@ -54,15 +54,15 @@ func (file *labFile) readNames(numStates int) {
 
 // readName reads the number and the name of a label, such as 0="init", at a column of the current line. It returns the length of this text.
 func (file *labFile) readName(column, numStates int) int {
-	text := file.text[column:]
-	number, rest, ok := bytes.Cut(text, []byte(`="`))
-	length := bytes.IndexByte(rest, '"')
+	text := file.lineText[column:]
+	numberText, quotedName, ok := bytes.Cut(text, []byte(`="`))
+	length := bytes.IndexByte(quotedName, '"')
 	if !ok || length <= 0 {
 		file.errorAt(column, `found %s, wanted a label such as %d="name"`, quote(text), len(file.names))
 		return len(text)
 	}
-	name := string(rest[:length])
-	index, ok := file.parseCount(field{number, column}, "number of a label")
+	name := string(quotedName[:length])
+	index, ok := file.parseCount(field{numberText, column}, "number of a label")
 	switch {
 	case !ok: // parseCount recorded the error
 	case index != len(file.names):
@@ -71,7 +71,7 @@ func (file *labFile) readName(column, numStates int) int {
 		file.errorAt(column, "found label %q again, wanted each once", name)
 	}
 	file.names, file.stateSets = append(file.names, name), append(file.stateSets, sparse.NewSet(numStates))
-	return len(number) + len(`="`) + length + len(`"`)
+	return len(numberText) + len(`="`) + length + len(`"`)
 }
 
 // labelStates returns the states with a label; nil if there is no such label.
@@ -87,13 +87,13 @@ func (file *labFile) labelStates(name string) *sparse.Set {
 // readState reads a line such as 3: 0 2, which has a state and the numbers of its labels. It returns the state. previous is the state of
 // the line before. If the state is invalid or not greater than previous, it records an error and returns previous.
 func (file *labFile) readState(previous, numStates int) int {
-	colon := bytes.IndexByte(file.text, ':')
+	colon := bytes.IndexByte(file.lineText, ':')
 	if colon < 0 {
-		file.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(file.text))
+		file.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(file.lineText))
 		return previous
 	}
 	column := file.fields[0].column
-	state, ok := file.parseIndex(field{bytes.TrimSpace(file.text[:colon]), column}, "state", numStates)
+	state, ok := file.parseIndex(field{bytes.TrimSpace(file.lineText[:colon]), column}, "state", numStates)
 	if !ok {
 		return previous
 	}

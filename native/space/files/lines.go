@@ -33,7 +33,7 @@ type lines struct {
 	nextOffset int     // the offset of the next line in src.Text
 	lineNumber int     // the number of the current line, from 1
 	lineOffset int     // the offset of the current line
-	text       []byte  // the current line, without its end
+	lineText       []byte  // the current line, without its end
 	fields     []field // the fields of the current line, after splitFields
 	errs       syntax.ErrorList
 }
@@ -50,9 +50,9 @@ func (f field) String() string { return string(f.text) }
 // newLines returns a reader of the lines of src.
 func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line of the file, which may be empty. It returns false at the end of the file, after too many errors, at a line that
+// nextLine reads the next line of the file, which may be empty. It returns false at the end of the file, after too many errors, at a line that
 // is too long, and for a file of 2 GB or more.
-func (lines *lines) next() bool {
+func (lines *lines) nextLine() bool {
 	isAtEnd := lines.nextOffset >= len(lines.src.Text)
 	isTooLarge := lines.src.offset+len(lines.src.Text) > math.MaxInt32
 	if isAtEnd || isTooLarge || len(lines.errs) >= maxErrors {
@@ -71,7 +71,7 @@ func (lines *lines) next() bool {
 		lines.nextOffset = len(lines.src.Text)
 		return false
 	}
-	lines.text = bytes.TrimSuffix(remaining[:length], []byte("\r"))
+	lines.lineText = bytes.TrimSuffix(remaining[:length], []byte("\r"))
 	lines.nextOffset += length + 1
 	return true
 }
@@ -84,16 +84,16 @@ func (lines *lines) splitFields() []field { return lines.splitFieldsFrom(0) }
 func (lines *lines) splitFieldsFrom(column int) []field {
 	isBlank := func(char byte) bool { return char == ' ' || char == '\t' }
 	lines.fields = lines.fields[:0]
-	for position := column; position < len(lines.text); {
-		if isBlank(lines.text[position]) {
+	for position := column; position < len(lines.lineText); {
+		if isBlank(lines.lineText[position]) {
 			position++
 			continue
 		}
 		start := position
-		for position < len(lines.text) && !isBlank(lines.text[position]) {
+		for position < len(lines.lineText) && !isBlank(lines.lineText[position]) {
 			position++
 		}
-		lines.fields = append(lines.fields, field{lines.text[start:position], start})
+		lines.fields = append(lines.fields, field{lines.lineText[start:position], start})
 	}
 	return lines.fields
 }
@@ -225,7 +225,7 @@ func parseDecimal(text []byte, exact bool) (number, error) {
 		if !ok {
 			return number{}, errNumber
 		}
-		value.rat = fraction
+		value.fraction = fraction
 	}
 	return value, nil
 }
@@ -264,7 +264,7 @@ func parseFraction(text []byte, exact bool) (number, error) {
 		return value, errSmall
 	}
 	if exact {
-		value.rat = fraction
+		value.fraction = fraction
 	}
 	return value, nil
 }

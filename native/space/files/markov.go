@@ -30,7 +30,7 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 			continue
 		}
 		perTime := newColumn(numStates, exact)
-		perTime.values, perTime.rats = reward.State, reward.StateRat
+		perTime.values, perTime.fractions = reward.State, reward.StateRat
 		perTime.divideByRates(exitRates)
 		reward.Err += 2 * sema.UnitRoundoff
 	}
@@ -44,12 +44,12 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) error {
 	for state := range imported.Model.NumStates() {
 		first, end := imported.Model.Choices(state)
-		hasRate := !exitRates.get(state).isZero()
+		hasRate := !exitRates.entry(state).isZero()
 		switch {
 		case hasRate && end != first+1:
 			return syntax.ErrorList{{File: imported.File, Msg: fmt.Sprintf("state %d has an exit rate and %d choices, wanted one choice in a state in which time passes", state, end-first)}}
 		case !hasRate && imported.Model.IsDeadlock(state):
-			exitRates.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+			exitRates.setEntry(state, number{float: 1, fraction: big.NewRat(1, 1)})
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) err
 func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact bool) string {
 	times := newColumn(imported.Model.NumStates(), exact)
 	for state := range imported.Model.NumStates() {
-		times.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+		times.setEntry(state, number{float: 1, fraction: big.NewRat(1, 1)})
 	}
 	times.divideByRates(exitRates)
 	name := timeRewards
@@ -77,17 +77,17 @@ func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact b
 // divideByRates divides the entry of each state by the exit rate of the state. If the rate is 0, the entry becomes 0.
 func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	for state := range column.values {
-		rate, value := rates.get(state), column.get(state)
+		rate, value := rates.entry(state), column.entry(state)
 		quotient := number{}
 		if !rate.isZero() {
 			quotient.float = value.float / rate.float
-			if column.rats != nil {
-				quotient.rat = new(big.Rat).Quo(value.rat, rate.rat)
+			if column.fractions != nil {
+				quotient.fraction = new(big.Rat).Quo(value.fraction, rate.fraction)
 			}
 		}
 		column.values[state] = quotient.float
-		if column.rats != nil {
-			column.rats[state] = quotient.rat // nil for zero
+		if column.fractions != nil {
+			column.fractions[state] = quotient.fraction // nil for zero
 		}
 	}
 }
@@ -95,9 +95,9 @@ func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 // boundsOfRates returns bounds of the exit rates that a file has. A rate can have been rounded to a float64, so the bounds are the
 // neighbouring float64 numbers. A rate of 0 is exact.
 func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
-	rates := &explicit.ExitRates{Fractions: column.rats}
+	rates := &explicit.ExitRates{Fractions: column.fractions}
 	for state := range column.values {
-		rate := column.get(state).float
+		rate := column.entry(state).float
 		low, high := rate, rate
 		if rate != 0 {
 			low, high = math.Nextafter(rate, 0), math.Nextafter(rate, math.Inf(1))
@@ -110,13 +110,13 @@ func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 // automatonWriter returns a writer for a format that can express Markov automata. If the model is a Markov automaton, the writer also
 // writes its exit rates.
 func (writer *Writer) automatonWriter() (*Writer, error) {
-	plain := writer.plainWriter()
+	automatonWriter := writer.plainWriter()
 	if !writer.program.Model().IsMarkovAutomaton() {
-		return plain, nil
+		return automatonWriter, nil
 	}
 	var err error
-	plain.exitRates, err = writer.space.ExitRates()
-	return plain, err
+	automatonWriter.exitRates, err = writer.space.ExitRates()
+	return automatonWriter, err
 }
 
 // automatonRate returns the exit rate of a Markov automaton's state that is written to a file. It is 0 for a state in which no time passes
@@ -124,11 +124,11 @@ func (writer *Writer) automatonWriter() (*Writer, error) {
 func (writer *Writer) automatonRate(state int) number {
 	switch {
 	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):
-		return number{float: 1, rat: writer.fraction(big.NewRat(1, 1))}
+		return number{float: 1, fraction: writer.fraction(big.NewRat(1, 1))}
 	case writer.exitRates.High[state] == 0:
-		return number{rat: writer.fraction(new(big.Rat))}
+		return number{fraction: writer.fraction(new(big.Rat))}
 	case writer.model.Exact():
-		return number{rat: writer.exitRates.Fractions[state]}
+		return number{fraction: writer.exitRates.Fractions[state]}
 	}
 	return number{float: writer.exitRates.Mean(state)}
 }
@@ -141,9 +141,9 @@ func (writer *Writer) fraction(value *big.Rat) *big.Rat {
 	return nil
 }
 
-// perTime returns a copy of a Markov automaton's reward structure in which state rewards are per unit of time. The given structure has the
+// rewardPerTime returns a copy of a Markov automaton's reward structure in which state rewards are per unit of time. The given structure has the
 // rewards per visit of a state, so they are multiplied by the exit rate.
-func (writer *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
+func (writer *Writer) rewardPerTime(reward *sparse.Reward) *sparse.Reward {
 	perTime := *reward
 	perTime.State, perTime.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
 	for state := range writer.model.NumStates() {
@@ -152,7 +152,7 @@ func (writer *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
 			perTime.State[state] *= rate.float
 		}
 		if perTime.StateRat != nil && perTime.StateRat[state] != nil {
-			perTime.StateRat[state] = new(big.Rat).Mul(perTime.StateRat[state], rate.rat)
+			perTime.StateRat[state] = new(big.Rat).Mul(perTime.StateRat[state], rate.fraction)
 		}
 	}
 	return &perTime

@@ -119,10 +119,10 @@ func appendZeros(text []byte, count int) []byte {
 // its value.
 type number struct {
 	float float64
-	rat   *big.Rat
+	fraction   *big.Rat
 }
 
 // isZero reports whether the number is zero.
 func (value number) isZero() bool {
-	return value.float == 0 && (value.rat == nil || value.rat.Sign() == 0)
+	return value.float == 0 && (value.fraction == nil || value.fraction.Sign() == 0)
 }

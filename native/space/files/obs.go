@@ -27,7 +27,7 @@ func (printer *printer) computeObservations() (err error) {
 // .obs file, or numbers if obs is nil.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
-	for observation := range file.declared.observations {
+	for observation := range file.declaredTotals.numObservations {
 		text := strconv.Itoa(observation)
 		if obs != nil {
 			text = obs.valueText(observation)
@@ -43,8 +43,8 @@ func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 // valueText returns the values of the variables in a state or an observation, separated by commas, such as "0,true".
 func (file *staFile) valueText(index int) string {
 	var texts []string
-	for slot, variable := range file.vars {
-		value := file.values[index*len(file.vars)+slot]
+	for slot, variable := range file.variables {
+		value := file.values[index*len(file.variables)+slot]
 		text := strconv.Itoa(int(value))
 		if variable.Type == sema.Bool {
 			text = strconv.FormatBool(value != 0)
@@ -57,7 +57,7 @@ func (file *staFile) valueText(index int) string {
 // varNames returns the names of the variables.
 func (file *staFile) varNames() []string {
 	var names []string
-	for _, variable := range file.vars {
+	for _, variable := range file.variables {
 		names = append(names, variable.Name)
 	}
 	return names
@@ -70,9 +70,9 @@ func (printer *printer) writeInitialObservations() {
 		return
 	}
 	for _, state := range printer.model.Initial {
-		printer.write("- -")
+		printer.writeText("- -")
 		printer.writeSpaceAndInt(int(printer.stateNumbers[state]))
-		printer.write(" -")
+		printer.writeText(" -")
 		printer.writeSpaceAndInt(int(printer.observations.ByState[state]))
 		printer.endLine()
 	}
@@ -84,21 +84,21 @@ func (writer *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if writer.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", writer.program.Type)}
 	}
-	return writer.printTo(ctx, out, func(p *printer) error {
-		if err := p.computeObservations(); err != nil {
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		if err := printer.computeObservations(); err != nil {
 			return err
 		}
-		p.writeComment("Observations")
+		printer.writeComment("Observations")
 		var names []string
-		for _, observable := range p.program.Observables {
+		for _, observable := range printer.program.Observables {
 			names = append(names, observable.Name)
 		}
-		p.write("(" + strings.Join(names, ",") + ")")
-		p.endLine()
-		for observation, text := range p.observations.Texts {
-			p.writeInt(observation)
-			p.write(":(" + text + ")")
-			p.endLine()
+		printer.writeText("(" + strings.Join(names, ",") + ")")
+		printer.endLine()
+		for observation, text := range printer.observations.Texts {
+			printer.writeInt(observation)
+			printer.writeText(":(" + text + ")")
+			printer.endLine()
 		}
 		return nil
 	})

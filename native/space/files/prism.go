@@ -14,18 +14,18 @@ import (
 // Transitions writes PRISM's .tra file. It has a line for each transition, with the state, the target, the weight and perhaps the action.
 // In an MDP the line also has the number of the choice.
 func (writer *Writer) Transitions(ctx context.Context, out io.Writer) error {
-	return writer.printTo(ctx, out, func(p *printer) error {
-		if p.opts.Format == Plain {
-			p.writeComment("Transitions (" + p.program.Type.String() + ")")
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		if printer.opts.Format == Plain {
+			printer.writeComment("Transitions (" + printer.program.Type.String() + ")")
 		}
-		if err := p.computeObservations(); err != nil {
+		if err := printer.computeObservations(); err != nil {
 			return err
 		}
-		p.showsPlayers = p.model.Player != nil
-		if err := p.writeTransitionsHeader(); err != nil {
+		printer.showsPlayers = printer.model.Player != nil
+		if err := printer.writeTransitionsHeader(); err != nil {
 			return err
 		}
-		return p.writeTransitions(p.matrixSymbol())
+		return printer.writeTransitions(printer.matrixSymbol())
 	})
 }
 
@@ -79,10 +79,10 @@ func (printer *printer) countTransitions(rowOf rowFunc) (int, error) {
 func (printer *printer) writeTotals(numTransitions int) {
 	printer.writeInt(printer.model.NumStates())
 	if printer.showsPlayers {
-		printer.write(":")
+		printer.writeText(":")
 		printer.writeInt(len(printer.program.Players))
 	}
-	if printer.nondeterministic() {
+	if printer.isNondeterministic() {
 		printer.writeSpaceAndInt(printer.model.NumChoices())
 	}
 	printer.writeSpaceAndInt(numTransitions)
@@ -102,19 +102,19 @@ func (printer *printer) declareMatrices(matrixName string) {
 	}
 	for choice := range maxChoices {
 		printer.writeMatrixName(matrixName, choice)
-		printer.write(" = sparse(")
+		printer.writeText(" = sparse(")
 		printer.writeInt(printer.model.NumStates())
-		printer.write(",")
+		printer.writeText(",")
 		printer.writeInt(printer.model.NumStates())
-		printer.write(");")
+		printer.writeText(");")
 		printer.endLine()
 	}
 }
 
 // writeMatrixName writes the name of the MATLAB matrix for the choices with the given index.
 func (printer *printer) writeMatrixName(matrixName string, choice int) {
-	printer.write(matrixName)
-	if printer.nondeterministic() {
+	printer.writeText(matrixName)
+	if printer.isNondeterministic() {
 		printer.writeInt(choice + 1)
 	}
 }
@@ -122,23 +122,23 @@ func (printer *printer) writeMatrixName(matrixName string, choice int) {
 // writeTransitions writes all transitions with their weights, in the format of the options. matrixName is the name of the matrix in MATLAB
 // code.
 func (printer *printer) writeTransitions(matrixName string) error {
-	withActions := printer.nondeterministic()
-	return printer.forEachChoice(printer.writtenRow, func(at choicePosition, row []writtenTransition) {
+	withActions := printer.isNondeterministic()
+	return printer.forEachChoice(printer.writtenRow, func(position choicePosition, row []writtenTransition) {
 		action := ""
 		if withActions {
-			action = printer.actionName(at.modelChoice)
+			action = printer.actionName(position.modelChoice)
 		}
 		switch printer.opts.Format {
 		case Rows:
-			printer.writeRow(at.state, row)
+			printer.writeRow(position.state, row)
 			if withActions && !printer.opts.NoActions {
-				printer.write(" " + action)
+				printer.writeText(" " + action)
 			}
 			printer.endLine()
 		case Matlab:
-			printer.writeAssignments(matrixName, at, row)
+			printer.writeAssignments(matrixName, position, row)
 		default:
-			printer.writeChoiceLines(at, row, action, printer.probabilistic())
+			printer.writeChoiceLines(position, row, action, printer.isProbabilistic())
 		}
 	})
 }
@@ -146,15 +146,15 @@ func (printer *printer) writeTransitions(matrixName string) error {
 // writeTransitionRewards writes the rewards of transitions, in the format of the options. rowOf returns those of a choice. matrixName is
 // the name of the matrix in MATLAB code.
 func (printer *printer) writeTransitionRewards(matrixName string, rowOf rowFunc) error {
-	return printer.forEachChoice(rowOf, func(at choicePosition, row []writtenTransition) {
+	return printer.forEachChoice(rowOf, func(position choicePosition, row []writtenTransition) {
 		switch printer.opts.Format {
 		case Rows:
-			printer.writeRow(at.state, row)
+			printer.writeRow(position.state, row)
 			printer.endLine()
 		case Matlab:
-			printer.writeAssignments(matrixName, at, row)
+			printer.writeAssignments(matrixName, position, row)
 		default:
-			printer.writeChoiceLines(at, row, "", true)
+			printer.writeChoiceLines(position, row, "", true)
 		}
 	})
 }
@@ -170,7 +170,7 @@ type choicePosition struct {
 }
 
 // forEachChoice calls write for each choice of the model, in the order of the file. rowOf returns the transitions of the choice.
-func (printer *printer) forEachChoice(rowOf rowFunc, write func(at choicePosition, row []writtenTransition)) error {
+func (printer *printer) forEachChoice(rowOf rowFunc, write func(position choicePosition, row []writtenTransition)) error {
 	var row []writtenTransition
 	var choices []int
 	return printer.forEachState(func(number, state int) error {
@@ -188,20 +188,20 @@ func (printer *printer) forEachChoice(rowOf rowFunc, write func(at choicePositio
 }
 
 // writeAssignments writes the transitions of a choice in MATLAB code.
-func (printer *printer) writeAssignments(matrixName string, at choicePosition, row []writtenTransition) {
+func (printer *printer) writeAssignments(matrixName string, position choicePosition, row []writtenTransition) {
 	for _, transition := range row {
-		printer.writeAssignment(matrixName, at.state, at.choice, transition)
+		printer.writeAssignment(matrixName, position.state, position.choice, transition)
 	}
 }
 
 // writeChoiceLines writes a line for each transition of a choice. An action that is not empty replaces the actions
 // of the transitions.
-func (printer *printer) writeChoiceLines(at choicePosition, row []writtenTransition, action string, withWeights bool) {
+func (printer *printer) writeChoiceLines(position choicePosition, row []writtenTransition, action string, withWeights bool) {
 	for _, transition := range row {
 		if action != "" {
 			transition.action = action
 		}
-		printer.writeTransition(at.state, at.choice, transition, withWeights)
+		printer.writeTransition(position.state, position.choice, transition, withWeights)
 	}
 }
 
@@ -209,9 +209,9 @@ func (printer *printer) writeChoiceLines(at choicePosition, row []writtenTransit
 func (printer *printer) writeRow(state int, row []writtenTransition) {
 	printer.writeInt(state)
 	for _, transition := range row {
-		printer.write(" ")
+		printer.writeText(" ")
 		printer.writeNumber(transition.value)
-		printer.write(":")
+		printer.writeText(":")
 		printer.writeInt(transition.target)
 	}
 }
@@ -220,13 +220,13 @@ func (printer *printer) writeRow(state int, row []writtenTransition) {
 // 1.
 func (printer *printer) writeAssignment(matrixName string, state, choice int, transition writtenTransition) {
 	printer.writeMatrixName(matrixName, choice)
-	printer.write("(")
+	printer.writeText("(")
 	printer.writeInt(state + 1)
-	printer.write(",")
+	printer.writeText(",")
 	printer.writeInt(transition.target + 1)
-	printer.write(")=")
+	printer.writeText(")=")
 	printer.writeNumber(transition.value)
-	printer.write(";")
+	printer.writeText(";")
 	printer.endLine()
 }
 
@@ -235,54 +235,54 @@ func (printer *printer) writeAssignment(matrixName string, state, choice int, tr
 func (printer *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
 	printer.writeInt(state)
 	if printer.showsPlayers {
-		printer.write(":")
+		printer.writeText(":")
 		printer.writeInt(int(printer.model.Player[printer.stateOrder[state]]))
 	}
-	if printer.nondeterministic() {
+	if printer.isNondeterministic() {
 		printer.writeSpaceAndInt(choice)
 	}
 	printer.writeSpaceAndInt(transition.target)
 	if withWeight {
-		printer.write(" ")
+		printer.writeText(" ")
 		printer.writeWeight(transition)
 	}
 	if printer.observations != nil {
 		printer.writeSpaceAndInt(int(printer.observations.ByState[printer.stateOrder[transition.target]]))
 	}
 	if transition.action != "" {
-		printer.write(" " + transition.action)
+		printer.writeText(" " + transition.action)
 	}
 	printer.endLine()
 }
 
 // writeWeight writes the weight of a transition: a number, or an interval such as [0.1,0.3].
 func (printer *printer) writeWeight(transition writtenTransition) {
-	if transition.high.rat == nil {
+	if transition.upperBound.fraction == nil {
 		printer.writeNumber(transition.value)
 		return
 	}
-	printer.write("[")
+	printer.writeText("[")
 	printer.writeNumber(transition.value)
-	printer.write(",")
-	printer.writeNumber(transition.high)
-	printer.write("]")
+	printer.writeText(",")
+	printer.writeNumber(transition.upperBound)
+	printer.writeText("]")
 }
 
 // States writes PRISM's .sta file. It has a line with the names of the variables and, for each state, a line such as "0:(0,true)" with
 // their values.
 func (writer *Writer) States(ctx context.Context, out io.Writer) error {
-	return writer.printTo(ctx, out, func(p *printer) error {
-		if p.opts.Format == Matlab {
-			return p.writeMatlabStates()
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		if printer.opts.Format == Matlab {
+			return printer.writeMatlabStates()
 		}
-		p.writeComment("States")
-		p.writeVariables()
-		valuation := p.space.State(nil, 0)
-		return p.forEachState(func(number, state int) error {
-			p.writeInt(number)
-			p.write(":")
-			p.writeValuation(p.space.State(valuation, state))
-			p.endLine()
+		printer.writeComment("States")
+		printer.writeVariables()
+		valuation := printer.space.State(nil, 0)
+		return printer.forEachState(func(number, state int) error {
+			printer.writeInt(number)
+			printer.writeText(":")
+			printer.writeValuation(printer.space.State(valuation, state))
+			printer.endLine()
 			return nil
 		})
 	})
@@ -293,9 +293,9 @@ func (printer *printer) writeMatlabStates() error {
 	if printer.opts.Symbolic {
 		printer.writeComment("States")
 	}
-	printer.write("% ")
+	printer.writeText("% ")
 	printer.writeVariables()
-	printer.write("states=[")
+	printer.writeText("states=[")
 	printer.endLine()
 	valuation := printer.space.State(nil, 0)
 	err := printer.forEachState(func(_, state int) error {
@@ -303,36 +303,36 @@ func (printer *printer) writeMatlabStates() error {
 		printer.endLine()
 		return nil
 	})
-	printer.write("];")
+	printer.writeText("];")
 	printer.endLine()
 	return err
 }
 
 // writeVariables writes a line with the names of the variables in parentheses: "(x,y)".
 func (printer *printer) writeVariables() {
-	printer.write("(")
+	printer.writeText("(")
 	for slot, variable := range printer.program.Vars {
 		if slot > 0 {
-			printer.write(",")
+			printer.writeText(",")
 		}
-		printer.write(variable.Name)
+		printer.writeText(variable.Name)
 	}
-	printer.write(")")
+	printer.writeText(")")
 	printer.endLine()
 }
 
 // writeValuation writes the values of the variables in parentheses: "(0,true)".
 func (printer *printer) writeValuation(values []int32) {
-	printer.write("(")
+	printer.writeText("(")
 	printer.writeValues(values)
-	printer.write(")")
+	printer.writeText(")")
 }
 
 // writeValues writes the given values of the variables, separated by commas: "0,true".
 func (printer *printer) writeValues(values []int32) {
 	for slot, variable := range printer.program.Vars {
 		if slot > 0 {
-			printer.write(",")
+			printer.writeText(",")
 		}
 		if variable.Type == sema.Bool {
 			printer.line = strconv.AppendBool(printer.line, values[slot] != 0)
@@ -376,18 +376,18 @@ func (writer *Writer) writeLabels(ctx context.Context, out io.Writer, labels []s
 	if writer.opts.Format == Matlab {
 		return writer.matlabLabels(ctx, out, labels)
 	}
-	return writer.printTo(ctx, out, func(p *printer) error {
-		p.writeComment("Labels")
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		printer.writeComment("Labels")
 		for index, label := range labels {
 			if index > 0 {
-				p.write(" ")
+				printer.writeText(" ")
 			}
-			p.writeInt(index)
-			p.write(`="` + label.Name + `"`)
+			printer.writeInt(index)
+			printer.writeText(`="` + label.Name + `"`)
 		}
-		p.endLine()
-		return p.forEachState(func(number, state int) error {
-			p.writeStateLabels(number, state, labels)
+		printer.endLine()
+		return printer.forEachState(func(number, state int) error {
+			printer.writeStateLabels(number, state, labels)
 			return nil
 		})
 	})
@@ -403,7 +403,7 @@ func (printer *printer) writeStateLabels(number, state int, labels []sparse.Labe
 		}
 		if !hasLabels {
 			printer.writeInt(number)
-			printer.write(":")
+			printer.writeText(":")
 		}
 		printer.writeSpaceAndInt(index)
 		hasLabels = true
@@ -420,16 +420,16 @@ func (writer *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []
 			return fmt.Errorf("label %q is not a valid name in MATLAB", label.Name)
 		}
 	}
-	return writer.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(printer *printer) error {
 		for _, label := range labels {
-			p.write("l_" + label.Name + "=sparse(")
-			p.writeInt(p.model.NumStates())
-			p.write(",1);")
-			p.endLine()
+			printer.writeText("l_" + label.Name + "=sparse(")
+			printer.writeInt(printer.model.NumStates())
+			printer.writeText(",1);")
+			printer.endLine()
 		}
-		p.endLine()
-		return p.forEachState(func(number, state int) error {
-			p.writeLabelAssignments(number, state, labels)
+		printer.endLine()
+		return printer.forEachState(func(number, state int) error {
+			printer.writeLabelAssignments(number, state, labels)
 			return nil
 		})
 	})
@@ -440,9 +440,9 @@ func (writer *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []
 func (printer *printer) writeLabelAssignments(number, state int, labels []sparse.Label) {
 	for _, label := range labels {
 		if label.States.Has(state) {
-			printer.write("l_" + label.Name + "(")
+			printer.writeText("l_" + label.Name + "(")
 			printer.writeInt(number + 1)
-			printer.write(")=1;")
+			printer.writeText(")=1;")
 			printer.endLine()
 		}
 	}
@@ -479,40 +479,40 @@ func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int
 	if err != nil {
 		return err
 	}
-	return writer.printTo(ctx, out, func(p *printer) error {
-		if p.opts.Format == Matlab {
-			return p.writeMatlabStateRewards("c"+strconv.Itoa(index+1), reward)
+	return writer.printTo(ctx, out, func(printer *printer) error {
+		if printer.opts.Format == Matlab {
+			return printer.writeMatlabStateRewards("c"+strconv.Itoa(index+1), reward)
 		}
-		p.writeRewardHeader(index, "State")
+		printer.writeRewardHeader(index, "State")
 		numRewards := 0
-		for state := range p.stateOrder {
+		for state := range printer.stateOrder {
 			if !rewardAt(reward.State, reward.StateRat, state).isZero() {
 				numRewards++
 			}
 		}
-		p.writeInt(p.model.NumStates())
-		p.writeSpaceAndInt(numRewards)
-		p.endLine()
-		return p.forEachStateReward(reward, func(state int, value number) {
-			p.writeInt(state)
-			p.write(" ")
-			p.writeNumber(value)
+		printer.writeInt(printer.model.NumStates())
+		printer.writeSpaceAndInt(numRewards)
+		printer.endLine()
+		return printer.forEachStateReward(reward, func(state int, value number) {
+			printer.writeInt(state)
+			printer.writeText(" ")
+			printer.writeNumber(value)
 		})
 	})
 }
 
 // writeMatlabStateRewards writes the state rewards of a structure as MATLAB code. They are the entries of a vector with the given name.
 func (printer *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
-	printer.write(vectorName + " = sparse(")
+	printer.writeText(vectorName + " = sparse(")
 	printer.writeInt(printer.model.NumStates())
-	printer.write(",1);")
+	printer.writeText(",1);")
 	printer.endLine()
 	return printer.forEachStateReward(reward, func(state int, value number) {
-		printer.write(vectorName + "(")
+		printer.writeText(vectorName + "(")
 		printer.writeInt(state + 1)
-		printer.write(")=")
+		printer.writeText(")=")
 		printer.writeNumber(value)
-		printer.write(";")
+		printer.writeText(";")
 	})
 }
 
@@ -547,24 +547,24 @@ func (writer *Writer) TransitionRewards(ctx context.Context, out io.Writer, inde
 	if err != nil {
 		return err
 	}
-	return writer.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(printer *printer) error {
 		rewardRow := func(buffer []writtenTransition, choice int) []writtenTransition {
-			return p.rewardRow(buffer, choice, reward)
+			return printer.rewardRow(buffer, choice, reward)
 		}
 		matrixName := "C" + strconv.Itoa(index+1)
-		if p.opts.Format == Matlab {
-			p.declareMatrices(matrixName)
-			return p.writeTransitionRewards(matrixName, rewardRow)
+		if printer.opts.Format == Matlab {
+			printer.declareMatrices(matrixName)
+			return printer.writeTransitionRewards(matrixName, rewardRow)
 		}
-		if p.opts.Format == Plain {
-			p.writeRewardHeader(index, "Transition")
+		if printer.opts.Format == Plain {
+			printer.writeRewardHeader(index, "Transition")
 		}
-		numRewards, err := p.countTransitions(rewardRow)
+		numRewards, err := printer.countTransitions(rewardRow)
 		if err != nil {
 			return err
 		}
-		p.writeTotals(numRewards)
-		return p.writeTransitionRewards(matrixName, rewardRow)
+		printer.writeTotals(numRewards)
+		return printer.writeTransitionRewards(matrixName, rewardRow)
 	})
 }
 
@@ -575,7 +575,7 @@ func (writer *Writer) transitionReward(index int) (func(choice, transition int) 
 	if err != nil {
 		return nil, err
 	}
-	if writer.nondeterministic() {
+	if writer.isNondeterministic() {
 		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
 	}
 	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Fractions, transition) }, nil

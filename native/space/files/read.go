@@ -40,7 +40,7 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 		return nil, diagnostics.errs.Err()
 	}
 	rounded := !opts.Exact
-	opts.Exact = transitions.exact // interval models are always exact
+	opts.Exact = transitions.isExact // interval models are always exact
 	reader := &spaceReader{ctx: ctx, opts: opts, rounded: rounded, src: src, traFile: transitions, model: model, errs: transitions.errs}
 	return reader.readAll()
 }
@@ -115,7 +115,7 @@ func (reader *spaceReader) readObservations() error {
 		return nil
 	}
 	var err error
-	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.declared.observations)
+	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.declaredTotals.numObservations)
 	reader.errs = append(reader.errs, reader.obsFile.errs...)
 	return err
 }
@@ -228,10 +228,10 @@ func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
-		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.normalised,
+		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.isNormalised,
 	}
 	if reader.staFile != nil {
-		imported.Vars, imported.Valuation = reader.staFile.vars, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.vars))
+		imported.Vars, imported.Valuation = reader.staFile.variables, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.variables))
 	} else {
 		imported.Vars, imported.Valuation = numberVariable(reader.traFile.numStates)
 	}
@@ -276,7 +276,7 @@ func (assembly *assembly) warnings() []string {
 		return nil
 	}
 	consequence := "bounds take that into account"
-	if assembly.normalised {
+	if assembly.isNormalised {
 		consequence = "each is divided by its sum"
 	}
 	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}

@@ -112,33 +112,33 @@ func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, nu
 // entries that a file contains.
 type rewardColumn struct {
 	values  []float64
-	rats    []*big.Rat
-	present *sparse.Set
+	fractions    []*big.Rat
+	presentEntries *sparse.Set
 }
 
 // newColumn returns a column of zeros with the given length. If exact is set, it also has fractions.
 func newColumn(length int, exact bool) *rewardColumn {
-	column := &rewardColumn{values: make([]float64, length), present: sparse.NewSet(length)}
+	column := &rewardColumn{values: make([]float64, length), presentEntries: sparse.NewSet(length)}
 	if exact {
-		column.rats = make([]*big.Rat, length)
+		column.fractions = make([]*big.Rat, length)
 	}
 	return column
 }
 
-// set sets the entry with an index and marks it as present.
-func (column *rewardColumn) set(index int, value number) {
-	column.present.Add(index)
+// setEntry sets the entry with an index and marks it as present.
+func (column *rewardColumn) setEntry(index int, value number) {
+	column.presentEntries.Add(index)
 	column.values[index] = value.float
-	if column.rats != nil && value.rat.Sign() != 0 {
-		column.rats[index] = value.rat
+	if column.fractions != nil && value.fraction.Sign() != 0 {
+		column.fractions[index] = value.fraction
 	}
 }
 
-// get returns an entry.
-func (column *rewardColumn) get(index int) number {
+// entry returns an entry.
+func (column *rewardColumn) entry(index int) number {
 	value := number{float: column.values[index]}
-	if column.rats != nil {
-		value.rat = cmp.Or(column.rats[index], new(big.Rat))
+	if column.fractions != nil {
+		value.fraction = cmp.Or(column.fractions[index], new(big.Rat))
 	}
 	return value
 }
@@ -161,7 +161,7 @@ func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exac
 			file.errorAt(file.fields[0].column, "found state %d after state %d, wanted states in order and each once", state, previous)
 		default:
 			previous = state
-			column.set(state, reward)
+			column.setEntry(state, reward)
 		}
 	})
 }
@@ -192,11 +192,11 @@ func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model,
 type trewFile struct {
 	*rewFile
 	column *rewardColumn
-	// parallel has the transitions from state to target. The first numParallelRead of them have a line. The next line with the same state
+	// parallelTransitions has the transitions from state to target. The first numParallelRead of them have a line. The next line with the same state
 	// and target belongs to the next one; numParallelRead is -1 before the first line.
-	parallel        []int
+	parallelTransitions        []int
 	numParallelRead int
-	state, target   int
+	currentState, currentTarget   int
 }
 
 // readLine reads the current line, which has the given reward, and sets the reward of its transition. All transitions of an MDP's choice
@@ -223,12 +223,12 @@ func (file *trewFile) readLine(reward number) {
 	switch {
 	case transition < 0:
 		file.errorAt(fields[len(fields)-2].column, "found a reward of going from state %d to %d, but there is no such transition", state, target)
-	case file.column.present.Has(transition):
+	case file.column.presentEntries.Has(transition):
 		file.errorAt(0, "found a second reward of going from state %d to %d, wanted one", state, target)
 	case file.model.Kind == sparse.MDP && file.hasDifferentReward(choice, reward):
 		file.errorAt(fields[3].column, "found another reward for the same choice, wanted one: rewards that depend on the target are not supported")
 	default:
-		file.column.set(transition, reward)
+		file.column.setEntry(transition, reward)
 	}
 }
 
@@ -236,33 +236,33 @@ func (file *trewFile) readLine(reward number) {
 // have parallel transitions, which have the same state and target but different actions. Each of them has a line, in the order of the
 // actions.
 func (file *trewFile) findTransition(choice, state, target int) int {
-	isSamePair := file.numParallelRead >= 0 && file.state == state && file.target == target
-	if isSamePair && file.numParallelRead < len(file.parallel) {
+	isSamePair := file.numParallelRead >= 0 && file.currentState == state && file.currentTarget == target
+	if isSamePair && file.numParallelRead < len(file.parallelTransitions) {
 		file.numParallelRead++
-		return file.parallel[file.numParallelRead-1]
+		return file.parallelTransitions[file.numParallelRead-1]
 	}
 	file.endParallel()
-	file.parallel = file.parallel[:0]
+	file.parallelTransitions = file.parallelTransitions[:0]
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		if int(file.model.Target[transition]) == target {
-			file.parallel = append(file.parallel, transition)
+			file.parallelTransitions = append(file.parallelTransitions, transition)
 		}
 	}
-	if len(file.parallel) == 0 {
+	if len(file.parallelTransitions) == 0 {
 		return -1
 	}
-	file.state, file.target, file.numParallelRead = state, target, 1
-	return file.parallel[0]
+	file.currentState, file.currentTarget, file.numParallelRead = state, target, 1
+	return file.parallelTransitions[0]
 }
 
 // endParallel ends the lines about parallel transitions, which have the same state and target. It is an error if
 // only some of them have a line and their weights differ. Then it is unknown which transitions have the rewards.
 func (file *trewFile) endParallel() {
-	isIncomplete := file.numParallelRead > 0 && file.numParallelRead < len(file.parallel)
-	if isIncomplete && !haveEqualWeights(file.model, file.parallel) {
+	isIncomplete := file.numParallelRead > 0 && file.numParallelRead < len(file.parallelTransitions)
+	if isIncomplete && !haveEqualWeights(file.model, file.parallelTransitions) {
 		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities",
-			file.numParallelRead, file.state, file.target, len(file.parallel))
+			file.numParallelRead, file.currentState, file.currentTarget, len(file.parallelTransitions))
 	}
 	file.numParallelRead = -1
 }
@@ -271,11 +271,11 @@ func (file *trewFile) endParallel() {
 func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		if !file.column.present.Has(transition) {
+		if !file.column.presentEntries.Has(transition) {
 			continue
 		}
-		other := file.column.get(transition)
-		isDifferent := other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0
+		other := file.column.entry(transition)
+		isDifferent := other.float != reward.float || file.exact && other.fraction.Cmp(reward.fraction) != 0
 		if isDifferent {
 			return true
 		}
@@ -305,7 +305,7 @@ func (file *trewFile) checkCompleteChoices() {
 func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) {
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		if file.column.present.Has(transition) {
+		if file.column.presentEntries.Has(transition) {
 			numRewards++
 		}
 	}
@@ -323,7 +323,7 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	}
 	reward = sparse.Reward{Name: name, Err: sema.UnitRoundoff}
 	if state != nil {
-		reward.State, reward.StateRat = state.values, state.rats
+		reward.State, reward.StateRat = state.values, state.fractions
 	}
 	if transition == nil {
 		return reward, explicit.TransitionReward{}
@@ -333,14 +333,14 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	for choice := range model.NumChoices() {
 		first, end := model.Row(choice)
 		maxTransitions = max(maxTransitions, end-first)
-		choiceRewards.set(choice, choiceReward(model, transition, choice))
+		choiceRewards.setEntry(choice, choiceReward(model, transition, choice))
 	}
-	reward.Choice, reward.ChoiceRat = choiceRewards.values, choiceRewards.rats
+	reward.Choice, reward.ChoiceRat = choiceRewards.values, choiceRewards.fractions
 	if model.Kind == sparse.MDP {
 		return reward, explicit.TransitionReward{}
 	}
 	reward.Err = higherOrderFactor * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
-	return reward, explicit.TransitionReward{Values: transition.values, Fractions: transition.rats}
+	return reward, explicit.TransitionReward{Values: transition.values, Fractions: transition.fractions}
 }
 
 // differWithinChoice reports whether some choice has transitions with different rewards. The rewards must have fractions.
@@ -348,7 +348,7 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for choice := range model.NumChoices() {
 		first, end := model.Row(choice)
 		for transition := first + 1; transition < end; transition++ {
-			if rewards.get(transition).rat.Cmp(rewards.get(first).rat) != 0 {
+			if rewards.entry(transition).fraction.Cmp(rewards.entry(first).fraction) != 0 {
 				return true
 			}
 		}
@@ -361,19 +361,19 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
 	first, end := model.Row(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {
-		return rewards.get(first)
+		return rewards.entry(first)
 	}
 	sum := number{}
-	if rewards.rats == nil {
+	if rewards.fractions == nil {
 		for transition := first; transition < end; transition++ {
 			sum.float += model.Prob(transition) * rewards.values[transition]
 		}
 		return sum
 	}
-	sum.rat = new(big.Rat)
+	sum.fraction = new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		sum.rat.Add(sum.rat, new(big.Rat).Mul(model.Rat(transition), rewards.get(transition).rat))
+		sum.fraction.Add(sum.fraction, new(big.Rat).Mul(model.Rat(transition), rewards.entry(transition).fraction))
 	}
-	sum.float, _ = sum.rat.Float64()
+	sum.float, _ = sum.fraction.Float64()
 	return sum
 }

@@ -14,7 +14,7 @@ import (
 type writtenTransition struct {
 	target int
 	value  number
-	high   number // the upper bound of an interval; value is the lower bound
+	upperBound   number // the upper bound of an interval; value is the lower bound
 	action string
 }
 
@@ -25,18 +25,18 @@ func (writer *Writer) writtenRow(row []writtenTransition, choice int) []writtenT
 	row = row[:0]
 	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
 	for _, index := range writer.rowBuffer {
-		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[index]]), value: writer.weight(index)}
+		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[index]]), value: writer.transitionWeight(index)}
 		if writer.model.Intervals() {
-			transition.high.rat = writer.model.HighRat(index)
+			transition.upperBound.fraction = writer.model.HighRat(index)
 		}
-		if !isMerging && !writer.nondeterministic() {
+		if !isMerging && !writer.isNondeterministic() {
 			transition.action = writer.actionName(index)
 		}
 		last := len(row) - 1
 		hasTargetOfLast := last >= 0 && row[last].target == transition.target
 		if isMerging && hasTargetOfLast {
 			row[last].value = addNumbers(row[last].value, transition.value)
-			row[last].high = addNumbers(row[last].high, transition.high)
+			row[last].upperBound = addNumbers(row[last].upperBound, transition.upperBound)
 			continue
 		}
 		row = append(row, transition)
@@ -47,7 +47,7 @@ func (writer *Writer) writtenRow(row []writtenTransition, choice int) []writtenT
 // mergesParallel reports whether a Markov chain's transitions with the same target become one line. They do if the
 // file has no actions.
 func (writer *Writer) mergesParallel() bool {
-	return !writer.nondeterministic() && (writer.opts.NoActions || writer.opts.Format != Plain && !writer.opts.Symbolic)
+	return !writer.isNondeterministic() && (writer.opts.NoActions || writer.opts.Format != Plain && !writer.opts.Symbolic)
 }
 
 // rewardRow returns the transitions of a choice that have a nonzero reward, in the order of the file. With Options.Zeros, they include the
@@ -55,7 +55,7 @@ func (writer *Writer) mergesParallel() bool {
 // reward. The result uses the memory of row.
 func (writer *Writer) rewardRow(row []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
 	// PRISM's symbolic engines write one reward per target.
-	isMerging := writer.mergesParallel() || writer.opts.Symbolic && !writer.nondeterministic()
+	isMerging := writer.mergesParallel() || writer.opts.Symbolic && !writer.isNondeterministic()
 	row = row[:0]
 	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
 	transitions := writer.rowBuffer
@@ -67,7 +67,7 @@ func (writer *Writer) rewardRow(row []writtenTransition, choice int, reward func
 		for isMerging && numMerged < len(transitions) && writer.compareTargets(transitions[0], transitions[numMerged]) == 0 {
 			numMerged++
 		}
-		mean := writer.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
+		mean := writer.weightedMean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
 		isNeededZero := mean.isZero() && !isMerging && writer.needsZeros(transitions[0], choice, reward)
 		if !mean.isZero() || isNeededZero {
 			target := writer.stateNumbers[writer.model.Target[transitions[0]]]
@@ -82,7 +82,7 @@ func (writer *Writer) rewardRow(row []writtenTransition, choice int, reward func
 // .trew file has no actions, so a reader cannot distinguish these transitions. If some have a reward, and their weights differ, it needs a
 // line for each.
 func (writer *Writer) needsZeros(transition, choice int, reward func(choice, transition int) number) bool {
-	if !writer.opts.Zeros || writer.nondeterministic() || writer.opts.Format != Plain {
+	if !writer.opts.Zeros || writer.isNondeterministic() || writer.opts.Format != Plain {
 		return false
 	}
 	first, end := writer.model.Row(choice)
@@ -108,19 +108,19 @@ func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	})
 }
 
-// mean returns the mean of a value over some transitions, weighted with their probabilities or rates.
-func (writer *Writer) mean(transitions []int, value func(transition int) number) number {
+// weightedMean returns the mean of a value over some transitions, weighted with their probabilities or rates.
+func (writer *Writer) weightedMean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
 	}
 	sum, totalWeight := number{}, number{}
 	for _, transition := range transitions {
-		weight := writer.weight(transition)
+		weight := writer.transitionWeight(transition)
 		totalWeight = addNumbers(totalWeight, weight)
 		sum = addNumbers(sum, multiply(weight, value(transition)))
 	}
-	if totalWeight.rat != nil {
-		return number{rat: new(big.Rat).Quo(sum.rat, totalWeight.rat)}
+	if totalWeight.fraction != nil {
+		return number{fraction: new(big.Rat).Quo(sum.fraction, totalWeight.fraction)}
 	}
 	return number{float: sum.float / totalWeight.float}
 }
@@ -129,8 +129,8 @@ func (writer *Writer) mean(transitions []int, value func(transition int) number)
 // counts as zero.
 func multiply(weight, value number) number {
 	product := number{float: weight.float * value.float}
-	if weight.rat != nil {
-		product.rat = new(big.Rat).Mul(weight.rat, cmp.Or(value.rat, new(big.Rat)))
+	if weight.fraction != nil {
+		product.fraction = new(big.Rat).Mul(weight.fraction, cmp.Or(value.fraction, new(big.Rat)))
 	}
 	return product
 }
@@ -139,8 +139,8 @@ func multiply(weight, value number) number {
 // be zero.
 func addNumbers(left, right number) number {
 	sum := number{float: left.float + right.float}
-	if left.rat != nil || right.rat != nil {
-		sum.rat = new(big.Rat).Add(cmp.Or(left.rat, new(big.Rat)), cmp.Or(right.rat, new(big.Rat)))
+	if left.fraction != nil || right.fraction != nil {
+		sum.fraction = new(big.Rat).Add(cmp.Or(left.fraction, new(big.Rat)), cmp.Or(right.fraction, new(big.Rat)))
 	}
 	return sum
 }
@@ -168,7 +168,7 @@ func (writer *Writer) sortedTransitions(transitions []int, choice int) []int {
 	for transition := first; transition < end; transition++ {
 		transitions = append(transitions, transition)
 	}
-	if writer.nondeterministic() {
+	if writer.isNondeterministic() {
 		writer.sortByTarget(transitions)
 		return transitions
 	}

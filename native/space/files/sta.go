@@ -14,8 +14,8 @@ import (
 // staFile reads a .sta or .obs file.
 type staFile struct {
 	*lines
-	noun        string // "state" or "observation"
-	vars        []sema.Variable
+	entryNoun        string // "state" or "observation"
+	variables        []sema.Variable
 	values      []int32
 	hasTypes    bool // the types of the variables are known from the first state
 	tupleFields []field
@@ -24,7 +24,7 @@ type staFile struct {
 // readValues reads a .sta or .obs file, which has the values of variables in each state or observation. noun is "state" or "observation",
 // and count is their number in the .tra file. The result has the errors of the file. The returned error is that of the context.
 func readValues(ctx context.Context, src Source, noun string, count int) (*staFile, error) {
-	file := &staFile{lines: newLines(src), noun: noun}
+	file := &staFile{lines: newLines(src), entryNoun: noun}
 	if !file.nextData(noun+"s", nil) {
 		file.errorAtEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
 		return file, nil
@@ -32,8 +32,8 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	if !file.readNames() {
 		return file, nil
 	}
-	maxValuations := len(src.Text) / (2 * len(file.vars)) // a value takes at least two bytes
-	file.values = make([]int32, 0, len(file.vars)*min(count, maxValuations))
+	maxValuations := len(src.Text) / (2 * len(file.variables)) // a value takes at least two bytes
+	file.values = make([]int32, 0, len(file.variables)*min(count, maxValuations))
 	numRead := 0
 	for ; file.nextData(noun+"s", nil); numRead++ {
 		if numRead&0xfff == 0 && ctx.Err() != nil {
@@ -50,7 +50,7 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 // splitTuple splits a list in parentheses, such as (a,b), that starts at a column of the current line. It returns the elements with their
 // columns. The next call overwrites them.
 func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
-	text := bytes.TrimRight(file.text[column:], " \t")
+	text := bytes.TrimRight(file.lineText[column:], " \t")
 	isTuple := len(text) >= 2 && text[0] == '(' && text[len(text)-1] == ')'
 	if !isTuple {
 		file.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
@@ -87,7 +87,7 @@ func (file *staFile) readNames() bool {
 			file.errorAt(field.column, "found variable %q again, wanted each once", name)
 		default:
 			seen[name] = true
-			file.vars = append(file.vars, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
+			file.variables = append(file.variables, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
 		}
 	}
 	return len(file.errs) == 0
@@ -97,25 +97,25 @@ func (file *staFile) readNames() bool {
 // order, so the number must be expected. The same holds for observations in an .obs file.
 func (file *staFile) readState(expected, numStates int) {
 	column := file.fields[0].column
-	colon := bytes.IndexByte(file.text, ':')
+	colon := bytes.IndexByte(file.lineText, ':')
 	if colon < 0 {
-		file.errorAt(column, "found %s, wanted a %s such as %d:(...)", quote(file.text), file.noun, expected)
+		file.errorAt(column, "found %s, wanted a %s such as %d:(...)", quote(file.lineText), file.entryNoun, expected)
 		return
 	}
-	index, ok := file.parseIndex(field{bytes.TrimSpace(file.text[:colon]), column}, file.noun, numStates)
+	index, ok := file.parseIndex(field{bytes.TrimSpace(file.lineText[:colon]), column}, file.entryNoun, numStates)
 	if !ok {
 		return
 	}
 	if index != expected {
-		file.errorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", file.noun, index, expected)
+		file.errorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", file.entryNoun, index, expected)
 		return
 	}
 	values, ok := file.splitTuple(colon + 1)
 	if !ok {
 		return
 	}
-	if len(values) != len(file.vars) {
-		file.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(file.vars))
+	if len(values) != len(file.variables) {
+		file.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(file.variables))
 		return
 	}
 	if !file.hasTypes {
@@ -131,7 +131,7 @@ func (file *staFile) readState(expected, numStates int) {
 func (file *staFile) setTypes(values []field) {
 	file.hasTypes = true
 	for slot, field := range values {
-		variable := &file.vars[slot]
+		variable := &file.variables[slot]
 		variable.Type = sema.Int
 		if name := field.String(); name == "true" || name == "false" {
 			variable.Type, variable.Low, variable.High = sema.Bool, 0, 1
@@ -142,7 +142,7 @@ func (file *staFile) setTypes(values []field) {
 // appendValue parses the value of a variable and appends it to the values of the file. slot is the index of the variable. If the variable
 // is an integer, it extends the range of the variable by the value.
 func (file *staFile) appendValue(slot int, field field) {
-	variable := &file.vars[slot]
+	variable := &file.variables[slot]
 	text := field.String()
 	if variable.Type == sema.Bool {
 		switch text {
@@ -168,9 +168,9 @@ func (file *staFile) appendValue(slot int, field field) {
 // findState returns the position of a state in a file without errors.
 func (file *staFile) findState(state int) syntax.Pos {
 	lines := newLines(file.src)
-	lines.nextData(file.noun+"s", nil)
+	lines.nextData(file.entryNoun+"s", nil)
 	for range state + 1 {
-		lines.nextData(file.noun+"s", nil)
+		lines.nextData(file.entryNoun+"s", nil)
 	}
 	return lines.position(0)
 }

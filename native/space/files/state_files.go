@@ -17,9 +17,9 @@ type StateFiles struct {
 	extension string // of the transitions
 	opts      ReadOptions
 
-	mu            sync.Mutex
+	mutex            sync.Mutex
 	space         *explicit.Space
-	withFractions map[explicit.Fractions]*explicit.Space // if the first one has no fractions
+	spaceWithFractions map[explicit.Fractions]*explicit.Space // if the first one has no fractions
 }
 
 var _ explicit.SpaceSource = (*StateFiles)(nil)
@@ -27,14 +27,14 @@ var _ explicit.SpaceSource = (*StateFiles)(nil)
 // Open reads the files of a state space. ext is "tra", or the extension of a complete model in src.Transitions:
 // "drn", "pexp" or "umb". The errors are the same as for Read.
 func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*StateFiles, error) {
-	stateFiles := &StateFiles{sources: src, extension: ext, opts: opts, withFractions: map[explicit.Fractions]*explicit.Space{}}
+	stateFiles := &StateFiles{sources: src, extension: ext, opts: opts, spaceWithFractions: map[explicit.Fractions]*explicit.Space{}}
 	var err error
-	stateFiles.space, err = stateFiles.read(ctx, opts)
+	stateFiles.space, err = stateFiles.readSpace(ctx, opts)
 	return stateFiles, err
 }
 
-// read reads the files with the given options. The format depends on the extension of the first file.
-func (files *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
+// readSpace reads the files with the given options. The format depends on the extension of the first file.
+func (files *StateFiles) readSpace(ctx context.Context, opts ReadOptions) (*explicit.Space, error) {
 	switch files.extension {
 	case "drn":
 		return ReadDRN(ctx, files.sources.Transitions, opts)
@@ -55,16 +55,16 @@ func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions
 	if fractions == explicit.NoFractions || files.opts.Exact {
 		return files.space, nil
 	}
-	files.mu.Lock()
-	defer files.mu.Unlock()
-	if space := files.withFractions[fractions]; space != nil {
+	files.mutex.Lock()
+	defer files.mutex.Unlock()
+	if space := files.spaceWithFractions[fractions]; space != nil {
 		return space, nil
 	}
 	opts := files.opts
 	opts.Exact, opts.Normalise = true, fractions == explicit.Normalised
-	space, err := files.read(ctx, opts)
+	space, err := files.readSpace(ctx, opts)
 	if err == nil {
-		files.withFractions[fractions] = space
+		files.spaceWithFractions[fractions] = space
 	}
 	return space, err
 }

@@ -30,8 +30,8 @@ func fileHeaders() []fileHeader {
 // visitComment for each comment unless it is nil. It returns false at the end of the file, or after an error. It is an error if a comment
 // is the header of a file of another kind.
 func (lines *lines) nextData(kind string, visitComment func(comment string)) bool {
-	for lines.next() {
-		trimmed := bytes.TrimSpace(lines.text)
+	for lines.nextLine() {
+		trimmed := bytes.TrimSpace(lines.lineText)
 		if len(trimmed) == 0 {
 			continue
 		}
@@ -66,11 +66,11 @@ func otherKind(comment, wanted string) string {
 type traFile struct {
 	*assembly
 	modelType         syntax.ModelType
-	declared          traTotals
+	declaredTotals          traTotals
 	currentState      int           // the state of the last line, -1 before the first line
 	numStateChoices   int           // the number of choices of the current state so far
 	currentAction     sparse.Action // the action of the current choice
-	columns           traColumns
+	columnIndexes           traColumns
 	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
 	numPlayers        int
 	owners            []uint16 // the player of each state of a game; the first player if the state has no line
@@ -78,7 +78,7 @@ type traFile struct {
 
 // traTotals has the numbers in the first line of a .tra file. It has no number of choices for a Markov chain, and no number of
 // observations unless the model is a POMDP.
-type traTotals struct{ states, choices, transitions, observations int }
+type traTotals struct{ numStates, numChoices, numTransitions, numObservations int }
 
 // readTransitions reads a .tra file. It returns the reader of the file, the model, and the lines with the errors of the file. After an
 // error in the file, the model is nil, and if the error is in the first line, so is the reader. The returned error is a
@@ -90,7 +90,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 		return nil, nil, lines, err
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
-	file.builder.Grow(min(file.declared.states, maxRows), min(file.declared.choices, maxRows), min(file.declared.transitions, maxRows))
+	file.builder.Grow(min(file.declaredTotals.numStates, maxRows), min(file.declaredTotals.numChoices, maxRows), min(file.declaredTotals.numTransitions, maxRows))
 	for line := 0; lines.nextData("transitions", nil); line++ {
 		if line&0xfff == 0 && ctx.Err() != nil {
 			return nil, nil, lines, ctx.Err()
@@ -117,18 +117,18 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	if !file.readTotals(lines) {
 		return nil, nil
 	}
-	if err := opts.checkNumStates(file.declared.states); err != nil {
+	if err := opts.checkNumStates(file.declaredTotals.numStates); err != nil {
 		return nil, err
 	}
 	hasIntervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	opts.Exact = opts.Exact || hasIntervals
-	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.declared.states, opts)
-	file.intervals, file.columns = hasIntervals, columnsOf(file.modelType)
+	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.declaredTotals.numStates, opts)
+	file.hasIntervals, file.columnIndexes = hasIntervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
-		file.stateObservations = slices.Repeat([]int{-1}, file.declared.states)
+		file.stateObservations = slices.Repeat([]int{-1}, file.declaredTotals.numStates)
 	}
 	if file.modelType == syntax.SMG {
-		file.owners = make([]uint16, file.declared.states)
+		file.owners = make([]uint16, file.declaredTotals.numStates)
 	}
 	return file, nil
 }
@@ -205,17 +205,17 @@ func (file *traFile) errorNumTotals(lines *lines, entries []totalEntry) {
 	for _, entry := range entries {
 		wanted = append(wanted, entry.name)
 	}
-	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(file.modelType))
+	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.lineText)), strings.Join(wanted, " and the "), typeName(file.modelType))
 }
 
 // checkTotals checks that a .tra file declares at least one state, and no more observations than states. It returns false after an error.
 func (file *traFile) checkTotals(lines *lines) bool {
-	if file.declared.states == 0 {
+	if file.declaredTotals.numStates == 0 {
 		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
 		return false
 	}
-	if file.declared.observations > file.declared.states {
-		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.declared.observations, file.declared.states)
+	if file.declaredTotals.numObservations > file.declaredTotals.numStates {
+		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.declaredTotals.numObservations, file.declaredTotals.numStates)
 		return false
 	}
 	return true
@@ -229,12 +229,12 @@ type totalEntry struct {
 
 // totalEntries returns the numbers that the first line of a .tra file must have, in their order. They depend on the type of the model.
 func (file *traFile) totalEntries() []totalEntry {
-	states := totalEntry{"number of states", &file.declared.states}
-	choices := totalEntry{"number of choices", &file.declared.choices}
-	transitions := totalEntry{"number of transitions", &file.declared.transitions}
+	states := totalEntry{"number of states", &file.declaredTotals.numStates}
+	choices := totalEntry{"number of choices", &file.declaredTotals.numChoices}
+	transitions := totalEntry{"number of transitions", &file.declaredTotals.numTransitions}
 	switch {
 	case file.modelType == syntax.POMDP:
-		return []totalEntry{states, choices, transitions, {"number of observations", &file.declared.observations}}
+		return []totalEntry{states, choices, transitions, {"number of observations", &file.declaredTotals.numObservations}}
 	case sparseKind(file.modelType) == sparse.MDP:
 		return []totalEntry{states, choices, transitions}
 	}
@@ -327,9 +327,9 @@ func (file *traFile) readLine() {
 		file.readInitialObservation()
 		return
 	}
-	maxEntries := file.columns.action + 1 // the action is the last entry, and may be missing
+	maxEntries := file.columnIndexes.action + 1 // the action is the last entry, and may be missing
 	if len(file.fields) != maxEntries && len(file.fields) != maxEntries-1 {
-		file.errorAt(0, "found %d entries, wanted %s", len(file.fields), file.columns.description)
+		file.errorAt(0, "found %d entries, wanted %s", len(file.fields), file.columnIndexes.description)
 		return
 	}
 	file.readTransition()
@@ -338,7 +338,7 @@ func (file *traFile) readLine() {
 // readTransition reads the transition in the current line, and adds it to the model. The line has a valid number of fields. If the
 // transition is the first one of its state or choice, it also starts these.
 func (file *traFile) readTransition() {
-	fields, columns := file.fields, &file.columns
+	fields, columns := file.fields, &file.columnIndexes
 	state, ok := file.parseIndex(fields[0], "state", file.numStates)
 	if !ok {
 		return
@@ -365,7 +365,7 @@ func (file *traFile) readTransition() {
 	if !ok || !file.startRow(state, choice, action) {
 		return
 	}
-	if file.kind == sparse.MDP { // the action belongs to the choice, not to the transition
+	if file.modelKind == sparse.MDP { // the action belongs to the choice, not to the transition
 		action = sparse.NoAction
 	}
 	file.nextUpperBound = high
@@ -375,24 +375,24 @@ func (file *traFile) readTransition() {
 // readWeight reads the weight of the transition in the current line. This is a probability, a rate, or an interval, whose upper bound is
 // high. In an LTS the line has no weight, and the result is 1.
 func (file *traFile) readWeight() (weight, high number, ok bool) {
-	if file.columns.weight == 0 {
+	if file.columnIndexes.weight == 0 {
 		return file.one, number{}, true
 	}
-	entry := file.fields[file.columns.weight]
-	if file.intervals {
+	entry := file.fields[file.columnIndexes.weight]
+	if file.hasIntervals {
 		return file.parseInterval(entry)
 	}
-	weight, ok = file.parseValue(entry, "probability or rate", file.exact)
+	weight, ok = file.parseValue(entry, "probability or rate", file.isExact)
 	return weight, number{}, ok
 }
 
 // readActionName reads the name of the action in the current line, and returns the number of the action. Without a name it returns
 // sparse.NoAction. An invalid name is an error.
 func (file *traFile) readActionName() (action sparse.Action, ok bool) {
-	if len(file.fields) <= file.columns.action {
+	if len(file.fields) <= file.columnIndexes.action {
 		return sparse.NoAction, true
 	}
-	entry := file.fields[file.columns.action]
+	entry := file.fields[file.columnIndexes.action]
 	if known, isKnown := file.actionByName[string(entry.text)]; isKnown {
 		return known, true
 	}
@@ -419,7 +419,7 @@ func (file *traFile) readInitialObservation() {
 // setObservation records the observation of a state, which is in a field of the current line. It is an error if an earlier line has another
 // observation of the state. It returns false after an error.
 func (file *traFile) setObservation(state int, field field) bool {
-	observation, ok := file.parseIndex(field, "observation", file.declared.observations)
+	observation, ok := file.parseIndex(field, "observation", file.declaredTotals.numObservations)
 	if !ok {
 		return false
 	}
@@ -443,7 +443,7 @@ func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
 		file.startState(state)
 		file.currentState, file.numStateChoices = state, 0
 	}
-	if file.kind == sparse.MDP {
+	if file.modelKind == sparse.MDP {
 		return file.startChoiceRow(state, choice, action)
 	}
 	if isNewState {
@@ -482,10 +482,10 @@ func (file *traFile) finishModel() *sparse.Model {
 	}
 	withoutObservation := slices.Index(file.stateObservations, -1)
 	switch {
-	case file.numTransitions != file.declared.transitions:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.declared.transitions)
-	case file.kind == sparse.MDP && file.assembly.numChoices != file.declared.choices:
-		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.declared.choices)
+	case file.numTransitions != file.declaredTotals.numTransitions:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.declaredTotals.numTransitions)
+	case file.modelKind == sparse.MDP && file.assembly.numChoices != file.declaredTotals.numChoices:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.declaredTotals.numChoices)
 	case withoutObservation >= 0:
 		file.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}

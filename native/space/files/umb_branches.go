@@ -13,9 +13,9 @@ import (
 // umbBranch is a branch of a row.
 type umbBranch struct {
 	edge
-	branch int
+	branchIndex int
 	weight number
-	high   number // the upper bound of an interval
+	upperBound   number // the upper bound of an interval
 }
 
 // addChoice adds a choice of a state with its transitions. Branches with the same target become one transition. In a Markov chain, they
@@ -26,14 +26,14 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 	}
 	action := sparse.NoAction
 	if builder.hasChoices() {
-		action = builder.actionOf(choice)
+		action = builder.modelAction(choice)
 	}
 	builder.assembly.startChoice(action, syntax.Pos{})
 	for position := range builder.branches {
 		branch := &builder.branches[position]
-		builder.recordFirstBranch(branch.branch)
+		builder.recordFirstBranch(branch.branchIndex)
 		numErrors := len(builder.errs)
-		builder.nextUpperBound = branch.high
+		builder.nextUpperBound = branch.upperBound
 		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
 		if len(builder.errs) > numErrors {
 			builder.addLocation(state, choice)
@@ -47,7 +47,7 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 // readBranches sets builder.branches to the branches of a choice with a positive weight. It merges branches that become one transition. In
 // an interval model it does not merge them, and they are an error later.
 func (builder *umbBuilder) readBranches(state, choice int) error {
-	first, end := builder.branchesOf(choice)
+	first, end := builder.branchRange(choice)
 	if first == end {
 		return errors.New("found no branch, wanted one")
 	}
@@ -67,10 +67,10 @@ func (builder *umbBuilder) readBranches(state, choice int) error {
 		}
 		edge := edge{target: int(builder.umbFile.targets[branch])}
 		if isChain {
-			edge.action = builder.actionOf(branch)
+			edge.action = builder.modelAction(branch)
 		}
 		index, isNew := builder.edgesOfRow.add(edge)
-		if isNew || builder.intervals {
+		if isNew || builder.hasIntervals {
 			builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
 		} else {
 			builder.mergeBranch(&builder.branches[index], branch, weight)
@@ -82,14 +82,14 @@ func (builder *umbBuilder) readBranches(state, choice int) error {
 // mergeBranch adds the weight of a branch to that of an earlier branch with the same target. It records the numbers of the two, because
 // their rewards may differ.
 func (builder *umbBuilder) mergeBranch(earlier *umbBranch, branch int, weight number) {
-	if earlier.weight.rat != nil {
-		earlier.weight.rat = new(big.Rat).Add(earlier.weight.rat, weight.rat)
+	if earlier.weight.fraction != nil {
+		earlier.weight.fraction = new(big.Rat).Add(earlier.weight.fraction, weight.fraction)
 	}
 	earlier.weight.float += weight.float
 	if builder.mergedBranches == nil {
 		builder.mergedBranches = make(map[uint32][]uint32)
 	}
-	builder.mergedBranches[uint32(earlier.branch)] = append(builder.mergedBranches[uint32(earlier.branch)], uint32(branch))
+	builder.mergedBranches[uint32(earlier.branchIndex)] = append(builder.mergedBranches[uint32(earlier.branchIndex)], uint32(branch))
 }
 
 // addLocation adds the state and the choice to the error messages that do not have them yet. A binary file has no lines, so it also removes
@@ -110,16 +110,16 @@ func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number,
 	switch {
 	case builder.modelType == syntax.LTS:
 		return builder.one, number{}, nil
-	case builder.intervals:
+	case builder.hasIntervals:
 		return builder.branchInterval(branch)
 	}
-	weight, err = builder.probability.get(branch, builder.opts.Exact)
+	weight, err = builder.probabilityColumn.numberAt(branch, builder.opts.Exact)
 	if err != nil || builder.modelType != syntax.CTMC {
 		return weight, number{}, err
 	}
-	rate, err := builder.exitRate.get(state, builder.opts.Exact)
-	if weight.rat != nil && rate.rat != nil {
-		weight.rat = new(big.Rat).Mul(weight.rat, rate.rat)
+	rate, err := builder.exitRateColumn.numberAt(state, builder.opts.Exact)
+	if weight.fraction != nil && rate.fraction != nil {
+		weight.fraction = new(big.Rat).Mul(weight.fraction, rate.fraction)
 	}
 	weight.float *= rate.float
 	return weight, number{}, err
@@ -127,15 +127,15 @@ func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number,
 
 // branchInterval returns the bounds of a branch's probability. If both are zero, the branch does not exist.
 func (builder *umbBuilder) branchInterval(branch int) (low, high number, err error) {
-	if low, err = builder.probability.get(2*branch, true); err != nil {
+	if low, err = builder.probabilityColumn.numberAt(2*branch, true); err != nil {
 		return low, high, err
 	}
-	if high, err = builder.probability.get(2*branch+1, true); err != nil {
+	if high, err = builder.probabilityColumn.numberAt(2*branch+1, true); err != nil {
 		return low, high, err
 	}
 	isZero := low.isZero() && high.isZero()
 	if !isZero && !isInterval(low, high) {
-		err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", low.rat.RatString(), high.rat.RatString())
+		err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", low.fraction.RatString(), high.fraction.RatString())
 	}
 	return low, high, err
 }
@@ -144,13 +144,13 @@ func (builder *umbBuilder) branchInterval(branch int) (low, high number, err err
 // first branch, firstBranchOf is nil, to save memory.
 func (builder *umbBuilder) recordFirstBranch(branch int) {
 	nextTransition := builder.numTransitions
-	if builder.firstBranchOf == nil {
+	if builder.firstBranches == nil {
 		if branch == nextTransition {
 			return
 		}
 		for transition := range nextTransition {
-			builder.firstBranchOf = append(builder.firstBranchOf, uint32(transition))
+			builder.firstBranches = append(builder.firstBranches, uint32(transition))
 		}
 	}
-	builder.firstBranchOf = append(builder.firstBranchOf, uint32(branch))
+	builder.firstBranches = append(builder.firstBranches, uint32(branch))
 }

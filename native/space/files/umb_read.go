@@ -28,7 +28,7 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 		return nil, err
 	}
 	file := &umbFile{ctx: ctx, opts: opts, src: src}
-	space, err := file.read()
+	space, err := file.readArchive()
 	switch {
 	case ctx.Err() != nil:
 		return space, ctx.Err()
@@ -70,8 +70,8 @@ type umbFile struct {
 	owners        []uint16 // the player of each state of a game
 	branchOffsets []uint32
 	targets       []uint32
-	probability   umbColumn
-	exitRate      umbColumn
+	probabilityColumn   umbColumn
+	exitRateColumn      umbColumn
 	initial       *sparse.Set
 	actionNumbers []uint16
 	actionStrings []byte
@@ -86,25 +86,25 @@ type umbFile struct {
 // umbColumn is a column of numbers in a UMB file.
 type umbColumn struct{ umb.Numbers }
 
-// get returns the number with an index in the column. If exact is set, the result also has it as a fraction. A number that is not finite is
+// numberAt returns the number with an index in the column. If exact is set, the result also has it as a fraction. A number that is not finite is
 // an error.
-func (column *umbColumn) get(index int, exact bool) (number, error) {
+func (column *umbColumn) numberAt(index int, exact bool) (number, error) {
 	if column.Fractions() {
-		return column.getFraction(index, exact)
+		return column.fractionAt(index, exact)
 	}
 	value := number{float: column.Double(index)}
 	if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
 		return value, fmt.Errorf("found the number %v", value.float)
 	}
 	if exact {
-		value.rat = new(big.Rat).SetFloat64(value.float)
+		value.fraction = new(big.Rat).SetFloat64(value.float)
 	}
 	return value, nil
 }
 
-// getFraction returns the number with an index in a column of fractions. If exact is set, the result has the fraction, and otherwise only a
+// fractionAt returns the number with an index in a column of fractions. If exact is set, the result has the fraction, and otherwise only a
 // float64. A fraction that does not fit a float64 is an error.
-func (column *umbColumn) getFraction(index int, exact bool) (number, error) {
+func (column *umbColumn) fractionAt(index int, exact bool) (number, error) {
 	fraction, err := umb.DecodeRat(column.Fraction(index))
 	if err != nil {
 		return number{}, err
@@ -112,7 +112,7 @@ func (column *umbColumn) getFraction(index int, exact bool) (number, error) {
 	value := number{}
 	value.float, _ = fraction.Float64()
 	if exact {
-		value.rat = fraction
+		value.fraction = fraction
 	}
 	switch {
 	case math.IsInf(value.float, 0):
@@ -142,9 +142,9 @@ func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) e
 	return umb.Members(file.ctx, bytes.NewReader(file.src.Text), visit)
 }
 
-// read reads the archive and returns the space. It goes through the members twice: The index has the sizes of the others, so it is read
+// readArchive reads the archive and returns the space. It goes through the members twice: The index has the sizes of the others, so it is read
 // first.
-func (file *umbFile) read() (*explicit.Space, error) {
+func (file *umbFile) readArchive() (*explicit.Space, error) {
 	if err := file.forEachMember(file.readIndexMember); err != nil {
 		return nil, err
 	}
@@ -203,14 +203,14 @@ func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 		if intervals {
 			numEntries *= 2
 		}
-		file.probability.Numbers, err = member.Numbers(numEntries, boundType)
+		file.probabilityColumn.Numbers, err = member.Numbers(numEntries, boundType)
 	case umb.StatePlayers:
 		if file.modelType == syntax.SMG {
 			file.owners, err = umb.Indices[uint16](member, file.numStates, 4, system.Players)
 		}
 	case umb.ExitRates:
 		if file.hasExitRates() {
-			file.exitRate.Numbers, err = member.Numbers(file.numStates, system.ExitRate)
+			file.exitRateColumn.Numbers, err = member.Numbers(file.numStates, system.ExitRate)
 		}
 	case umb.Initial:
 		file.initial, err = readStateSet(member, file.numStates)

@@ -43,10 +43,10 @@ type umbVariable struct {
 	name               string
 	kind               sema.Type
 	bitOffset, numBits int
-	signed             bool
+	isSigned             bool
 	valueOffset        int64
 	low, high          int64 // the declared range if bounded is set, otherwise the range of the values found
-	bounded            bool
+	hasBounds            bool
 }
 
 // readModelType determines the type of the model from the index. It returns an error if this type cannot be read, or is not the one that
@@ -258,7 +258,7 @@ func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem
 	case declared.Type.Type == "bool" && numBits <= 64:
 		variable.kind = sema.Bool
 	case (declared.Type.Type == "int" || declared.Type.Type == "uint") && numBits <= 64:
-		variable.signed = declared.Type.Type == "int"
+		variable.isSigned = declared.Type.Type == "int"
 	default:
 		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
 	}
@@ -267,7 +267,7 @@ func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem
 		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
 	}
 	if declared.Lower != nil && declared.Upper != nil {
-		variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
+		variable.low, variable.high, variable.hasBounds = *declared.Lower, *declared.Upper, true
 	}
 	variable.numBits = int(numBits)
 	file.variables = append(file.variables, variable)

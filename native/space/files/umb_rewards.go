@@ -45,7 +45,7 @@ func (builder *umbBuilder) readReward(model *sparse.Model, index int, annotation
 		umbBuilder: builder,
 		choices:    builder.rewards[annotation.Name+"/choices"], branches: builder.rewards[annotation.Name+"/branches"],
 	}
-	transitionRewards, err := columns.read(model)
+	transitionRewards, err := columns.readAll(model)
 	if err != nil {
 		return reward, perTransition, err
 	}
@@ -60,11 +60,11 @@ func (builder *umbBuilder) readStateRewards(column umbColumn) (*rewardColumn, er
 	}
 	rewards := newColumn(builder.umbFile.numStates, builder.opts.Exact)
 	for state := range builder.umbFile.numStates {
-		reward, err := column.get(state, builder.opts.Exact)
+		reward, err := column.numberAt(state, builder.opts.Exact)
 		if err != nil {
 			return nil, fmt.Errorf("state %d: %w", state, err)
 		}
-		rewards.set(state, reward)
+		rewards.setEntry(state, reward)
 	}
 	return rewards, nil
 }
@@ -76,9 +76,9 @@ type umbTransitionRewards struct {
 	choices, branches umbColumn
 }
 
-// read returns the rewards of the transitions: for each, the reward of its choice plus the reward of its branch. It returns nil if the file
+// readAll returns the rewards of the transitions: for each, the reward of its choice plus the reward of its branch. It returns nil if the file
 // has neither.
-func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, error) {
+func (columns *umbTransitionRewards) readAll(model *sparse.Model) (*rewardColumn, error) {
 	if !columns.choices.Present() && !columns.branches.Present() {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sp
 		if err != nil {
 			return fmt.Errorf("state %d: %w", state, err)
 		}
-		rewards.set(transition, reward)
+		rewards.setEntry(transition, reward)
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sp
 // choiceReward returns the reward of the choice at a position among those of a state. It is 0 if the file has no rewards of choices.
 func (columns *umbTransitionRewards) choiceReward(state, position int) (number, error) {
 	if columns.choices.Present() {
-		return columns.choices.get(columns.choiceInFile(state, position), columns.opts.Exact)
+		return columns.choices.numberAt(columns.choiceInFile(state, position), columns.opts.Exact)
 	}
 	if columns.opts.Exact {
-		return number{rat: new(big.Rat)}, nil
+		return number{fraction: new(big.Rat)}, nil
 	}
 	return number{}, nil
 }
@@ -142,11 +142,11 @@ func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transi
 // branchReward returns the reward of a transition's branch. If several branches were merged into the transition, it is their mean reward.
 func (columns *umbTransitionRewards) branchReward(transition, state int) (number, error) {
 	first := transition
-	if columns.firstBranchOf != nil {
-		first = int(columns.firstBranchOf[transition])
+	if columns.firstBranches != nil {
+		first = int(columns.firstBranches[transition])
 	}
 	merged := columns.mergedBranches[uint32(first)]
-	reward, err := columns.branches.get(first, columns.opts.Exact)
+	reward, err := columns.branches.numberAt(first, columns.opts.Exact)
 	if err != nil || len(merged) == 0 {
 		return reward, err
 	}
@@ -159,12 +159,12 @@ func (columns *umbTransitionRewards) meanReward(branches []uint32, firstReward n
 	sum, totalWeight := number{}, number{}
 	areEqual := true
 	for _, branch := range branches {
-		reward, rewardErr := columns.branches.get(int(branch), columns.opts.Exact)
+		reward, rewardErr := columns.branches.numberAt(int(branch), columns.opts.Exact)
 		weight, _, weightErr := columns.branchWeight(state, int(branch))
 		if err := errors.Join(rewardErr, weightErr); err != nil {
 			return number{}, err
 		}
-		areEqual = areEqual && reward.float == firstReward.float && compareRats(firstReward.rat, reward.rat) == 0
+		areEqual = areEqual && reward.float == firstReward.float && compareFractions(firstReward.fraction, reward.fraction) == 0
 		totalWeight = addNumbers(totalWeight, weight)
 		sum = addNumbers(sum, multiply(weight, reward))
 	}
@@ -172,8 +172,8 @@ func (columns *umbTransitionRewards) meanReward(branches []uint32, firstReward n
 		return firstReward, nil
 	}
 	mean := number{float: sum.float / totalWeight.float}
-	if totalWeight.rat != nil {
-		mean.rat = new(big.Rat).Quo(sum.rat, totalWeight.rat)
+	if totalWeight.fraction != nil {
+		mean.fraction = new(big.Rat).Quo(sum.fraction, totalWeight.fraction)
 	}
 	return mean, nil
 }

@@ -23,13 +23,13 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		umbFile:  file,
 		assembly: newAssembly(newLines(Source{Name: file.src.Name}), sparseKind(file.modelType), file.numStates, file.opts),
 	}
-	builder.intervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
+	builder.hasIntervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	model, err := builder.buildModel()
 	if err != nil {
 		return nil, err
 	}
 	imported := &explicit.Imported{
-		File: file.src.Name, Type: file.modelType, Actions: builder.assembly.actionNames, Model: model, Normalised: builder.normalised,
+		File: file.src.Name, Type: file.modelType, Actions: builder.assembly.actionNames, Model: model, Normalised: builder.isNormalised,
 	}
 	if file.owners != nil {
 		imported.Players, model.Player = file.playerNames(), file.owners
@@ -88,14 +88,14 @@ func (file *umbFile) addExitRates(imported *explicit.Imported) error {
 func (file *umbFile) exitRates() (*rewardColumn, error) {
 	rates := newColumn(file.numStates, file.opts.Exact)
 	for state := range file.numStates {
-		rate, err := file.exitRate.get(state, file.opts.Exact)
+		rate, err := file.exitRateColumn.numberAt(state, file.opts.Exact)
 		if err == nil && !(rate.float >= 0) {
 			err = fmt.Errorf("found the exit rate %v, wanted none below 0", rate.float)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: state %d: %w", umb.ExitRates, state, err)
 		}
-		rates.set(state, rate)
+		rates.setEntry(state, rate)
 	}
 	return rates, nil
 }
@@ -108,8 +108,8 @@ func (file *umbFile) checkComplete() error {
 		isMissing bool
 	}{
 		{umb.Targets, file.targets == nil},
-		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.Present()},
-		{umb.ExitRates, file.hasExitRates() && !file.exitRate.Present()},
+		{umb.Probabilities, file.modelType != syntax.LTS && !file.probabilityColumn.Present()},
+		{umb.ExitRates, file.hasExitRates() && !file.exitRateColumn.Present()},
 		{umb.StatePlayers, file.modelType == syntax.SMG && file.owners == nil},
 		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
@@ -148,9 +148,9 @@ type umbBuilder struct {
 	*umbFile
 	*assembly
 	actionOfNumber []sparse.Action // by number in the file
-	// firstBranchOf has the first branch of each transition, because a transition can merge several branches. It is nil, to
+	// firstBranches has the first branch of each transition, because a transition can merge several branches. It is nil, to
 	// save memory, as long as each transition i has branch i as its first.
-	firstBranchOf  []uint32
+	firstBranches  []uint32
 	mergedBranches map[uint32][]uint32 // by first branch, the branches that were merged into it
 	branches       []umbBranch
 	edgesOfRow     edgeSet
@@ -186,8 +186,8 @@ func (builder *umbBuilder) readActionName(number int) (string, error) {
 	return string(names[start:end]), nil
 }
 
-// actionOf returns the action of a choice of an MDP, or of a branch of a Markov chain. index is its index in the file.
-func (builder *umbBuilder) actionOf(index int) sparse.Action {
+// modelAction returns the action of a choice of an MDP, or of a branch of a Markov chain. index is its index in the file.
+func (builder *umbBuilder) modelAction(index int) sparse.Action {
 	switch {
 	case builder.actionOfNumber == nil:
 		return sparse.NoAction
@@ -197,8 +197,8 @@ func (builder *umbBuilder) actionOf(index int) sparse.Action {
 	return builder.actionOfNumber[builder.umbFile.actionNumbers[index]]
 }
 
-// branchesOf returns the range of branches of a choice.
-func (builder *umbBuilder) branchesOf(choice int) (first, end int) {
+// branchRange returns the range of branches of a choice.
+func (builder *umbBuilder) branchRange(choice int) (first, end int) {
 	if builder.branchOffsets == nil {
 		return choice, choice + 1
 	}
@@ -207,16 +207,16 @@ func (builder *umbBuilder) branchesOf(choice int) (first, end int) {
 
 // hasNoBranches reports whether a state is a deadlock. It has no choice, or one choice without branches.
 func (builder *umbBuilder) hasNoBranches(state int) bool {
-	first, end := builder.choicesOf(state)
+	first, end := builder.choiceRange(state)
 	if first+1 == end {
-		firstBranch, endBranch := builder.branchesOf(first)
+		firstBranch, endBranch := builder.branchRange(first)
 		return firstBranch == endBranch
 	}
 	return first == end
 }
 
-// choicesOf returns the range of choices of a state.
-func (builder *umbBuilder) choicesOf(state int) (first, end int) {
+// choiceRange returns the range of choices of a state.
+func (builder *umbBuilder) choiceRange(state int) (first, end int) {
 	if builder.choiceOffsets == nil {
 		return state, state + 1
 	}
@@ -257,7 +257,7 @@ func (builder *umbBuilder) reserveRows() {
 
 // addState adds a state with its choices to the model.
 func (builder *umbBuilder) addState(state int) error {
-	first, end := builder.choicesOf(state)
+	first, end := builder.choiceRange(state)
 	builder.startState(state)
 	for choice := first; choice < end; choice++ {
 		if err := builder.addChoice(state, choice); err != nil {

@@ -58,11 +58,11 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 		}
 		vars = append(vars, declared)
 	}
-	padded, values := builder.newPaddedValuation(), make([]int32, len(builder.variables))
+	paddedValuation, values := builder.newPaddedValuation(), make([]int32, len(builder.variables))
 	return vars, func(state int) []int32 {
-		builder.copyValuation(padded, state)
+		builder.copyValuation(paddedValuation, state)
 		for slot := range builder.variables {
-			values[slot] = int32(builder.variables[slot].unpack(padded))
+			values[slot] = int32(builder.variables[slot].unpack(paddedValuation))
 		}
 		return values
 	}, ""
@@ -71,12 +71,12 @@ func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation fun
 // findRanges computes the range of each variable for which the file declares none, from the values in all states. If a value is outside a
 // declared range, problem says so.
 func (builder *umbBuilder) findRanges() (problem string) {
-	padded := builder.newPaddedValuation()
+	paddedValuation := builder.newPaddedValuation()
 	for state := range builder.umbFile.numStates {
-		builder.copyValuation(padded, state)
+		builder.copyValuation(paddedValuation, state)
 		for slot := range builder.variables {
 			variable := &builder.variables[slot]
-			if value := variable.unpack(padded); !variable.extendRange(value, state == 0) {
+			if value := variable.unpack(paddedValuation); !variable.extendRange(value, state == 0) {
 				return fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
 			}
 		}
@@ -88,9 +88,9 @@ func (builder *umbBuilder) findRanges() (problem string) {
 func (file *umbFile) newPaddedValuation() []byte { return make([]byte, file.valuationSize()+9) }
 
 // copyValuation copies the packed valuation of a state to padded.
-func (file *umbFile) copyValuation(padded []byte, state int) {
-	size := len(padded) - 9
-	copy(padded, file.valuations[state*size:(state+1)*size])
+func (file *umbFile) copyValuation(paddedValuation []byte, state int) {
+	size := len(paddedValuation) - 9
+	copy(paddedValuation, file.valuations[state*size:(state+1)*size])
 }
 
 // extendRange extends the range of a variable by a value, if the file declares no range. isFirst says that the value is the first one. It
@@ -99,7 +99,7 @@ func (variable *umbVariable) extendRange(value int64, isFirst bool) bool {
 	if int64(int32(value)) != value {
 		return false
 	}
-	if variable.bounded {
+	if variable.hasBounds {
 		return variable.kind != sema.Int || variable.low <= value && value <= variable.high
 	}
 	if isFirst {
@@ -136,7 +136,7 @@ func (variable *umbVariable) unpack(packed []byte) int64 {
 	switch {
 	case variable.kind == sema.Bool && packedBits != 0:
 		return 1
-	case variable.signed && variable.numBits < 64 && packedBits>>(variable.numBits-1) != 0:
+	case variable.isSigned && variable.numBits < 64 && packedBits>>(variable.numBits-1) != 0:
 		packedBits |= ^uint64(0) << variable.numBits
 	}
 	return int64(packedBits) + variable.valueOffset

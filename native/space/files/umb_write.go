@@ -63,7 +63,7 @@ type umbWriter struct {
 	rewards        []*drnReward
 	actions        []string       // strings, by number
 	numberOfAction map[string]int // the inverse
-	exact          bool           // numbers are fractions
+	writesFractions          bool           // numbers are fractions
 	numberSize     int64          // of a number, in bytes
 	index          umb.Index
 	fields         []umbField // the layout of a valuation
@@ -94,8 +94,8 @@ func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 		return nil, err
 	}
 	created := &umbWriter{Writer: writer, ctx: ctx, labels: labels, rewards: rewards, numberSize: float64Size, cachedState: -1}
-	created.exact = writer.model.Exact() && (writer.opts.Fractions || !writer.model.Intervals())
-	if created.exact {
+	created.writesFractions = writer.model.Exact() && (writer.opts.Fractions || !writer.model.Intervals())
+	if created.writesFractions {
 		created.setRationalSize()
 	}
 	created.numberActions()
@@ -119,14 +119,14 @@ func (writer *umbWriter) setRationalSize() {
 	for _, reward := range writer.rewards {
 		writer.includeSizes(reward.StateRat)
 		writer.includeSizes(reward.ChoiceRat)
-		writer.includeSizes(reward.transitions.Fractions)
+		writer.includeSizes(reward.transitionRewards.Fractions)
 	}
 }
 
 // includeEmbeddedChain increases numberSize, if necessary, so that the exit rates and probabilities of a CTMC fit.
 func (writer *umbWriter) includeEmbeddedChain() {
 	for state := range writer.model.NumStates() {
-		exitRate := writer.exitRate(state).rat
+		exitRate := writer.exitRate(state).fraction
 		writer.includeSize(exitRate)
 		first, end := writer.model.Row(state)
 		for transition := first; transition < end; transition++ {
@@ -188,13 +188,13 @@ func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 	}
 	members := &umbMembers{archive, writer}
 	members.File(umb.IndexFile, int64(len(text)), func(out *bufio.Writer) { _, _ = out.Write(text) })
-	if writer.nondeterministic() {
+	if writer.isNondeterministic() {
 		members.writeOffsets(umb.StateChoices, func(state int) int {
 			first, end := writer.model.Choices(state)
 			return end - first
 		})
 	}
-	if writer.probabilistic() {
+	if writer.isProbabilistic() {
 		members.writeChoiceRows()
 		members.writeProbabilities()
 	}
@@ -297,11 +297,11 @@ func branchProbability(rate, exitRate float64) (probability float64, isExact boo
 
 // probability returns the probability of a transition of a state. In a CTMC it is the rate divided by the exit rate.
 func (writer *umbWriter) probability(state, transition int) number {
-	weight := writer.weight(transition)
+	weight := writer.transitionWeight(transition)
 	switch {
 	case writer.program.Type != syntax.CTMC: // the weight is a probability
-	case weight.rat != nil:
-		weight.rat = new(big.Rat).Quo(weight.rat, writer.exitRate(state).rat)
+	case weight.fraction != nil:
+		weight.fraction = new(big.Rat).Quo(weight.fraction, writer.exitRate(state).fraction)
 	default:
 		weight.float, _ = branchProbability(weight.float, writer.exitRate(state).float)
 	}
@@ -310,14 +310,14 @@ func (writer *umbWriter) probability(state, transition int) number {
 
 // writeNumber writes a number in the type that all numbers of the file have: a fraction of fixed size, or a float64.
 func (writer *umbWriter) writeNumber(out *bufio.Writer, value number) {
-	if !writer.exact {
-		if value.rat != nil {
-			value.float, _ = value.rat.Float64()
+	if !writer.writesFractions {
+		if value.fraction != nil {
+			value.float, _ = value.fraction.Float64()
 		}
 		umb.PutUint64(out, math.Float64bits(value.float))
 		return
 	}
-	fraction := value.rat
+	fraction := value.fraction
 	if fraction == nil {
 		fraction = new(big.Rat)
 	}

@@ -30,7 +30,7 @@ func (writer *umbWriter) fillIndex() {
 
 // numberType returns the type of probabilities, rates and rewards in the file.
 func (writer *umbWriter) numberType() *umb.Type {
-	if writer.exact {
+	if writer.writesFractions {
 		return &umb.Type{Type: "rational", Size: uint64(8 * writer.numberSize)}
 	}
 	return &umb.Type{Type: "double", Size: 64}
@@ -43,7 +43,7 @@ func (writer *umbWriter) systemIndex() umb.System {
 		Time: "discrete", States: uint64(model.NumStates()), InitialStates: uint64(len(model.Initial)),
 		Choices: uint64(model.NumChoices()), Branches: uint64(model.NumTransitions()),
 	}
-	if writer.nondeterministic() {
+	if writer.isNondeterministic() {
 		system.Players, system.ChoiceActions = 1, uint64(len(writer.actions))
 	} else {
 		system.BranchActions = uint64(len(writer.actions))
@@ -54,7 +54,7 @@ func (writer *umbWriter) systemIndex() umb.System {
 			system.PlayerNames = append(system.PlayerNames, player.Name)
 		}
 	}
-	if writer.probabilistic() {
+	if writer.isProbabilistic() {
 		system.Probability = writer.numberType()
 		if writer.model.Intervals() {
 			system.Probability = &umb.Type{Type: system.Probability.Type + "-interval", Size: 2 * system.Probability.Size}
@@ -114,13 +114,13 @@ func (writer *umbWriter) rewardIndex() umb.Group {
 // if all rewards are zero.
 func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	var kinds []string
-	if !writer.allZero(reward.State, reward.StateRat) {
+	if !writer.areAllZero(reward.State, reward.StateRat) {
 		kinds = append(kinds, "states")
 	}
 	switch {
-	case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
+	case writer.isNondeterministic() && !writer.areAllZero(reward.Choice, reward.ChoiceRat):
 		kinds = append(kinds, "choices")
-	case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Fractions):
+	case !writer.isNondeterministic() && !writer.areAllZero(reward.transitionRewards.Values, reward.transitionRewards.Fractions):
 		kinds = append(kinds, "branches")
 	}
 	if len(kinds) == 0 {
@@ -129,10 +129,10 @@ func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	return kinds
 }
 
-// allZero reports whether all rewards of a column are zero.
-func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
-	for index := range max(len(values), len(rats)) {
-		if value := rewardAt(values, rats, index); !value.isZero() {
+// areAllZero reports whether all rewards of a column are zero.
+func (writer *umbWriter) areAllZero(values []float64, fractions []*big.Rat) bool {
+	for index := range max(len(values), len(fractions)) {
+		if value := rewardAt(values, fractions, index); !value.isZero() {
 			return false
 		}
 	}

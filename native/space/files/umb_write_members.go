@@ -42,7 +42,7 @@ func (members *umbMembers) writeProbabilities() {
 		writer.forEachBranch(func(state, transition int) {
 			writer.writeNumber(out, writer.probability(state, transition))
 			if hasIntervals {
-				writer.writeNumber(out, number{rat: writer.model.HighRat(transition)})
+				writer.writeNumber(out, number{fraction: writer.model.HighRat(transition)})
 			}
 		})
 	})
@@ -87,7 +87,7 @@ func (members *umbMembers) writeActions() {
 	if len(writer.actions) == 0 {
 		return
 	}
-	if writer.nondeterministic() {
+	if writer.isNondeterministic() {
 		members.File("actions/choices/values.bin", int64(4*writer.model.NumChoices()), func(out *bufio.Writer) {
 			writer.forEachChoice(func(choice, _ int) { writer.writeActionNumber(out, choice) })
 		})
@@ -162,7 +162,7 @@ func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	case "branches":
 		members.File(name, int64(writer.model.NumTransitions())*writer.numberSize, func(out *bufio.Writer) {
 			writer.forEachBranch(func(_, transition int) {
-				writer.writeNumber(out, rewardAt(reward.transitions.Values, reward.transitions.Fractions, transition))
+				writer.writeNumber(out, rewardAt(reward.transitionRewards.Values, reward.transitionRewards.Fractions, transition))
 			})
 		})
 	}

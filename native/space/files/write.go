@@ -154,12 +154,12 @@ func (printer *printer) forEachState(visit func(number, state int) error) error 
 // writeComment writes a comment line, unless Options.NoHeaders is set.
 func (printer *printer) writeComment(text string) {
 	if !printer.opts.NoHeaders {
-		printer.write("# " + text)
+		printer.writeText("# " + text)
 		printer.endLine()
 	}
 }
 
-func (printer *printer) write(text string) { printer.line = append(printer.line, text...) }
+func (printer *printer) writeText(text string) { printer.line = append(printer.line, text...) }
 func (printer *printer) writeInt(value int) {
 	printer.line = strconv.AppendInt(printer.line, int64(value), 10)
 }
@@ -174,7 +174,7 @@ func (printer *printer) writeTarget(transition int) {
 
 // writeSpaceAndInt writes a space and a number.
 func (printer *printer) writeSpaceAndInt(value int) {
-	printer.write(" ")
+	printer.writeText(" ")
 	printer.writeInt(value)
 }
 
@@ -188,12 +188,12 @@ func (printer *printer) endLine() {
 // appendNumber appends a number to a text. A fraction is written as a fraction unless the model was rounded, and a float64 with the
 // precision of the options.
 func (writer *Writer) appendNumber(text []byte, value number) []byte {
-	if value.rat != nil && !writer.space.Rounded() {
-		return append(text, value.rat.RatString()...)
+	if value.fraction != nil && !writer.space.Rounded() {
+		return append(text, value.fraction.RatString()...)
 	}
 	float := value.float
-	if value.rat != nil {
-		float, _ = value.rat.Float64()
+	if value.fraction != nil {
+		float, _ = value.fraction.Float64()
 	}
 	if writer.opts.Symbolic {
 		return strconv.AppendFloat(text, float, 'g', writer.opts.Precision, 64)
@@ -201,10 +201,10 @@ func (writer *Writer) appendNumber(text []byte, value number) []byte {
 	return appendFloat(text, writer.opts.Precision, float)
 }
 
-// weight returns the probability or rate of a transition, as a fraction in an exact model.
-func (writer *Writer) weight(transition int) number {
+// transitionWeight returns the probability or rate of a transition, as a fraction in an exact model.
+func (writer *Writer) transitionWeight(transition int) number {
 	if writer.model.Exact() {
-		return number{rat: writer.model.Rat(transition)}
+		return number{fraction: writer.model.Rat(transition)}
 	}
 	return number{float: writer.model.Prob(transition)}
 }
@@ -227,17 +227,17 @@ func (writer *Writer) actionName(index int) string {
 	return writer.space.Program().Actions[writer.model.Actions[index]-1]
 }
 
-// nondeterministic reports whether states have choices.
-func (writer *Writer) nondeterministic() bool { return writer.model.Kind == sparse.MDP }
+// isNondeterministic reports whether states have choices.
+func (writer *Writer) isNondeterministic() bool { return writer.model.Kind == sparse.MDP }
 
-// probabilistic reports whether transitions have weights.
-func (writer *Writer) probabilistic() bool { return writer.program.Type != syntax.LTS }
+// isProbabilistic reports whether transitions have weights.
+func (writer *Writer) isProbabilistic() bool { return writer.program.Type != syntax.LTS }
 
 // rewardAt returns the entry with an index in a list of rewards as a number. A list may be nil. A nil fraction stands for zero.
-func rewardAt(values []float64, rats []*big.Rat, index int) number {
+func rewardAt(values []float64, fractions []*big.Rat, index int) number {
 	switch {
-	case rats != nil && rats[index] != nil:
-		return number{rat: rats[index]}
+	case fractions != nil && fractions[index] != nil:
+		return number{fraction: fractions[index]}
 	case values != nil:
 		return number{float: values[index]}
 	}

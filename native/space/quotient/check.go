@@ -13,11 +13,11 @@ import (
 // difference, as a clause of the message.
 type MistakeError struct {
 	States [2]int
-	Why    string
+	Reason    string
 }
 
 func (e *MistakeError) Error() string {
-	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Why)
+	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Reason)
 }
 
 // Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It compares every state with the
@@ -47,7 +47,7 @@ func (partition *Partition) Check(ctx context.Context, model *sparse.Model, init
 // difference returns why two states are not bisimilar, as a clause of an error message, or "" if they are bisimilar.
 func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
-		if !areEqual(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
+		if !areEqual(fractionAt(reward.StateRat, first), fractionAt(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
@@ -82,7 +82,7 @@ func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choi
 // equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
 func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !areEqual(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
+		if !areEqual(fractionAt(reward.ChoiceRat, choice), fractionAt(reward.ChoiceRat, other)) {
 			return false
 		}
 	}
@@ -103,8 +103,8 @@ func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[ui
 	return sums
 }
 
-// entry returns values[i], and 0 if values or the entry is nil.
-func entry(values []*big.Rat, i int) *big.Rat {
+// fractionAt returns values[i], and 0 if values or the entry is nil.
+func fractionAt(values []*big.Rat, i int) *big.Rat {
 	if values == nil || values[i] == nil {
 		return new(big.Rat)
 	}

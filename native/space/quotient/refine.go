@@ -29,12 +29,12 @@ var ErrInexact = errors.New("want a model with exact weights, without intervals"
 // if their numbers are.
 type refiner struct {
 	model        *sparse.Model
-	choiceReward []uint32          // the number of each choice's tuple of rewards
-	block        []uint32          // the block of each state
+	choiceRewardID []uint32          // the number of each choice's tuple of rewards
+	blockOf        []uint32          // the block of each state
 	weightID     []uint32          // the number of each weight
 	sumID        map[string]uint32 // the number of the sum of several weights, by their numbers
 	rationalIDs  map[string]uint32 // the number of each fraction, by its text
-	pairs        []blockWeight     // a buffer of choiceSignature
+	pairBuffer        []blockWeight     // a buffer of choiceSignature
 }
 
 // blockWeight is a transition: the block that it leads to, and its weight.
@@ -62,22 +62,22 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 		return nil, err
 	}
 	for isSplit := true; isSplit; {
-		refined, err := refiner.refineOnce(ctx)
+		numRefined, err := refiner.refineOnce(ctx)
 		if err != nil {
 			return nil, err
 		}
 		partition.Rounds++
-		isSplit = refined > numBlocks
-		numBlocks = refined
+		isSplit = numRefined > numBlocks
+		numBlocks = numRefined
 	}
-	partition.Block = refiner.block
-	partition.First = firstStates(refiner.block, numBlocks)
+	partition.Block = refiner.blockOf
+	partition.First = firstStates(refiner.blockOf, numBlocks)
 	return partition, nil
 }
 
 // groupInitially groups the states by their initial numbers and rewards. It returns the number of blocks.
 func (refiner *refiner) groupInitially(ctx context.Context, initial []uint32, rewards []*sparse.Reward) (numBlocks int, err error) {
-	refiner.block, numBlocks, err = groupByKey(ctx, refiner.model.NumStates(), func(state int, key []byte) []byte {
+	refiner.blockOf, numBlocks, err = groupByKey(ctx, refiner.model.NumStates(), func(state int, key []byte) []byte {
 		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[state]), rewards, state)
 	})
 	return numBlocks, err
@@ -85,11 +85,11 @@ func (refiner *refiner) groupInitially(ctx context.Context, initial []uint32, re
 
 // refineOnce groups the states by their signatures. It returns the number of blocks.
 func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
-	refined, numBlocks, err := groupByKey(ctx, refiner.model.NumStates(), refiner.signature)
+	refined, numBlocks, err := groupByKey(ctx, refiner.model.NumStates(), refiner.appendSignature)
 	if err != nil {
 		return 0, err
 	}
-	refiner.block = refined
+	refiner.blockOf = refined
 	return numBlocks, nil
 }
 
@@ -156,9 +156,9 @@ func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 // numberChoiceRewards gives each choice a number. Two choices have the same number if and only if they have equal rewards in all
 // structures.
 func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*sparse.Reward) (err error) {
-	refiner.choiceReward, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
+	refiner.choiceRewardID, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
-			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.ChoiceRat, choice)))
+			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.ChoiceRat, choice)))
 		}
 		return key
 	})
@@ -168,15 +168,15 @@ func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*spar
 // appendStateRewards appends the numbers of a state's rewards to a key.
 func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, state int) []byte {
 	for _, reward := range rewards {
-		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.StateRat, state)))
+		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.StateRat, state)))
 	}
 	return key
 }
 
-// signature appends the signature of a state to key: the block of the state, and the set of the signatures of its choices. A refinement
+// appendSignature appends the signature of a state to key: the block of the state, and the set of the signatures of its choices. A refinement
 // separates states with different signatures.
-func (refiner *refiner) signature(state int, key []byte) []byte {
-	key = binary.LittleEndian.AppendUint32(key, refiner.block[state])
+func (refiner *refiner) appendSignature(state int, key []byte) []byte {
+	key = binary.LittleEndian.AppendUint32(key, refiner.blockOf[state])
 	first, end := refiner.model.Choices(state)
 	var choices []string
 	for choice := first; choice < end; choice++ {
@@ -194,21 +194,21 @@ func (refiner *refiner) signature(state int, key []byte) []byte {
 // probability to enter the block.
 func (refiner *refiner) choiceSignature(choice int) []byte {
 	first, endTransition := refiner.model.Row(choice)
-	refiner.pairs = refiner.pairs[:0]
+	refiner.pairBuffer = refiner.pairBuffer[:0]
 	for transition := first; transition < endTransition; transition++ {
-		refiner.pairs = append(refiner.pairs, blockWeight{refiner.block[refiner.model.Target[transition]], refiner.model.Weight[transition]})
+		refiner.pairBuffer = append(refiner.pairBuffer, blockWeight{refiner.blockOf[refiner.model.Target[transition]], refiner.model.Weight[transition]})
 	}
-	slices.SortFunc(refiner.pairs, func(left, right blockWeight) int {
+	slices.SortFunc(refiner.pairBuffer, func(left, right blockWeight) int {
 		return cmp.Or(cmp.Compare(left.block, right.block), cmp.Compare(left.weight, right.weight))
 	})
-	signature := binary.LittleEndian.AppendUint32(nil, refiner.choiceReward[choice])
-	for start := 0; start < len(refiner.pairs); {
-		block, end := refiner.pairs[start].block, start
-		for end < len(refiner.pairs) && refiner.pairs[end].block == block {
+	signature := binary.LittleEndian.AppendUint32(nil, refiner.choiceRewardID[choice])
+	for start := 0; start < len(refiner.pairBuffer); {
+		block, end := refiner.pairBuffer[start].block, start
+		for end < len(refiner.pairBuffer) && refiner.pairBuffer[end].block == block {
 			end++
 		}
 		signature = binary.LittleEndian.AppendUint32(signature, block)
-		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumOf(refiner.pairs[start:end]))
+		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumOf(refiner.pairBuffer[start:end]))
 		start = end
 	}
 	return signature

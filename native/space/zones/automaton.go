@@ -18,11 +18,11 @@ import (
 type automaton struct {
 	*digital.Zones
 	expander   compile.Expander
-	constraint constraints
-	timer      int // the number of the clock that measures the time bound of the property; 0 if there is none
+	clockConstraints constraints
+	timerClock      int // the number of the clock that measures the time bound of the property; 0 if there is none
 	locations  []*location
-	locationOf map[string]*location
-	exact      bool // all weights are known as fractions
+	locationByKey map[string]*location
+	hasFractions      bool // all weights are known as fractions
 	memory     memoryUse
 }
 
@@ -33,16 +33,16 @@ type location struct {
 	// invariant are the clock valuations that satisfy the invariants; no zone if there are none.
 	invariant zone.Federation
 	// beforeDelay are the valuations in which time can pass. From live, time can pass for ever or until a command is enabled.
-	beforeDelay, live zone.Federation
+	beforeDelay, liveValuations zone.Federation
 	transitions       []*transition
 	incoming          []incoming
-	// entered are the reachable zones in which the location is entered, and reached those with the passage of time.
-	entered, reached zone.Federation
+	// enteredZones are the reachable zones in which the location is entered, and reached those with the passage of time.
+	enteredZones, reachedZones zone.Federation
 }
 
 // transition is a combination of commands with a convex guard.
 type transition struct {
-	from     *location
+	source     *location
 	guard    zone.Zone
 	choice   *choice
 	branches []branch // nil until the transition is found to be possible
@@ -57,10 +57,10 @@ type choice struct {
 
 // branch is a probabilistic alternative of a transition: it sets clocks and leads to a location. The weight is known as a fraction or as a float64.
 type branch struct {
-	weight *big.Rat
-	float  float64
-	sets   []setting
-	to     *location
+	exactWeight *big.Rat
+	floatWeight  float64
+	settings   []setting
+	target     *location
 }
 
 // setting sets a clock to a number.
@@ -89,14 +89,14 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	if err != nil {
 		return nil, err
 	}
-	created := &automaton{Zones: timed, expander: compiled.NewExpander(), locationOf: make(map[string]*location), exact: true}
-	created.constraint = constraints{labels: timed.Source.Labels, clockOf: make(map[int]int), clocks: len(timed.Clocks)}
+	created := &automaton{Zones: timed, expander: compiled.NewExpander(), locationByKey: make(map[string]*location), hasFractions: true}
+	created.clockConstraints = constraints{labels: timed.Source.Labels, clockOfSlot: make(map[int]int), numClocks: len(timed.Clocks)}
 	for i, slot := range timed.Clocks {
-		created.constraint.clockOf[slot] = i + 1
+		created.clockConstraints.clockOfSlot[slot] = i + 1
 	}
 	if timed.Deadline != nil {
-		created.constraint.clocks++
-		created.timer = created.constraint.clocks
+		created.clockConstraints.numClocks++
+		created.timerClock = created.clockConstraints.numClocks
 	}
 	return created, nil
 }
@@ -109,11 +109,11 @@ func (automaton *automaton) locationAt(state []int32) (*location, error) {
 		state[slot] = digital.NotSet
 	}
 	key := fmt.Sprint(state)
-	if found := automaton.locationOf[key]; found != nil {
+	if found := automaton.locationByKey[key]; found != nil {
 		return found, nil
 	}
 	location := &location{number: len(automaton.locations), state: state}
-	automaton.locations, automaton.locationOf[key] = append(automaton.locations, location), location
+	automaton.locations, automaton.locationByKey[key] = append(automaton.locations, location), location
 	automaton.memory.add(1, locationBytes+8*int64(len(state)), 3)
 	if err := automaton.addInvariant(location); err != nil {
 		return nil, err
@@ -123,22 +123,22 @@ func (automaton *automaton) locationAt(state []int32) (*location, error) {
 
 // constraintsIn returns the constraints of a location. They are valid until the next call.
 func (automaton *automaton) constraintsIn(location *location) *constraints {
-	automaton.constraint.state = location.state
-	return &automaton.constraint
+	automaton.clockConstraints.state = location.state
+	return &automaton.clockConstraints
 }
 
-// valuations returns the clock valuations that satisfy a condition in a location. A nil condition holds in all
+// satisfyingValuations returns the clock valuations that satisfy a condition in a location. A nil condition holds in all
 // valuations.
-func (automaton *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
+func (automaton *automaton) satisfyingValuations(location *location, condition sema.Expr) (zone.Federation, error) {
 	if condition == nil {
-		return automaton.constraintsIn(location).all(), nil
+		return automaton.constraintsIn(location).allValuations(), nil
 	}
 	result, err := automaton.constraintsIn(location).valuations(condition, true)
-	return result, automaton.modelError(location, err)
+	return result, automaton.errorInLocation(location, err)
 }
 
-// modelError adds the description of a location to the error of an evaluation. It returns other errors unchanged.
-func (automaton *automaton) modelError(location *location, err error) error {
+// errorInLocation adds the description of a location to the error of an evaluation. It returns other errors unchanged.
+func (automaton *automaton) errorInLocation(location *location, err error) error {
 	if evaluation, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{
 			File: automaton.Source.File, Pos: evaluation.Pos, State: automaton.locationText(location),
@@ -155,19 +155,19 @@ func (automaton *automaton) modelError(location *location, err error) error {
 
 // locationText describes a location without its clocks.
 func (automaton *automaton) locationText(location *location) string {
-	return automaton.text(location, zone.All(automaton.constraint.clocks))
+	return automaton.stateText(location, zone.All(automaton.clockConstraints.numClocks))
 }
 
 // addInvariant computes the clock valuations that satisfy all invariants of a location. They must be convex, otherwise the error is a
 // *compile.UnsupportedError.
 func (automaton *automaton) addInvariant(location *location) error {
-	invariant := automaton.constraintsIn(location).all()
+	invariant := automaton.constraintsIn(location).allValuations()
 	for i := range automaton.Source.Modules {
 		condition := automaton.Source.Modules[i].Invariant
 		if condition == nil {
 			continue
 		}
-		valuations, err := automaton.valuations(location, condition)
+		valuations, err := automaton.satisfyingValuations(location, condition)
 		if err != nil {
 			return err
 		}
@@ -193,29 +193,29 @@ func (automaton *automaton) addInvariant(location *location) error {
 func (automaton *automaton) addTransitions(location *location) error {
 	enabled, err := automaton.expander.Enabled(location.state)
 	if err != nil {
-		return automaton.modelError(location, err)
+		return automaton.errorInLocation(location, err)
 	}
 	for i := range enabled.List {
 		combined := &choice{action: enabled.List[i].Action, commands: slices.Clone(enabled.List[i].Commands)}
-		guard, err := automaton.guard(location, combined.commands)
+		guard, err := automaton.guardValuations(location, combined.commands)
 		if err != nil {
 			return err
 		}
 		for _, convex := range guard {
-			location.transitions = append(location.transitions, &transition{from: location, guard: convex, choice: combined})
+			location.transitions = append(location.transitions, &transition{source: location, guard: convex, choice: combined})
 			automaton.memory.add(1, transitionBytes, 2)
-			location.live = location.live.Union(location.beforeDelayAvoiding(convex, nil))
+			location.liveValuations = location.liveValuations.Union(location.beforeDelayAvoiding(convex, nil))
 		}
 	}
-	location.live = location.live.Union(location.waitingForever(nil))
+	location.liveValuations = location.liveValuations.Union(location.waitingForever(nil))
 	return nil
 }
 
-// guard returns the clock valuations of a location that satisfy the guards of all given commands.
-func (automaton *automaton) guard(location *location, commands []compile.CommandRef) (zone.Federation, error) {
-	guard := automaton.constraintsIn(location).all()
-	for _, ref := range commands {
-		valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
+// guardValuations returns the clock valuations of a location that satisfy the guards of all given commands.
+func (automaton *automaton) guardValuations(location *location, commands []compile.CommandRef) (zone.Federation, error) {
+	guard := automaton.constraintsIn(location).allValuations()
+	for _, commandRef := range commands {
+		valuations, err := automaton.satisfyingValuations(location, automaton.Source.Modules[commandRef.Module].Commands[commandRef.Command].Guard)
 		if err != nil {
 			return nil, err
 		}
@@ -227,13 +227,13 @@ func (automaton *automaton) guard(location *location, commands []compile.Command
 // setBranches sets the branches of a transition, and adds the locations that they lead to.
 func (automaton *automaton) setBranches(transition *transition) error {
 	if transition.choice.branches == nil {
-		if err := automaton.combineUpdates(transition.from, transition.choice); err != nil {
-			return automaton.modelError(transition.from, err)
+		if err := automaton.combineUpdates(transition.source, transition.choice); err != nil {
+			return automaton.errorInLocation(transition.source, err)
 		}
 	}
 	transition.branches = transition.choice.branches
 	for i, branch := range transition.branches {
-		branch.to.incoming = append(branch.to.incoming, incoming{transition, i})
+		branch.target.incoming = append(branch.target.incoming, incoming{transition, i})
 	}
 	return nil
 }
@@ -245,8 +245,8 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 		return err
 	}
 	var weights [][]weight
-	for _, ref := range combined.commands {
-		commandWeights, err := automaton.weights(location, &automaton.Source.Modules[ref.Module].Commands[ref.Command])
+	for _, commandRef := range combined.commands {
+		commandWeights, err := automaton.commandWeights(location, &automaton.Source.Modules[commandRef.Module].Commands[commandRef.Command])
 		if err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 		if err := automaton.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		branches = append(branches, branch{weight: product.exact, float: product.float, sets: automaton.clockSettings(target)})
+		branches = append(branches, branch{exactWeight: product.exact, floatWeight: product.float, settings: automaton.clockSettings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
 	combined.branches = branches
@@ -279,7 +279,7 @@ func (automaton *automaton) setTargets(branches []branch, targets [][]int32) err
 		if err != nil {
 			return err
 		}
-		branches[i].to = to
+		branches[i].target = to
 	}
 	automaton.memory.add(len(branches), branchBytes, 0)
 	return nil
@@ -333,9 +333,9 @@ func (left weight) times(other weight) weight {
 	return product
 }
 
-// weights returns the probabilities of a command's updates in a location. They have fractions only if the exact probabilities sum to one.
+// commandWeights returns the probabilities of a command's updates in a location. They have fractions only if the exact probabilities sum to one.
 // It returns an error if a probability is wrong.
-func (automaton *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
+func (automaton *automaton) commandWeights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
 	for i := range command.Updates {
@@ -344,7 +344,7 @@ func (automaton *automaton) weights(location *location, command *sema.Command) (
 		case err != nil:
 			return nil, err
 		case !(value.Float >= 0 && value.Float <= 1+compile.SumTolerance):
-			return nil, automaton.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
+			return nil, automaton.commandError(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
 		case isExact && exactSum != nil:
 			exactSum.Add(exactSum, value.Rat)
 		default:
@@ -354,10 +354,10 @@ func (automaton *automaton) weights(location *location, command *sema.Command) (
 		weights = append(weights, weight{value.Rat, value.Float})
 	}
 	if sum < 1-compile.SumTolerance || sum > 1+compile.SumTolerance {
-		return nil, automaton.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
+		return nil, automaton.commandError(command.Pos, "probabilities sum to %v, not to 1", sum)
 	}
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
-		automaton.exact = false
+		automaton.hasFractions = false
 		for i := range weights {
 			weights[i].exact = nil
 		}
@@ -365,13 +365,13 @@ func (automaton *automaton) weights(location *location, command *sema.Command) (
 	return weights, nil
 }
 
-// wrongCommand returns the error that the probabilities of a command are wrong in a location, which modelError adds.
-func (automaton *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
+// commandError returns the error that the probabilities of a command are wrong in a location, which modelError adds.
+func (automaton *automaton) commandError(pos syntax.Pos, format string, args ...any) error {
 	return &compile.StateError{File: automaton.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
-// initial returns the initial location.
-func (automaton *automaton) initial() (*location, error) {
+// initialLocation returns the initial location.
+func (automaton *automaton) initialLocation() (*location, error) {
 	state := make([]int32, len(automaton.Locations.Vars))
 	for slot := range automaton.Locations.Vars {
 		state[slot] = automaton.Locations.Vars[slot].Init
@@ -379,13 +379,13 @@ func (automaton *automaton) initial() (*location, error) {
 	return automaton.locationAt(state)
 }
 
-// text describes the states of a location whose clocks are in a zone, such as (l=1,x=2). It omits differences between clocks.
-func (automaton *automaton) text(location *location, z zone.Zone) string {
+// stateText describes the states of a location whose clocks are in a zone, such as (l=1,x=2). It omits differences between clocks.
+func (automaton *automaton) stateText(location *location, clockZone zone.Zone) string {
 	var parts []string
 	for slot, variable := range automaton.Source.Vars {
-		switch clock := automaton.constraint.clockOf[slot]; {
+		switch clock := automaton.clockConstraints.clockOfSlot[slot]; {
 		case clock > 0:
-			if text := z.ClockText(clock, variable.Name); text != "" {
+			if text := clockZone.ClockText(clock, variable.Name); text != "" {
 				parts = append(parts, text)
 			}
 		case variable.Type == sema.Bool:
@@ -397,19 +397,19 @@ func (automaton *automaton) text(location *location, z zone.Zone) string {
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// after returns the valuations of a zone after the branch has set its clocks.
-func (branch *branch) after(z zone.Zone) zone.Zone {
-	for _, set := range branch.sets {
-		z = z.Set(set.clock, set.number)
+// zoneAfter returns the valuations of a zone after the branch has set its clocks.
+func (branch *branch) zoneAfter(clockZone zone.Zone) zone.Zone {
+	for _, set := range branch.settings {
+		clockZone = clockZone.Set(set.clock, set.number)
 	}
-	return z
+	return clockZone
 }
 
-// before returns the valuations that the branch changes to valuations in a zone. ok is false if there are none.
-func (branch *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
-	result, ok = z, true
-	for i := 0; ok && i < len(branch.sets); i++ {
-		result, ok = result.BeforeSet(branch.sets[i].clock, branch.sets[i].number)
+// zoneBefore returns the valuations that the branch changes to valuations in a zone. ok is false if there are none.
+func (branch *branch) zoneBefore(clockZone zone.Zone) (result zone.Zone, ok bool) {
+	result, ok = clockZone, true
+	for i := 0; ok && i < len(branch.settings); i++ {
+		result, ok = result.BeforeSet(branch.settings[i].clock, branch.settings[i].number)
 	}
 	return result, ok
 }

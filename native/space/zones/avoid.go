@@ -12,7 +12,7 @@ func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zo
 	result := make([]zone.Federation, len(automaton.locations))
 	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
 	for _, location := range automaton.locations {
-		result[location.number] = automaton.reachedZones(location, automaton.constraintsIn(location).all().Minus(bad[location.number]))
+		result[location.number] = automaton.zonesWithReached(location, automaton.constraintsIn(location).allValuations().Minus(bad[location.number]))
 		waiting.add(location)
 	}
 	for len(waiting.locations) > 0 {
@@ -24,14 +24,14 @@ func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zo
 		if len(old) == 0 {
 			continue
 		}
-		avoiding := automaton.reachedZones(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
+		avoiding := automaton.zonesWithReached(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
 		isUnchanged := len(old.Minus(avoiding)) == 0
 		if isUnchanged {
 			continue
 		}
 		result[location.number] = avoiding
-		for _, in := range location.incoming {
-			waiting.add(in.transition.from)
+		for _, incoming := range location.incoming {
+			waiting.add(incoming.transition.source)
 		}
 	}
 	return result, nil
@@ -59,12 +59,12 @@ func (queue *locationQueue) takeFirst() *location {
 	return first
 }
 
-// reachedZones returns the zones of a federation that contain a reachable state of the location.
-func (automaton *automaton) reachedZones(location *location, federation zone.Federation) zone.Federation {
+// zonesWithReached returns the zones of a federation that contain a reachable state of the location.
+func (automaton *automaton) zonesWithReached(location *location, federation zone.Federation) zone.Federation {
 	var result zone.Federation
-	for _, z := range federation {
-		if location.reached.Intersects(z) {
-			result = append(result, z)
+	for _, clockZone := range federation {
+		if location.reachedZones.Intersects(clockZone) {
+			result = append(result, clockZone)
 		}
 	}
 	return result
@@ -74,16 +74,16 @@ func (automaton *automaton) reachedZones(location *location, federation zone.Fed
 // transition whose branches all lead to avoiding states. avoiding has the avoiding states of each location.
 func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
 	var result zone.Federation
-	for _, z := range target {
-		result = result.Union(location.beforeDelayAvoiding(z, bad))
+	for _, clockZone := range target {
+		result = result.Union(location.beforeDelayAvoiding(clockZone, bad))
 	}
 	result = result.Union(location.waitingForever(bad))
 	for _, transition := range location.transitions {
 		if transition.branches == nil {
 			continue
 		}
-		for _, z := range transition.valuationsLeadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
-			result = result.Union(location.beforeDelayAvoiding(z, bad))
+		for _, clockZone := range transition.valuationsLeadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
+			result = result.Union(location.beforeDelayAvoiding(clockZone, bad))
 		}
 	}
 	return result
@@ -95,8 +95,8 @@ func (transition *transition) valuationsLeadingInto(targets []zone.Federation, f
 	for i := range transition.branches {
 		branch := &transition.branches[i]
 		var before zone.Federation
-		for _, z := range targets[branch.to.number] {
-			if valuations, ok := branch.before(z); ok {
+		for _, clockZone := range targets[branch.target.number] {
+			if valuations, ok := branch.zoneBefore(clockZone); ok {
 				before = before.Add(valuations)
 			}
 		}
@@ -117,8 +117,8 @@ func (location *location) waitingForever(bad zone.Federation) zone.Federation {
 		}
 	}
 	result := zone.Federation{invariant.WithLowerBounds()}
-	for _, z := range bad {
-		result = result.Minus(zone.Federation{z.Down()})
+	for _, clockZone := range bad {
+		result = result.Minus(zone.Federation{clockZone.Down()})
 	}
 	return result
 }

@@ -11,17 +11,17 @@ import (
 // backward finds the symbolic states from which the target can be reached without bad states before.
 type backward struct {
 	*automaton
-	target, bad []zone.Federation // by location
+	targetValuations, badValuations []zone.Federation // by location
 	firings     [][]*firing       // by location
 	incoming    [][]arrival       // by location: the branches that lead to it
 	entries     [][]*entry        // by location
-	entryOf     []map[string]*entry
-	sure        [][]*entry // by location: the entries from which the target is reached surely
-	explored    [][]*entry // by location: the entries whose predecessors are known
-	waiting     queue      // entries whose predecessors are missing
+	entryByKey     []map[string]*entry
+	sureEntries        [][]*entry // by location: the entries from which the target is reached surely
+	exploredEntries    [][]*entry // by location: the entries whose predecessors are known
+	waitingEntries     queue      // entries whose predecessors are missing
 	dominations []domination
-	keepAll     bool // nothing is left out as dominated
-	count       int  // of entries
+	keepsDominated     bool // nothing is left out as dominated
+	numEntries       int  // of entries
 	maxEntries  int  // the greatest number of entries; 0 for no limit
 }
 
@@ -31,17 +31,17 @@ type entry struct {
 	location *location
 	zone     zone.Zone
 	exits    []*firingZone
-	usedBy   []use
+	uses   []use
 	isSure   bool    // the target is reached surely
-	explored bool    // its predecessors are known
+	isExplored bool    // its predecessors are known
 	value    float64 // the probability of reaching the target, as far as it is known
-	order    int     // the number of entries that were found before
-	number   int     // its state in the MDP; 0 if it has none yet
+	foundOrder    int     // the number of entries that were found before
+	stateNumber   int     // its state in the MDP; 0 if it has none yet
 }
 
 // use says that an entry is an option of a branch of a firing zone.
 type use struct {
-	zone   *firingZone
+	firingZone   *firingZone
 	branch int
 }
 
@@ -49,8 +49,8 @@ type use struct {
 type firing struct {
 	transition *transition
 	guard      zone.Zone
-	arrivals   [][]option // by branch
-	zones      []*firingZone
+	branchOptions   [][]option // by branch
+	firingZones      []*firingZone
 	zoneByKey  map[string]*firingZone
 }
 
@@ -72,28 +72,28 @@ type firingZone struct {
 	firing  *firing
 	zone    zone.Zone
 	options [][]*entry // by branch
-	best    []*entry   // by branch: the option with the greatest value, or nil
+	bestOptions    []*entry   // by branch: the option with the greatest value, or nil
 	value   float64    // the probability of reaching the target, as far as it is known
 	// generators are sets of branches: the zone is the intersection of the zones of one option of each branch in the set.
-	generators []branches
+	generators []branchSet
 	entries    []*entry // the entries that have the zone as a way
 	isSure     bool     // every branch has an option that is sure
 }
 
-// branches is a set of branches, as bits.
-type branches []uint64
+// branchSet is a set of branches, as bits.
+type branchSet []uint64
 
-func (set branches) has(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+func (set branchSet) has(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 
 // with returns the set with one more branch.
-func (set branches) with(i int) branches {
+func (set branchSet) with(i int) branchSet {
 	result := slices.Clone(set)
 	result[i/64] |= 1 << (i % 64)
 	return result
 }
 
 // isSubsetOf reports whether the set is a subset of other.
-func (set branches) isSubsetOf(other branches) bool {
+func (set branchSet) isSubsetOf(other branchSet) bool {
 	for i, word := range set {
 		if word&^other[i] != 0 {
 			return false
@@ -105,13 +105,13 @@ func (set branches) isSubsetOf(other branches) bool {
 // newBackward prepares the backward search for paths that reach the target without a bad state before. target and bad have the valuations
 // of each location, and are disjoint.
 func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
-	search := &backward{automaton: automaton, target: target, bad: bad}
+	search := &backward{automaton: automaton, targetValuations: target, badValuations: bad}
 	numLocations := len(automaton.locations)
 	search.firings, search.incoming = make([][]*firing, numLocations), make([][]arrival, numLocations)
-	search.entries, search.entryOf = make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
-	search.sure, search.explored = make([][]*entry, numLocations), make([][]*entry, numLocations)
+	search.entries, search.entryByKey = make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
+	search.sureEntries, search.exploredEntries = make([][]*entry, numLocations), make([][]*entry, numLocations)
 	for _, location := range automaton.locations {
-		search.entryOf[location.number] = make(map[string]*entry)
+		search.entryByKey[location.number] = make(map[string]*entry)
 		for _, transition := range location.transitions {
 			if transition.branches == nil { // never possible
 				continue
@@ -127,24 +127,24 @@ func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward
 // addFiring adds a transition with a convex guard to the search, unless no reachable state satisfies the guard or the target includes the
 // guard.
 func (search *backward) addFiring(transition *transition, guard zone.Zone) {
-	from := transition.from.number
-	if !transition.from.reached.Intersects(guard) || search.target[from].Includes(guard) {
+	from := transition.source.number
+	if !transition.source.reachedZones.Intersects(guard) || search.targetValuations[from].Includes(guard) {
 		return
 	}
-	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneByKey: make(map[string]*firingZone)}
+	firing := &firing{transition: transition, guard: guard, branchOptions: make([][]option, len(transition.branches)), zoneByKey: make(map[string]*firingZone)}
 	search.firings[from] = append(search.firings[from], firing)
 	for i, branch := range transition.branches {
-		search.incoming[branch.to.number] = append(search.incoming[branch.to.number], arrival{firing, i})
+		search.incoming[branch.target.number] = append(search.incoming[branch.target.number], arrival{firing, i})
 	}
 }
 
-// search finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
+// findEntries finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
 // *explicit.LimitError if there are too many symbolic states, or the error of the context.
-func (search *backward) search(ctx context.Context) error {
-	for _, location := range search.locations {
-		for _, z := range search.target[location.number] {
-			for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
-				search.enter(location, before, nil)
+func (findEntries *backward) findEntries(ctx context.Context) error {
+	for _, location := range findEntries.locations {
+		for _, clockZone := range findEntries.targetValuations[location.number] {
+			for _, before := range location.beforeDelayAvoiding(clockZone, findEntries.badValuations[location.number]) {
+				findEntries.enterZone(location, before, nil)
 			}
 		}
 	}
@@ -152,42 +152,42 @@ func (search *backward) search(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if search.maxEntries > 0 && search.count > search.maxEntries {
-			return &explicit.LimitError{Limit: int64(search.maxEntries), States: search.count, Expanded: search.count - len(search.waiting)}
+		if findEntries.maxEntries > 0 && findEntries.numEntries > findEntries.maxEntries {
+			return &explicit.LimitError{Limit: int64(findEntries.maxEntries), States: findEntries.numEntries, Expanded: findEntries.numEntries - len(findEntries.waitingEntries)}
 		}
-		if search.memory.exceeded(0) {
-			return search.memory.limitError(search.count, search.count-len(search.waiting))
+		if findEntries.memory.isExceeded(0) {
+			return findEntries.memory.limitError(findEntries.numEntries, findEntries.numEntries-len(findEntries.waitingEntries))
 		}
-		next := search.nextUnexplored()
+		next := findEntries.nextUnexplored()
 		switch {
 		case next != nil:
-			search.addPredecessors(next)
-		case !search.retryDominated():
+			findEntries.addPredecessors(next)
+		case !findEntries.retryDominated():
 			return nil
 		}
 	}
 }
 
 // addPredecessors adds the predecessors of an entry.
-func (search *backward) addPredecessors(e *entry) {
-	number := e.location.number
-	e.explored = true
-	search.explored[number] = append(search.explored[number], e)
+func (search *backward) addPredecessors(entry *entry) {
+	number := entry.location.number
+	entry.isExplored = true
+	search.exploredEntries[number] = append(search.exploredEntries[number], entry)
 	for _, arrival := range search.incoming[number] {
-		search.addArrival(arrival, e)
+		search.addArrival(arrival, entry)
 	}
 }
 
 // nextUnexplored returns the entry with the greatest value whose predecessors are not known yet, or nil if there is none. It skips
 // dominated entries.
 func (search *backward) nextUnexplored() *entry {
-	for len(search.waiting) > 0 {
-		first := search.waiting.pop()
-		if first.explored || search.isIncludedInSure(first) {
+	for len(search.waitingEntries) > 0 {
+		first := search.waitingEntries.pop()
+		if first.isExplored || search.isIncludedInSure(first) {
 			continue
 		}
 		if dominator := search.dominating(first); dominator != nil {
-			search.recordDomination(dominator, first, func() { search.waiting.push(first) })
+			search.recordDomination(dominator, first, func() { search.waitingEntries.push(first) })
 			continue
 		}
 		return first
@@ -196,20 +196,20 @@ func (search *backward) nextUnexplored() *entry {
 }
 
 // isIncludedInSure reports whether an entry is included in another entry that surely reaches the target.
-func (search *backward) isIncludedInSure(e *entry) bool {
-	return slices.ContainsFunc(search.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
+func (search *backward) isIncludedInSure(included *entry) bool {
+	return slices.ContainsFunc(search.sureEntries[included.location.number], func(other *entry) bool { return other != included && other.zone.Includes(included.zone) })
 }
 
-// enter adds an exit to the entry of a location with a zone, and adds the entry if it is new. The exit is nil if the zone belongs to the
+// enterZone adds an exit to the entry of a location with a zone, and adds the entry if it is new. The exit is nil if the zone belongs to the
 // target. It ignores an unreachable zone, and a zone that is part of an entry from which the target is surely reached.
-func (search *backward) enter(location *location, z zone.Zone, exit *firingZone) {
-	entered := search.entryOf[location.number][z.Key()]
+func (search *backward) enterZone(location *location, clockZone zone.Zone, exit *firingZone) {
+	entered := search.entryByKey[location.number][clockZone.Key()]
 	if entered == nil {
-		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
-		if !location.reached.Intersects(z) || slices.ContainsFunc(search.sure[location.number], includesZone) {
+		includesZone := func(other *entry) bool { return other.zone.Includes(clockZone) }
+		if !location.reachedZones.Intersects(clockZone) || slices.ContainsFunc(search.sureEntries[location.number], includesZone) {
 			return
 		}
-		entered = search.newEntry(location, z)
+		entered = search.newEntry(location, clockZone)
 	}
 	if exit != nil {
 		entered.exits = append(entered.exits, exit)
@@ -217,55 +217,55 @@ func (search *backward) enter(location *location, z zone.Zone, exit *firingZone)
 		search.increaseValue(entered, exit.value)
 	}
 	if exit == nil || exit.isSure {
-		search.makeSure(entered)
+		search.markSure(entered)
 	}
 }
 
 // newEntry adds an entry of a location with a zone. It has no exits yet, and its predecessors will be explored later.
-func (search *backward) newEntry(location *location, z zone.Zone) *entry {
-	added := &entry{location: location, zone: z, order: search.count}
+func (search *backward) newEntry(location *location, clockZone zone.Zone) *entry {
+	added := &entry{location: location, zone: clockZone, foundOrder: search.numEntries}
 	search.entries[location.number] = append(search.entries[location.number], added)
-	search.entryOf[location.number][z.Key()] = added
-	search.waiting.push(added)
-	search.count++
+	search.entryByKey[location.number][clockZone.Key()] = added
+	search.waitingEntries.push(added)
+	search.numEntries++
 	search.memory.add(1, entryBytes, 2)
 	return added
 }
 
-// makeSure records that the target is surely reached from an entry. It updates the firing zones that lead into the entry.
-func (search *backward) makeSure(entry *entry) {
+// markSure records that the target is surely reached from an entry. It updates the firing zones that lead into the entry.
+func (search *backward) markSure(entry *entry) {
 	if entry.isSure {
 		return
 	}
 	entry.isSure = true
-	search.sure[entry.location.number] = append(search.sure[entry.location.number], entry)
+	search.sureEntries[entry.location.number] = append(search.sureEntries[entry.location.number], entry)
 	search.increaseValue(entry, 1)
-	for _, used := range entry.usedBy {
-		search.updateSure(used.zone)
+	for _, used := range entry.uses {
+		search.updateSure(used.firingZone)
 	}
 }
 
 // updateSure marks a firing zone as sure if every branch can lead into an entry from which the target is surely reached. Then all entries
 // with this exit are sure, too.
-func (search *backward) updateSure(z *firingZone) {
-	if z.isSure {
+func (search *backward) updateSure(firingZone *firingZone) {
+	if firingZone.isSure {
 		return
 	}
-	for branch := range z.options {
-		if !z.hasSure(branch) {
+	for branch := range firingZone.options {
+		if !firingZone.hasSure(branch) {
 			return
 		}
 	}
-	z.isSure = true
-	for _, entry := range z.entries {
-		search.makeSure(entry)
+	firingZone.isSure = true
+	for _, entry := range firingZone.entries {
+		search.markSure(entry)
 	}
 }
 
 // addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. It adds the new firing zones
 // that the option makes possible. It skips an option that another option dominates.
 func (search *backward) addArrival(arrival arrival, into *entry) {
-	if search.memory.exceeded(0) { // search returns the error
+	if search.memory.isExceeded(0) { // search returns the error
 		return
 	}
 	added, exists := arrival.optionOf(into)
@@ -276,22 +276,22 @@ func (search *backward) addArrival(arrival arrival, into *entry) {
 	isBetter := func(other option) bool {
 		return other.zone.Includes(added.zone) && (other.entry.isSure || search.dominates(other.entry, into))
 	}
-	if better := slices.IndexFunc(firing.arrivals[branch], isBetter); better >= 0 {
-		dominator := firing.arrivals[branch][better].entry
+	if better := slices.IndexFunc(firing.branchOptions[branch], isBetter); better >= 0 {
+		dominator := firing.branchOptions[branch][better].entry
 		if !dominator.isSure {
 			search.recordDomination(dominator, into, func() { search.addArrival(arrival, into) })
 		}
 		return
 	}
-	firing.arrivals[branch] = append(firing.arrivals[branch], added)
+	firing.branchOptions[branch] = append(firing.branchOptions[branch], added)
 	search.memory.add(1, optionBytes, 1)
-	for _, old := range firing.zones {
+	for _, old := range firing.firingZones {
 		if added.zone.Includes(old.zone) {
 			search.addOption(old, branch, into)
 		}
 	}
-	onlyBranch := make(branches, (len(firing.arrivals)+63)/64).with(branch)
-	earlier := firing.zones
+	onlyBranch := make(branchSet, (len(firing.branchOptions)+63)/64).with(branch)
+	earlier := firing.firingZones
 	search.addZone(firing, added.zone, onlyBranch)
 	for _, old := range earlier {
 		search.addIntersections(old, added, branch)
@@ -302,12 +302,12 @@ func (search *backward) addArrival(arrival arrival, into *entry) {
 // valuations.
 func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
 	transition := arrival.firing.transition
-	before, exists := transition.branches[arrival.branch].before(into.zone)
+	before, exists := transition.branches[arrival.branch].zoneBefore(into.zone)
 	if !exists {
 		return option{}, false
 	}
 	enabled, exists := before.Intersect(arrival.firing.guard)
-	if !exists || !transition.from.reached.Intersects(enabled) {
+	if !exists || !transition.source.reachedZones.Intersects(enabled) {
 		return option{}, false
 	}
 	return option{enabled, into}, true
@@ -319,14 +319,14 @@ func (search *backward) addIntersections(old *firingZone, added option, branch i
 	if old.hasSure(branch) {
 		return
 	}
-	best := old.best[branch]
+	best := old.bestOptions[branch]
 	isOther := best != nil && best != added.entry
 	if isOther && search.dominates(best, added.entry) {
 		search.recordDomination(best, added.entry, func() { search.addIntersections(old, added, branch) })
 		return
 	}
 	intersection, intersects := added.zone.Intersect(old.zone)
-	if !intersects || !old.firing.transition.from.reached.Intersects(intersection) {
+	if !intersects || !old.firing.transition.source.reachedZones.Intersects(intersection) {
 		return
 	}
 	for _, generator := range old.generators {
@@ -342,49 +342,49 @@ func (z *firingZone) hasSure(branch int) bool {
 }
 
 // addOption records that a branch can lead from a firing zone into an entry. It updates the value of the firing zone.
-func (search *backward) addOption(z *firingZone, branch int, into *entry) {
-	z.options[branch] = append(z.options[branch], into)
-	into.usedBy = append(into.usedBy, use{z, branch})
+func (search *backward) addOption(firingZone *firingZone, branch int, into *entry) {
+	firingZone.options[branch] = append(firingZone.options[branch], into)
+	into.uses = append(into.uses, use{firingZone, branch})
 	search.memory.add(1, optionBytes, 0)
-	search.updateFiringZone(z, branch, into)
+	search.updateFiringZone(firingZone, branch, into)
 	if into.isSure {
-		search.updateSure(z)
+		search.updateSure(firingZone)
 	}
 }
 
 // addZone adds a firing zone with all its options, and the entries from which the passage of time leads into it. generator is a set of
 // branches whose options have the zone as their intersection.
-func (search *backward) addZone(firing *firing, z zone.Zone, generator branches) {
-	key := z.Key()
+func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator branchSet) {
+	key := clockZone.Key()
 	if known := firing.zoneByKey[key]; known != nil {
 		known.addGenerator(generator)
 		return
 	}
-	if search.memory.exceeded(0) { // search returns the error
+	if search.memory.isExceeded(0) { // search returns the error
 		return
 	}
-	search.memory.add(1, firingZoneBytes+64*int64(len(firing.arrivals)), 2)
+	search.memory.add(1, firingZoneBytes+64*int64(len(firing.branchOptions)), 2)
 	added := &firingZone{
-		firing: firing, zone: z, generators: []branches{generator},
-		options: make([][]*entry, len(firing.arrivals)), best: make([]*entry, len(firing.arrivals)),
+		firing: firing, zone: clockZone, generators: []branchSet{generator},
+		options: make([][]*entry, len(firing.branchOptions)), bestOptions: make([]*entry, len(firing.branchOptions)),
 	}
-	for i, arrivals := range firing.arrivals {
+	for i, arrivals := range firing.branchOptions {
 		for _, arrival := range arrivals {
-			if arrival.zone.Includes(z) {
+			if arrival.zone.Includes(clockZone) {
 				search.addOption(added, i, arrival.entry)
 			}
 		}
 	}
-	firing.zones = append(firing.zones, added)
+	firing.firingZones = append(firing.firingZones, added)
 	firing.zoneByKey[key] = added
-	location := firing.transition.from
-	for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
-		search.enter(location, before, added)
+	location := firing.transition.source
+	for _, before := range location.beforeDelayAvoiding(clockZone, search.badValuations[location.number]) {
+		search.enterZone(location, before, added)
 	}
 }
 
 // addGenerator adds a set of branches to the generators, unless they contain a subset of it. It removes supersets of the new set.
-func (z *firingZone) addGenerator(generator branches) {
+func (z *firingZone) addGenerator(generator branchSet) {
 	for _, old := range z.generators {
 		if old.isSubsetOf(generator) {
 			return

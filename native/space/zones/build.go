@@ -44,26 +44,26 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	if err != nil {
 		return nil, err
 	}
-	automaton.memory = newMemoryUse(options.MaxMemory, automaton.constraint.clocks)
+	automaton.memory = newMemoryUse(options.MaxMemory, automaton.clockConstraints.numClocks)
 	explored, err := automaton.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	goal, err := automaton.goal(ctx)
+	goal, err := automaton.newGoal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	search := automaton.newBackward(goal.target, goal.bad)
-	search.keepAll, search.maxEntries = options.KeepAll, options.MaxStates
-	if err := search.search(ctx); err != nil {
+	search := automaton.newBackward(goal.targetValuations, goal.badValuations)
+	search.keepsDominated, search.maxEntries = options.KeepAll, options.MaxStates
+	if err := search.findEntries(ctx); err != nil {
 		return nil, err
 	}
-	built := &Built{Violating: explored.warning}
-	if built.Space, err = search.space(nil); err != nil {
+	built := &Built{Violating: explored.violationWarning}
+	if built.Space, err = search.buildSpace(nil); err != nil {
 		return nil, err
 	}
-	if dominated := search.dominated(); len(dominated) > 0 {
-		if built.Upper, err = search.space(dominated); err != nil {
+	if dominated := search.dominatedEntries(); len(dominated) > 0 {
+		if built.Upper, err = search.buildSpace(dominated); err != nil {
 			return nil, err
 		}
 	}
@@ -71,17 +71,17 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	return built, nil
 }
 
-// goal is what to maximise: the probability of reaching the target without bad states before. Both have the valuations of each location.
-type goal struct {
-	target, bad []zone.Federation
+// newGoal is what to maximise: the probability of reaching the target without bad states before. Both have the valuations of each location.
+type newGoal struct {
+	targetValuations, badValuations []zone.Federation
 	// isNegated says that the property is about the complement of the event.
 	isNegated bool
 	timed     *digital.Zones
 }
 
-// goal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
+// newGoal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
 // avoid its right operand surely.
-func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
+func (automaton *automaton) newGoal(ctx context.Context) (*newGoal, error) {
 	path := automaton.Path
 	// The property is about left U right, or its negation.
 	left, right, isNegated := path.Left, path.Right, false
@@ -93,7 +93,7 @@ func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 		return nil, err
 	}
 	isMinimum := automaton.Least != isNegated
-	result := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
+	result := &newGoal{targetValuations: satisfied, badValuations: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
 	if !isMinimum {
 		return result, nil
 	}
@@ -101,8 +101,8 @@ func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 	for i := range violated {
 		violated[i] = violated[i].Union(late)
 	}
-	result.bad = satisfied
-	result.target, err = automaton.surelyAvoiding(ctx, violated, satisfied)
+	result.badValuations = satisfied
+	result.targetValuations, err = automaton.surelyAvoiding(ctx, violated, satisfied)
 	return result, err
 }
 
@@ -111,17 +111,17 @@ func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
 func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
 	inTime, _ := automaton.deadline()
 	for _, location := range automaton.locations {
-		satisfyingLeft, err := automaton.valuations(location, left)
+		satisfyingLeft, err := automaton.satisfyingValuations(location, left)
 		if err != nil {
 			return nil, nil, err
 		}
-		satisfyingRight, err := automaton.valuations(location, right)
+		satisfyingRight, err := automaton.satisfyingValuations(location, right)
 		if err != nil {
 			return nil, nil, err
 		}
 		satisfyingRight = satisfyingRight.Intersect(inTime)
 		satisfied = append(satisfied, satisfyingRight)
-		violated = append(violated, automaton.constraintsIn(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
+		violated = append(violated, automaton.constraintsIn(location).allValuations().Minus(satisfyingLeft).Minus(satisfyingRight))
 	}
 	return satisfied, violated, nil
 }
@@ -129,18 +129,18 @@ func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied,
 // deadline returns the clock valuations before the deadline of the property, and the valuations after it. Without a deadline, all are
 // before it.
 func (automaton *automaton) deadline() (inTime, late zone.Federation) {
-	all := zone.All(automaton.constraint.clocks)
-	if automaton.timer == 0 {
+	all := zone.All(automaton.clockConstraints.numClocks)
+	if automaton.timerClock == 0 {
 		return zone.Federation{all}, nil
 	}
 	bound := zone.AtMost(*automaton.Deadline)
 	if automaton.Path.Bound.HighStrict {
 		bound = zone.Below(*automaton.Deadline)
 	}
-	if early, ok := all.And(automaton.timer, 0, bound); ok {
+	if early, ok := all.And(automaton.timerClock, 0, bound); ok {
 		inTime = zone.Federation{early}
 	}
-	after, _ := all.And(0, automaton.timer, bound.Negated())
+	after, _ := all.And(0, automaton.timerClock, bound.Negated())
 	return inTime, zone.Federation{after}
 }
 
@@ -149,7 +149,7 @@ const targetLabel = "target"
 
 // propertyOn returns the property to check on the MDP: the probability of reaching the target, or of avoiding it. program is the program of
 // the MDP.
-func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
+func (goal *newGoal) propertyOn(program *sema.Program) sema.Expr {
 	at := func(valueType sema.Type) sema.Base {
 		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
 	}
@@ -179,8 +179,8 @@ type mdp struct {
 	*backward
 	builder   *sparse.Builder
 	nodes     []node // from firstState on
-	optionOf  map[string]int
-	dominated map[*entry][]*entry // what an entry can become
+	stateByOptions  map[string]int
+	dominatedEntries map[*entry][]*entry // what an entry can become
 }
 
 // node is a state of the MDP: an entry or, if that is nil, a choice between entries.
@@ -189,8 +189,8 @@ type node struct {
 	options []*entry
 }
 
-// dominated returns, for each entry, the entries that were left out because this entry dominates them.
-func (search *backward) dominated() map[*entry][]*entry {
+// dominatedEntries returns, for each entry, the entries that were left out because this entry dominates them.
+func (search *backward) dominatedEntries() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
 	for _, domination := range search.dominations {
@@ -202,16 +202,16 @@ func (search *backward) dominated() map[*entry][]*entry {
 	return result
 }
 
-// space builds the MDP of the symbolic states. dominated has the entries that each entry dominates: in the MDP, an entry can also continue
+// buildSpace builds the MDP of the symbolic states. dominated has the entries that each entry dominates: in the MDP, an entry can also continue
 // as one of these. It is nil for the lower bound.
-func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
+func (search *backward) buildSpace(dominated map[*entry][]*entry) (*explicit.Space, error) {
 	for _, entries := range search.entries {
 		for _, entry := range entries {
-			entry.number = 0
+			entry.stateNumber = 0
 		}
 	}
-	mdp := &mdp{backward: search, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
-	first, err := search.initial()
+	mdp := &mdp{backward: search, builder: sparse.NewBuilder(sparse.MDP), stateByOptions: make(map[string]int), dominatedEntries: dominated}
+	first, err := search.initialLocation()
 	if err != nil {
 		return nil, err
 	}
@@ -224,8 +224,8 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 		} else {
 			mdp.addChoiceBetween(mdp.statesFor(added.options))
 		}
-		if search.memory.exceeded(mdp.builder.Bytes()) {
-			return nil, search.memory.limitError(search.count, search.count)
+		if search.memory.isExceeded(mdp.builder.Bytes()) {
+			return nil, search.memory.limitError(search.numEntries, search.numEntries)
 		}
 	}
 	return mdp.finish()
@@ -234,7 +234,7 @@ func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, e
 // entriesAtOrigin returns the entries of a location whose zones contain the valuation in which all clocks are 0.
 func (search *backward) entriesAtOrigin(location *location) []*entry {
 	var entries []*entry
-	origin := make([]float64, search.constraint.clocks)
+	origin := make([]float64, search.clockConstraints.numClocks)
 	for _, entry := range search.entries[location.number] {
 		if entry.zone.Contains(origin) {
 			entries = append(entries, entry)
@@ -252,18 +252,18 @@ func (mdp *mdp) stateOf(options []*entry) int {
 	case slices.ContainsFunc(options, func(e *entry) bool { return e.isSure }):
 		return targetState
 	case len(options) == 1:
-		if options[0].number == 0 {
-			options[0].number = mdp.addNode(node{entry: options[0]})
+		if options[0].stateNumber == 0 {
+			options[0].stateNumber = mdp.addNode(node{entry: options[0]})
 		}
-		return options[0].number
+		return options[0].stateNumber
 	}
 	numbers := mdp.statesFor(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
-	number, isKnown := mdp.optionOf[key]
+	number, isKnown := mdp.stateByOptions[key]
 	if !isKnown {
 		number = mdp.addNode(node{options: options})
-		mdp.optionOf[key] = number
+		mdp.stateByOptions[key] = number
 	}
 	return number
 }
@@ -299,7 +299,7 @@ func (mdp *mdp) addChoice(successor int) {
 
 // addTransition adds a transition to the current choice.
 func (mdp *mdp) addTransition(target int, w weight) {
-	if mdp.exact {
+	if mdp.hasFractions {
 		mdp.builder.AddRat(target, w.exact, sparse.NoAction)
 	} else {
 		mdp.builder.Add(target, w.float)
@@ -307,12 +307,12 @@ func (mdp *mdp) addTransition(target int, w weight) {
 }
 
 // addEntry adds a state of the MDP for an entry. The state has one choice for each exit of the entry, and one for each entry that this entry dominates.
-func (mdp *mdp) addEntry(e *entry) {
+func (mdp *mdp) addEntry(current *entry) {
 	mdp.builder.State()
-	for _, exit := range e.exits {
+	for _, exit := range current.exits {
 		mdp.addExit(exit)
 	}
-	for _, other := range mdp.dominated[e] {
+	for _, other := range mdp.dominatedEntries[current] {
 		mdp.addChoice(mdp.stateOf([]*entry{other}))
 	}
 }
@@ -326,12 +326,12 @@ func (mdp *mdp) addExit(exit *firingZone) {
 		sum, isKnown := weights[target]
 		if !isKnown {
 			targets = append(targets, target)
-			weights[target] = weight{branch.weight, branch.float}
+			weights[target] = weight{branch.exactWeight, branch.floatWeight}
 			continue
 		}
-		sum.float += branch.float
-		if mdp.exact {
-			sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
+		sum.float += branch.floatWeight
+		if mdp.hasFractions {
+			sum.exact = new(big.Rat).Add(sum.exact, branch.exactWeight)
 		}
 		weights[target] = sum
 	}

@@ -9,8 +9,8 @@ import (
 // constraints evaluates conditions on clocks and discrete variables in one location.
 type constraints struct {
 	labels  []sema.LabelDef
-	clockOf map[int]int // the number of each clock by its slot
-	clocks  int         // the number of clocks
+	clockOfSlot map[int]int // the number of each clock by its slot
+	numClocks  int         // the number of clocks
 	state   []int32     // the values of the discrete variables
 }
 
@@ -48,18 +48,18 @@ func (constraints *constraints) valuations(condition sema.Expr, holds bool) (zon
 	if err != nil || value.Bool != holds {
 		return nil, err
 	}
-	return constraints.all(), nil
+	return constraints.allValuations(), nil
 }
 
-// all returns all clock valuations.
-func (constraints *constraints) all() zone.Federation {
-	return zone.Federation{zone.All(constraints.clocks)}
+// allValuations returns all clock valuations.
+func (constraints *constraints) allValuations() zone.Federation {
+	return zone.Federation{zone.All(constraints.numClocks)}
 }
 
 // isClock reports whether an expression is a clock.
 func (constraints *constraints) isClock(expr sema.Expr) bool {
 	variable, ok := expr.(*sema.Var)
-	return ok && constraints.clockOf[variable.Slot] > 0
+	return ok && constraints.clockOfSlot[variable.Slot] > 0
 }
 
 // valuationsOfConnective returns the clock valuations that satisfy a conjunction, a disjunction or an implication or, if holds is false,
@@ -70,7 +70,7 @@ func (constraints *constraints) valuationsOfConnective(expr *sema.Binary, holds 
 		return nil, err
 	}
 	isConjunction := holds == (expr.Op == syntax.OpAnd)
-	isAll := len(left) == 1 && left[0].Equal(zone.All(constraints.clocks))
+	isAll := len(left) == 1 && left[0].Equal(zone.All(constraints.numClocks))
 	if isConjunction && len(left) == 0 || !isConjunction && isAll {
 		return left, nil
 	}
@@ -103,31 +103,31 @@ func (constraints *constraints) valuationsOfComparison(expr *sema.Binary, holds 
 	if !holds {
 		op = negatedOp[op]
 	}
-	return constraints.compare(left, right, op, rightNumber-leftNumber), nil
+	return constraints.comparisonZones(left, right, op, rightNumber-leftNumber), nil
 }
 
-// compare returns the valuations that satisfy `left - right op number`, where left and right are clocks. Clock 0 is always 0.
-func (constraints *constraints) compare(left, right int, op syntax.Op, number int64) zone.Federation {
+// comparisonZones returns the valuations that satisfy `left - right op number`, where left and right are clocks. Clock 0 is always 0.
+func (constraints *constraints) comparisonZones(left, right int, op syntax.Op, number int64) zone.Federation {
 	switch op {
 	case syntax.OpLt:
-		return constraints.bounded(left, right, zone.Below(number))
+		return constraints.differenceZone(left, right, zone.Below(number))
 	case syntax.OpLe:
-		return constraints.bounded(left, right, zone.AtMost(number))
+		return constraints.differenceZone(left, right, zone.AtMost(number))
 	case syntax.OpGt:
-		return constraints.bounded(right, left, zone.Below(-number))
+		return constraints.differenceZone(right, left, zone.Below(-number))
 	case syntax.OpGe:
-		return constraints.bounded(right, left, zone.AtMost(-number))
+		return constraints.differenceZone(right, left, zone.AtMost(-number))
 	case syntax.OpEq:
-		return constraints.bounded(left, right, zone.AtMost(number)).Intersect(constraints.bounded(right, left, zone.AtMost(-number)))
+		return constraints.differenceZone(left, right, zone.AtMost(number)).Intersect(constraints.differenceZone(right, left, zone.AtMost(-number)))
 	case syntax.OpNe:
-		return constraints.bounded(left, right, zone.Below(number)).Union(constraints.bounded(right, left, zone.Below(-number)))
+		return constraints.differenceZone(left, right, zone.Below(number)).Union(constraints.differenceZone(right, left, zone.Below(-number)))
 	}
 	return nil
 }
 
-// bounded returns the valuations for which clock i minus clock j satisfies a bound.
-func (constraints *constraints) bounded(i, j int, bound zone.Bound) zone.Federation {
-	satisfying, ok := zone.All(constraints.clocks).And(i, j, bound)
+// differenceZone returns the valuations for which clock i minus clock j satisfies a bound.
+func (constraints *constraints) differenceZone(i, j int, bound zone.Bound) zone.Federation {
+	satisfying, ok := zone.All(constraints.numClocks).And(i, j, bound)
 	if !ok {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (constraints *constraints) bounded(i, j int, bound zone.Bound) zone.Federat
 // clockOrNumber returns an operand of a comparison: a clock, or a number with clock 0.
 func (constraints *constraints) clockOrNumber(expr sema.Expr) (clock int, number int64, err error) {
 	if constraints.isClock(expr) {
-		return constraints.clockOf[expr.(*sema.Var).Slot], 0, nil
+		return constraints.clockOfSlot[expr.(*sema.Var).Slot], 0, nil
 	}
 	value, err := sema.Eval(expr, constraints.state)
 	return 0, int64(value.Int), err

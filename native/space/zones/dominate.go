@@ -14,12 +14,12 @@ const tolerance = 1e-9
 
 // dominates reports whether dominator has at least the value of other.
 func (search *backward) dominates(dominator, other *entry) bool {
-	return !search.keepAll && dominator.value >= other.value*(1-tolerance)
+	return !search.keepsDominated && dominator.value >= other.value*(1-tolerance)
 }
 
 // dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
 func (search *backward) dominating(entry *entry) *entry {
-	for _, other := range search.explored[entry.location.number] {
+	for _, other := range search.exploredEntries[entry.location.number] {
 		if other != entry && search.dominates(other, entry) && other.zone.Includes(entry.zone) {
 			return other
 		}
@@ -54,21 +54,21 @@ func (search *backward) retryDominated() bool {
 
 // increaseValue increases the value of an entry to at least the given value, and updates all values that depend on it. It ignores tiny
 // increases, so that it terminates.
-func (search *backward) increaseValue(e *entry, value float64) {
-	if value <= e.value*(1+tolerance/10) {
+func (search *backward) increaseValue(increased *entry, value float64) {
+	if value <= increased.value*(1+tolerance/10) {
 		return
 	}
-	e.value = value
-	raised := []*entry{e}
+	increased.value = value
+	raised := []*entry{increased}
 	for len(raised) > 0 {
 		last := raised[len(raised)-1]
 		raised = raised[:len(raised)-1]
-		if !last.explored {
-			search.waiting.push(last)
+		if !last.isExplored {
+			search.waitingEntries.push(last)
 		}
-		for _, used := range last.usedBy {
-			if used.zone.updateValue(used.branch, last) {
-				raised = append(raised, used.zone.raiseEntries()...)
+		for _, used := range last.uses {
+			if used.firingZone.updateValue(used.branch, last) {
+				raised = append(raised, used.firingZone.raiseEntries()...)
 			}
 		}
 	}
@@ -88,10 +88,10 @@ func (z *firingZone) raiseEntries() (raised []*entry) {
 
 // updateFiringZone updates the value of a firing zone after the value of an option of a branch has changed. It increases the values of the
 // entries with this exit.
-func (search *backward) updateFiringZone(z *firingZone, branch int, option *entry) {
-	if z.updateValue(branch, option) {
-		for _, entry := range z.entries {
-			search.increaseValue(entry, z.value)
+func (search *backward) updateFiringZone(firingZone *firingZone, branch int, option *entry) {
+	if firingZone.updateValue(branch, option) {
+		for _, entry := range firingZone.entries {
+			search.increaseValue(entry, firingZone.value)
 		}
 	}
 }
@@ -99,16 +99,16 @@ func (search *backward) updateFiringZone(z *firingZone, branch int, option *entr
 // updateValue updates the value of a firing zone after the value of an option of a branch has changed. It returns true if the option is now
 // the best one of the branch.
 func (z *firingZone) updateValue(branch int, option *entry) bool {
-	best := z.best[branch]
+	best := z.bestOptions[branch]
 	isOther := best != nil && best != option
 	if isOther && best.value >= option.value {
 		return false
 	}
-	z.best[branch] = option
+	z.bestOptions[branch] = option
 	z.value = 0
-	for i, best := range z.best {
+	for i, best := range z.bestOptions {
 		if best != nil {
-			z.value += z.firing.transition.branches[i].float * best.value
+			z.value += z.firing.transition.branches[i].floatWeight * best.value
 		}
 	}
 	return true
@@ -142,7 +142,7 @@ func (queue *queue) Pop() any {
 }
 
 // push adds an entry.
-func (queue *queue) push(entry *entry) { heap.Push(queue, queued{entry, entry.value, entry.order}) }
+func (queue *queue) push(entry *entry) { heap.Push(queue, queued{entry, entry.value, entry.foundOrder}) }
 
 // pop removes the entry with the greatest value.
 func (queue *queue) pop() *entry { return heap.Pop(queue).(queued).entry }

@@ -10,10 +10,10 @@ import (
 // forward finds the reachable locations and zones.
 type forward struct {
 	*automaton
-	limits  []int64 // of the clocks by number, for the extrapolation
-	pairs   [][2]int
-	waiting []locationZone
-	warning string // a reachable state that violates an invariant
+	extrapolationLimits  []int64 // of the clocks by number, for the extrapolation
+	clockPairs   [][2]int
+	waitingZones []locationZone
+	violationWarning string // a reachable state that violates an invariant
 }
 
 // locationZone is a set of states with the same location.
@@ -25,32 +25,32 @@ type locationZone struct {
 // explore finds the reachable locations and their zones, from the initial location in which all clocks are 0. The timer of the property can
 // start with any value. The error is a *TimelockError if there is a timelock.
 func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
-	search := &forward{automaton: automaton, limits: append([]int64{0}, automaton.Limits...)}
-	if automaton.timer > 0 {
-		search.limits = append(search.limits, 0)
+	search := &forward{automaton: automaton, extrapolationLimits: append([]int64{0}, automaton.Limits...)}
+	if automaton.timerClock > 0 {
+		search.extrapolationLimits = append(search.extrapolationLimits, 0)
 	}
 	for _, pair := range automaton.Pairs {
-		search.pairs = append(search.pairs, [2]int{automaton.constraint.clockOf[pair[0]], automaton.constraint.clockOf[pair[1]]})
+		search.clockPairs = append(search.clockPairs, [2]int{automaton.clockConstraints.clockOfSlot[pair[0]], automaton.clockConstraints.clockOfSlot[pair[1]]})
 	}
-	first, err := automaton.initial()
+	first, err := automaton.initialLocation()
 	if err != nil {
 		return nil, err
 	}
-	start := zone.All(automaton.constraint.clocks) // all clocks of the model are 0
+	start := zone.All(automaton.clockConstraints.numClocks) // all clocks of the model are 0
 	for clock := 1; clock <= len(automaton.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
 	search.addEntryZone(first, start)
-	for len(search.waiting) > 0 {
+	for len(search.waitingZones) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if search.memory.exceeded(0) {
-			return nil, search.memory.limitError(len(search.locations), len(search.locations)-len(search.waiting))
+		if search.memory.isExceeded(0) {
+			return nil, search.memory.limitError(len(search.locations), len(search.locations)-len(search.waitingZones))
 		}
-		next := search.waiting[0]
-		search.waiting = search.waiting[1:]
-		if err := search.expand(next); err != nil {
+		next := search.waitingZones[0]
+		search.waitingZones = search.waitingZones[1:]
+		if err := search.expandZone(next); err != nil {
 			return nil, err
 		}
 	}
@@ -59,21 +59,21 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 
 // addEntryZone adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
 // zone.
-func (search *forward) addEntryZone(location *location, z zone.Zone) {
-	for _, part := range search.extrapolate(z) {
-		if isCovered(location.entered, part) {
+func (search *forward) addEntryZone(location *location, clockZone zone.Zone) {
+	for _, part := range search.extrapolate(clockZone) {
+		if isCovered(location.enteredZones, part) {
 			continue
 		}
-		location.entered = location.entered.Add(part)
+		location.enteredZones = location.enteredZones.Add(part)
 		search.memory.add(1, 0, 2)
-		search.waiting = append(search.waiting, locationZone{location, part})
+		search.waitingZones = append(search.waitingZones, locationZone{location, part})
 	}
 }
 
 // isCovered reports whether a zone of a federation includes a given zone.
-func isCovered(federation zone.Federation, z zone.Zone) bool {
+func isCovered(federation zone.Federation, clockZone zone.Zone) bool {
 	for _, other := range federation {
-		if other.Includes(z) {
+		if other.Includes(clockZone) {
 			return true
 		}
 	}
@@ -85,19 +85,19 @@ func isCovered(federation zone.Federation, z zone.Zone) bool {
 //
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
-func (search *forward) extrapolate(z zone.Zone) zone.Federation {
-	orders := []zone.Zone{zone.All(z.Clocks())} // intersections of one order of each pair, which divide z
-	for _, pair := range search.pairs {
+func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
+	orders := []zone.Zone{zone.All(clockZone.Clocks())} // intersections of one order of each pair, which divide z
+	for _, pair := range search.clockPairs {
 		var finer []zone.Zone
 		for _, order := range orders {
-			finer = append(finer, intersecting(z, order, search.orders(pair))...)
+			finer = append(finer, intersecting(clockZone, order, search.orderZones(pair))...)
 		}
 		orders = finer
 	}
 	var result zone.Federation
 	for _, order := range orders {
-		part, _ := z.Intersect(order)
-		if larger, ok := part.Extrapolate(search.limits).Intersect(order); ok {
+		part, _ := clockZone.Intersect(order)
+		if larger, ok := part.Extrapolate(search.extrapolationLimits).Intersect(order); ok {
 			result = append(result, larger)
 		}
 	}
@@ -105,20 +105,20 @@ func (search *forward) extrapolate(z zone.Zone) zone.Federation {
 }
 
 // intersecting returns the intersection of the zone order with each of the given zones, if it intersects z.
-func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
+func intersecting(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
 		intersection, exists := order.Intersect(other)
-		if exists && intersection.Intersects(z) {
+		if exists && intersection.Intersects(clockZone) {
 			result = append(result, intersection)
 		}
 	}
 	return result
 }
 
-// orders returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
-func (search *forward) orders(pair [2]int) []zone.Zone {
-	all := zone.All(search.constraint.clocks)
+// orderZones returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
+func (search *forward) orderZones(pair [2]int) []zone.Zone {
+	all := zone.All(search.clockConstraints.numClocks)
 	less, _ := all.And(pair[0], pair[1], zone.Below(0))
 	equal, _ := all.And(pair[0], pair[1], zone.AtMost(0))
 	equal, _ = equal.And(pair[1], pair[0], zone.AtMost(0))
@@ -126,21 +126,21 @@ func (search *forward) orders(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expand adds the states that are reached by the passage of time from the entered states, and after all transitions. The error is a
+// expandZone adds the states that are reached by the passage of time from the entered states, and after all transitions. The error is a
 // *TimelockError if there is a timelock.
-func (search *forward) expand(entered locationZone) error {
+func (search *forward) expandZone(entered locationZone) error {
 	location := entered.location
 	reached := location.afterDelay(entered.zone)
 	violating := (zone.Federation{entered.zone}).Minus(location.invariant)
-	if search.warning == "" && len(violating) > 0 {
-		search.warning = search.text(location, violating[0])
+	if search.violationWarning == "" && len(violating) > 0 {
+		search.violationWarning = search.stateText(location, violating[0])
 	}
 	// A state in which no time can pass is the better example.
-	stuck := reached.Minus(location.live)
+	stuck := reached.Minus(location.liveValuations)
 	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
-		return &TimelockError{search.text(location, timelocks[0])}
+		return &TimelockError{search.stateText(location, timelocks[0])}
 	}
-	location.reached = location.reached.Union(reached)
+	location.reachedZones = location.reachedZones.Union(reached)
 	search.memory.add(len(reached), 0, 1)
 	for _, transition := range location.transitions {
 		if err := search.takeTransition(transition, reached); err != nil {
@@ -152,8 +152,8 @@ func (search *forward) expand(entered locationZone) error {
 
 // takeTransition adds the states that are reached by a transition from the given states of its location.
 func (search *forward) takeTransition(transition *transition, from zone.Federation) error {
-	for _, z := range from {
-		enabled, exists := z.Intersect(transition.guard)
+	for _, clockZone := range from {
+		enabled, exists := clockZone.Intersect(transition.guard)
 		if !exists {
 			continue
 		}
@@ -163,17 +163,17 @@ func (search *forward) takeTransition(transition *transition, from zone.Federati
 			}
 		}
 		for i := range transition.branches {
-			search.addEntryZone(transition.branches[i].to, transition.branches[i].after(enabled))
+			search.addEntryZone(transition.branches[i].target, transition.branches[i].zoneAfter(enabled))
 		}
 	}
 	return nil
 }
 
-// afterDelay returns zone z and all states of the location that are reached from z by the passage of time.
-func (location *location) afterDelay(z zone.Zone) zone.Federation {
+// afterDelay returns the given zone and all states of the location that are reached from the zone by the passage of time.
+func (location *location) afterDelay(clockZone zone.Zone) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
-		start, exists := z.Intersect(invariant.WithLowerBounds())
+		start, exists := clockZone.Intersect(invariant.WithLowerBounds())
 		if !exists {
 			continue
 		}
@@ -181,15 +181,15 @@ func (location *location) afterDelay(z zone.Zone) zone.Federation {
 			result = result.Add(later)
 		}
 	}
-	return result.Add(z)
+	return result.Add(clockZone)
 }
 
-// beforeDelayAvoiding returns zone z and all states of the location from which the passage of time leads into z without a bad state on the
-// way. z must not contain a bad state.
-func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
+// beforeDelayAvoiding returns the given zone and all states of the location from which the passage of time leads into the zone without a bad
+// state on the way. The zone must not contain a bad state.
+func (location *location) beforeDelayAvoiding(clockZone zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
-		target, exists := z.Intersect(invariant)
+		target, exists := clockZone.Intersect(invariant)
 		if !exists {
 			continue
 		}
@@ -199,5 +199,5 @@ func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) 
 			}
 		}
 	}
-	return result.Add(z)
+	return result.Add(clockZone)
 }

@@ -8,7 +8,7 @@ import (
 // memoryUse estimates the memory of an automaton and of its symbolic states. The estimates are the sizes of the structures and of what they point to.
 type memoryUse struct {
 	limit, used int64 // in bytes; a limit of 0 means none
-	zone        int64 // the size of a zone
+	zoneBytes        int64 // the size of a zone
 }
 
 // Sizes of structures in bytes, without their zones.
@@ -29,16 +29,16 @@ func newMemoryUse(limit int64, clocks int) memoryUse {
 		limit = memory.Available() / 4 * 3
 	}
 	size := int64(clocks+1) * int64(clocks+1)
-	return memoryUse{limit: limit, zone: 48 + 8*size}
+	return memoryUse{limit: limit, zoneBytes: 48 + 8*size}
 }
 
 // add adds a number of structures of a size, each with some zones.
 func (m *memoryUse) add(count int, bytes int64, zones int64) {
-	m.used += int64(count) * (bytes + zones*m.zone)
+	m.used += int64(count) * (bytes + zones*m.zoneBytes)
 }
 
-// exceeded reports whether more memory is used than the limit. other is the size of structures that were not added.
-func (m *memoryUse) exceeded(other int64) bool { return m.limit > 0 && m.used+other > m.limit }
+// isExceeded reports whether more memory is used than the limit. other is the size of structures that were not added.
+func (m *memoryUse) isExceeded(other int64) bool { return m.limit > 0 && m.used+other > m.limit }
 
 // limitError returns the error for a number of symbolic states, some of which were expanded.
 func (m *memoryUse) limitError(states, expanded int) error {

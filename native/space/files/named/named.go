@@ -51,17 +51,17 @@ func Zip(name string) string {
 // false if the name has no extension, or an extension that is no format of state spaces.
 func Split(name string) (base string, exts []string, ok bool) {
 	dir, file := filepath.Split(name)
-	dotAt := strings.LastIndexByte(file, '.')
-	if dotAt < 0 {
+	dotIndex := strings.LastIndexByte(file, '.')
+	if dotIndex < 0 {
 		return name, nil, false
 	}
-	exts = strings.Split(file[dotAt+1:], ",")
+	exts = strings.Split(file[dotIndex+1:], ",")
 	for _, ext := range exts {
 		if !IsFormat(ext) {
 			return name, nil, false
 		}
 	}
-	return dir + file[:dotAt], exts, true
+	return dir + file[:dotIndex], exts, true
 }
 
 // Expand replaces the format "all" by the formats that it stands for, and removes duplicates.
@@ -85,58 +85,58 @@ func Expand(formats []string) []string {
 
 // Files returns the names of the files that a name on the command line stands for: the file of a model, or the files of a state space.
 func Files(name string) []string {
-	zip := Zip(name)
-	base, exts, ok := Split(strings.TrimSuffix(name, zip))
+	zipSuffix := Zip(name)
+	base, exts, ok := Split(strings.TrimSuffix(name, zipSuffix))
 	if !ok {
 		return []string{name}
 	}
 	var names []string
 	for _, ext := range Expand(exts) {
-		names = append(names, Part(base, ext, zip, 0)...)
+		names = append(names, Part(base, ext, zipSuffix, 0)...)
 	}
 	return names
 }
 
 // Part returns the names of the files with one extension: base.ext followed by zip. If there are several reward structures, files of
 // rewards are numbered: model1.srew, model2.srew. If numRewards is 0, the existing files show how many there are.
-func Part(base, ext, zip string, numRewards int) []string {
-	plain := base + "." + ext + zip
+func Part(base, ext, zipSuffix string, numRewards int) []string {
+	plain := base + "." + ext + zipSuffix
 	hasRewards := ext == "srew" || ext == "trew"
 	if !hasRewards || numRewards == 1 {
 		return []string{plain}
 	}
 	if numRewards == 0 {
-		if !isMissing(plain) || isMissing(numberedName(base, ext, zip, 1)) {
+		if !isMissing(plain) || isMissing(numberedName(base, ext, zipSuffix, 1)) {
 			return []string{plain}
 		}
-		for !isMissing(numberedName(base, ext, zip, numRewards+1)) {
+		for !isMissing(numberedName(base, ext, zipSuffix, numRewards+1)) {
 			numRewards++
 		}
 	}
 	var names []string
 	for i := 1; i <= numRewards; i++ {
-		names = append(names, numberedName(base, ext, zip, i))
+		names = append(names, numberedName(base, ext, zipSuffix, i))
 	}
 	return names
 }
 
 // numberedName returns the name of the file for reward structure i, from 1, if there are several.
-func numberedName(base, ext, zip string, i int) string {
-	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
+func numberedName(base, ext, zipSuffix string, i int) string {
+	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zipSuffix)
 }
 
 // Stale returns the existing files with one extension that must be removed when a set of files with numRewards reward structures is
 // written.
-func Stale(base, ext, zip string, numRewards int) []string {
+func Stale(base, ext, zipSuffix string, numRewards int) []string {
 	var current, stale []string
 	if numRewards > 0 {
-		current = Part(base, ext, zip, numRewards)
+		current = Part(base, ext, zipSuffix, numRewards)
 	}
-	if plain := base + "." + ext + zip; !isMissing(plain) && !slices.Contains(current, plain) {
+	if plain := base + "." + ext + zipSuffix; !isMissing(plain) && !slices.Contains(current, plain) {
 		stale = append(stale, plain)
 	}
 	for i := 1; ; i++ {
-		numbered := numberedName(base, ext, zip, i)
+		numbered := numberedName(base, ext, zipSuffix, i)
 		exists := !isMissing(numbered)
 		if !exists && i > numRewards {
 			return stale
@@ -149,8 +149,8 @@ func Stale(base, ext, zip string, numRewards int) []string {
 
 // Open reads the files of a state space for a name on the command line.
 func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
-	zip := Zip(name)
-	base, exts, _ := Split(strings.TrimSuffix(name, zip))
+	zipSuffix := Zip(name)
+	base, exts, _ := Split(strings.TrimSuffix(name, zipSuffix))
 	if len(exts) == 1 && isCompleteFormat(exts[0]) {
 		text, err := read(name)
 		if err != nil {
@@ -158,7 +158,7 @@ func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions
 		}
 		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
 	}
-	src, err := read.readSources(base, exts, zip)
+	src, err := read.readSources(base, exts, zipSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +167,9 @@ func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions
 
 // readSources reads the files with the given extensions in PRISM's formats. If "all" is among the extensions, it reads all files that
 // exist. zip is the end of every file name.
-func (read Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
+func (read Reader) readSources(base string, exts []string, zipSuffix string) (files.Sources, error) {
 	readsAll := slices.Contains(exts, "all")
-	if err := checkReadTogether(base, exts, zip); err != nil {
+	if err := checkReadTogether(base, exts, zipSuffix); err != nil {
 		return files.Sources{}, err
 	}
 	if len(exts) > 1 || readsAll {
@@ -183,7 +183,7 @@ func (read Reader) readSources(base string, exts []string, zip string) (files.So
 			continue
 		}
 		mayMiss := readsAll && ext != "tra"
-		if err := read.readPart(&sources, base, ext, zip, mayMiss); err != nil {
+		if err := read.readPart(&sources, base, ext, zipSuffix, mayMiss); err != nil {
 			return sources, err
 		}
 	}
@@ -191,9 +191,9 @@ func (read Reader) readSources(base string, exts []string, zip string) (files.So
 }
 
 // checkReadTogether returns an error unless the files have PRISM's formats and include the transitions.
-func checkReadTogether(base string, exts []string, zip string) error {
+func checkReadTogether(base string, exts []string, zipSuffix string) error {
 	if !slices.Contains(exts, "all") && !slices.Contains(exts, "tra") {
-		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
+		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zipSuffix)
 	}
 	for _, ext := range exts {
 		if ext == "dot" || ext == "svg" || isCompleteFormat(ext) {
@@ -204,8 +204,8 @@ func checkReadTogether(base string, exts []string, zip string) error {
 }
 
 // readPart reads the files with one extension in PRISM's formats. If mayMiss is set, a file need not exist.
-func (read Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
-	suffix := "." + ext + zip
+func (read Reader) readPart(sources *files.Sources, base, ext, zipSuffix string, mayMiss bool) (err error) {
+	suffix := "." + ext + zipSuffix
 	switch ext {
 	case "tra":
 		var transitions *files.Source
