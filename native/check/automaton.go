@@ -77,7 +77,7 @@ func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 		firstState[observation] = s
 	}
 	for _, strategyNode := range search.strategy.Nodes {
-		node := AutomatonNode{Observation: observations.Texts[strategyNode.Observation], Any: strategyNode.Action == belief.Any, Next: []AutomatonBranch{}}
+		node := AutomatonNode{Observation: observations.Texts[strategyNode.Observation], Any: strategyNode.Action == belief.AnyAction, Next: []AutomatonBranch{}}
 		if !node.Any {
 			node.Action = actionName(space, firstState[strategyNode.Observation], strategyNode.Action)
 		}

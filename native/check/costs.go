@@ -275,11 +275,11 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	if len(costs) != 1 || !isUpperBound(costs[0]) {
 		return budget, false
 	}
-	budget = solve.Budget{Cost: make([]int, model.NumChoices()), Limit: costs[0].high}
+	budget = solve.Budget{Costs: make([]int, model.NumChoices()), Limit: costs[0].high}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			budget.Cost[c], ok = costs[0].choiceCost(model, s, c)
+			budget.Costs[c], ok = costs[0].choiceCost(model, s, c)
 			if !ok {
 				return budget, false
 			}

@@ -132,7 +132,7 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 // advance moves the distribution of forward ahead by a time. For a DTMC, time is a number of steps.
 func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
-		err := forward.Time(ctx, solve.At(time))
+		err := forward.AdvanceTime(ctx, solve.At(time))
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 			return &result.Failure{Class: result.Unsupported, Message: err.Error()}
 		}
@@ -143,7 +143,7 @@ func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time
 	if !time.IsInt() || isTooLong {
 		return fmt.Errorf("%s steps of a DTMC: want a whole number up to %d", time.RatString(), maxSteps)
 	}
-	return forward.Steps(ctx, int(time.Num().Int64()))
+	return forward.TakeSteps(ctx, int(time.Num().Int64()))
 }
 
 // maxTimes is the greatest number of times in a range.

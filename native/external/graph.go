@@ -20,7 +20,7 @@ func (solver *solver) analyseGraph() error {
 		return nil
 	}
 	reader := &worker{solver: solver}
-	reader.block.Stop = func() bool { return solver.ctx.Err() != nil }
+	reader.block.ShouldStop = func() bool { return solver.ctx.Err() != nil }
 	reader.block.Backwards = solver.backwards()
 	goal, err := solver.goalStates()
 	if err != nil {

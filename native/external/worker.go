@@ -25,8 +25,8 @@ type worker struct {
 func newWorker(parent *solver) (*worker, error) {
 	created := &worker{solver: parent}
 	created.block.Minimize, created.block.Rates = parent.problem.Minimize, parent.problem.Rates
-	created.block.OneStep = parent.problem.StepBounded
-	created.block.Stop = func() bool { return parent.ctx.Err() != nil }
+	created.block.IsOneStep = parent.problem.StepBounded
+	created.block.ShouldStop = func() bool { return parent.ctx.Err() != nil }
 	created.block.Backwards = parent.backwards()
 	var greatest blockSize
 	for i := range parent.blocks {
@@ -134,7 +134,7 @@ func (worker *worker) loadRows(extent *blockExtent) error {
 			return err
 		}
 	}
-	worker.block.First, worker.block.RowOf = extent.states.First, worker.rows.RowOf
+	worker.block.First, worker.block.RowStart = extent.states.First, worker.rows.RowOf
 	worker.block.Operands, worker.block.Weights = worker.rows.Operands, worker.rows.Weights
 	worker.block.Prepare(worker.columns.RelErr, worker.columns.MinWeight, worker.columns.MaxWeight)
 	return nil
@@ -164,7 +164,7 @@ func (worker *worker) loadValues(ranges []disk.Range) error {
 func (worker *worker) removeMarked(states disk.Range) error {
 	return worker.readMarks(states, func(state int64, mark disk.Mark) {
 		if mark != disk.Unknown {
-			worker.block.RowOf[state-states.First] = solve.NoRow
+			worker.block.RowStart[state-states.First] = solve.NoRow
 		}
 	})
 }

@@ -52,12 +52,12 @@ func (sys *system) optimumOverChoices(s int) bestBounds {
 		switch {
 		case hasSeveralTargets:
 			bounds := sys.evaluateChoice(s, c)
-			if !bounds.leaves && sys.minimize { // all transitions lead to s
+			if !bounds.leavesState && sys.minimize { // all transitions lead to s
 				return emptyBestBounds(true)
 			}
 			optimum.include(bounds, uint32(c), sys.minimize)
 		case int(target) != s: // a choice with one target has the value of the target
-			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leaves: true}, uint32(c), sys.minimize)
+			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leavesState: true}, uint32(c), sys.minimize)
 		case sys.minimize: // the scheduler stays in s forever
 			return emptyBestBounds(true)
 		}

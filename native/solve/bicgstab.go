@@ -18,48 +18,48 @@ const minKrylovSteps = 24
 // It returns nil if the relative residual stays large. The error of the result is unknown, so the caller must prove bounds.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
-func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(unknown int) float64, maxSteps int) ([]float64, error) {
-	n := len(elim.choice)
-	values := slices.Clone(elim.guess)
-	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
+func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(unknown int) float64, maxSteps int) ([]float64, error) {
+	n := len(solver.currentChoices)
+	values := slices.Clone(solver.initialGuess)
+	iteration := &bicgstab{solver: solver, scales: make([]float64, n), scaledValues: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	slowRestarts := 0
 	remaining := maxSteps
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
 	for {
-		iteration.rescale(values, rhs)
+		iteration.rescale(values, rightSide)
 		previous := residual
 		residual = maxNorm(iteration.residual)
 		if residual > previous/4 { // the restart has gained less than a factor of 4
 			slowRestarts++
 		}
-		isPrecise := residual <= elim.precision
+		isPrecise := residual <= solver.precision
 		if isPrecise || remaining <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
 			break
 		}
-		steps, err := iteration.iterate(meter, remaining, max(elim.precision, residual*1e-6))
+		steps, err := iteration.iterate(meter, remaining, max(solver.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
 		remaining -= steps
-		for unknown, scaled := range iteration.x {
-			values[unknown] = scaled * iteration.scale[unknown]
+		for unknown, scaled := range iteration.scaledValues {
+			values[unknown] = scaled * iteration.scales[unknown]
 		}
 		// One sweep improves the unknowns whose error is large relative to their scale.
-		elim.sweepUnderScheduler(values, rhs)
+		solver.sweepUnderScheduler(values, rightSide)
 	}
-	if !(residual <= max(4*elim.precision, 1e-9)) { // also if the residual is NaN
+	if !(residual <= max(4*solver.precision, 1e-9)) { // also if the residual is NaN
 		return nil, nil
 	}
 	return values, nil
 }
 
 // sweepUnderScheduler applies the equations values = P values + rhs of the current scheduler once, in place.
-func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(unknown int) float64) {
-	for unknown, choice := range elim.choice {
-		values[unknown] = rhs(unknown)
+func (solver *eliminationSolver) sweepUnderScheduler(values []float64, rightSide func(unknown int) float64) {
+	for unknown, choice := range solver.currentChoices {
+		values[unknown] = rightSide(unknown)
 		if choice != sparse.None {
-			values[unknown] += elim.equations.sumTerms(choice, values)
+			values[unknown] += solver.equations.sumTerms(choice, values)
 		}
 	}
 }
@@ -68,20 +68,20 @@ func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(un
 // residual has the residual of each equation divided by its scale.
 type bicgstab struct {
 	solver             *eliminationSolver
-	scale, x, residual []float64
+	scales, scaledValues, residual []float64
 }
 
 // rescale makes the unknowns similar in size: the scale of each unknown becomes the magnitude of its value. Then it computes the scaled
 // unknowns x, with values[k] = x[k] * scale[k], and the residual rhs - (I - P) values, divided by the scales.
-func (iteration *bicgstab) rescale(values []float64, rhs func(unknown int) float64) {
+func (iteration *bicgstab) rescale(values []float64, rightSide func(unknown int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for unknown, value := range values {
-		iteration.scale[unknown] = max(math.Abs(value), minScale)
-		iteration.x[unknown] = value / iteration.scale[unknown]
+		iteration.scales[unknown] = max(math.Abs(value), minScale)
+		iteration.scaledValues[unknown] = value / iteration.scales[unknown]
 	}
-	iteration.multiply(iteration.x, iteration.residual)
+	iteration.multiply(iteration.scaledValues, iteration.residual)
 	for unknown := range iteration.residual {
-		iteration.residual[unknown] = rhs(unknown)/iteration.scale[unknown] - iteration.residual[unknown]
+		iteration.residual[unknown] = rightSide(unknown)/iteration.scales[unknown] - iteration.residual[unknown]
 	}
 }
 
@@ -89,22 +89,22 @@ func (iteration *bicgstab) rescale(values []float64, rhs func(unknown int) float
 func (iteration *bicgstab) multiply(vector, product []float64) {
 	inParallelParts(len(vector), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			product[k] = vector[k] - iteration.sumTerms(k, vector)/iteration.scale[k]
+			product[k] = vector[k] - iteration.sumTerms(k, vector)/iteration.scales[k]
 		}
 	})
 }
 
 // sumTerms returns (P scaled)[k], where scaled[i] = scale[i] * vector[i] and P has the weights of the current scheduler.
 func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
-	choice := iteration.solver.choice[unknown]
+	choice := iteration.solver.currentChoices[unknown]
 	if choice == sparse.None {
 		return 0
 	}
 	equations := iteration.solver.equations
 	sum := 0.0
-	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
-		target := equations.column[i]
-		sum += equations.weight[i] * iteration.scale[target] * vector[target]
+	for i := equations.termStarts[choice]; i < equations.termStarts[choice+1]; i++ {
+		target := equations.termColumns[i]
+		sum += equations.termWeights[i] * iteration.scales[target] * vector[target]
 	}
 	return sum
 }
@@ -112,7 +112,7 @@ func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 // iterate performs at most the given number of Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
 // most precision, or at a breakdown (a division by zero).
 func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
-	n := len(iteration.x)
+	n := len(iteration.scaledValues)
 	shadow := slices.Clone(iteration.residual)
 	direction := make([]float64, n)
 	directionImage := make([]float64, n)
@@ -138,7 +138,7 @@ func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (
 			return step + 1, nil
 		}
 		for k := range direction {
-			iteration.x[k] += alpha*direction[k] + omega*iteration.residual[k]
+			iteration.scaledValues[k] += alpha*direction[k] + omega*iteration.residual[k]
 			iteration.residual[k] -= omega * residualImage[k]
 		}
 		if err := meter.addWork(krylovStepCost * iteration.solver.equations.work()); err != nil {

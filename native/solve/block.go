@@ -9,7 +9,7 @@ import "math"
 type Block struct {
 	// First is the number of the first state. State First+i has the row at RowOf[i] of Operands; NoRow if its value is given.
 	First int64
-	RowOf []uint32
+	RowStart []uint32
 	// A row has the number of choices, and for each choice the number of its transitions, the position of their weights in Weights, and for
 	// each transition the number of its target minus the number of the state.
 	Operands []int64
@@ -22,14 +22,14 @@ type Block struct {
 	Rates    bool // the weights are rates
 	// Backwards solves the states from the last to the first.
 	Backwards bool
-	// OneStep makes sweeps impossible and [Block.TakeStep] possible: self-loops count as steps.
-	OneStep bool
-	// Stop reports that the sweep should end early, because nobody needs it.
-	Stop     func() bool
+	// IsOneStep makes sweeps impossible and [Block.TakeStep] possible: self-loops count as steps.
+	IsOneStep bool
+	// ShouldStop reports that the sweep should end early, because nobody needs it.
+	ShouldStop     func() bool
 	rounding rounding
-	// hints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
-	hints []uint32
-	next  []float64 // of TakeStep
+	// rangeHints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
+	rangeHints []uint32
+	nextValues  []float64 // of TakeStep
 }
 
 // NoRow says that the value of a state is given.
@@ -45,18 +45,18 @@ type BlockRange struct {
 // maxWeight.
 func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
 	block.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
-	if cap(block.hints) < len(block.Operands) {
-		block.hints = make([]uint32, len(block.Operands)+len(block.Operands)/8)
+	if cap(block.rangeHints) < len(block.Operands) {
+		block.rangeHints = make([]uint32, len(block.Operands)+len(block.Operands)/8)
 	}
-	block.hints = block.hints[:len(block.Operands)]
-	clear(block.hints)
+	block.rangeHints = block.rangeHints[:len(block.Operands)]
+	clear(block.rangeHints)
 }
 
 // ownValues returns the values of the states of the block.
 func (block *Block) ownValues() []float64 {
-	for _, r := range block.Ranges {
-		if r.First == block.First {
-			return block.Values[r.Offset : r.Offset+r.Length]
+	for _, blockRange := range block.Ranges {
+		if blockRange.First == block.First {
+			return block.Values[blockRange.Offset : blockRange.Offset+blockRange.Length]
 		}
 	}
 	return nil
@@ -77,42 +77,42 @@ func (block *Block) rangeOf(state int64) uint32 {
 }
 
 // SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
-func (block *Block) SweepLower() (change float64) {
+func (block *Block) SweepLower() (greatestChange float64) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
 		old := values[i]
 		if bound := block.evaluate(block.First+int64(i), row, false); bound > old {
-			change = max(change, (bound-old)/bound)
+			greatestChange = max(greatestChange, (bound-old)/bound)
 			values[i] = bound
 		}
 	})
-	return change
+	return greatestChange
 }
 
 // SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised.
 // The guesses are inductive upper bounds if no sweep over any block raises a bound.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (block *Block) SweepUpper() (raised bool) {
+func (block *Block) SweepUpper() (hasRaised bool) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
 		bound := block.evaluate(block.First+int64(i), row, true)
-		raised = raised || bound > values[i]
+		hasRaised = hasRaised || bound > values[i]
 		values[i] = bound
 	})
-	return raised
+	return hasRaised
 }
 
 // TakeStep replaces the bounds after k steps by the bounds after k+1 steps: x' = P x, or its optimum over the choices, rounded up for upper bounds and
 // down for lower bounds. It reports whether a bound changed.
 func (block *Block) TakeStep(upper bool) (changed bool) {
 	values := block.ownValues()
-	block.next = append(block.next[:0], values...)
+	block.nextValues = append(block.nextValues[:0], values...)
 	block.forEachState(func(i int, row uint32) {
-		block.next[i] = block.evaluate(block.First+int64(i), row, upper)
-		changed = changed || block.next[i] != values[i]
+		block.nextValues[i] = block.evaluate(block.First+int64(i), row, upper)
+		changed = changed || block.nextValues[i] != values[i]
 	})
-	copy(values, block.next)
+	copy(values, block.nextValues)
 	return changed
 }
 
@@ -128,16 +128,16 @@ const statesPerPoll = 1 << 16
 
 // forEachState calls visit for each state with a row, until Stop returns true.
 func (block *Block) forEachState(visit func(index int, row uint32)) {
-	n := len(block.RowOf)
+	n := len(block.RowStart)
 	for done := range n {
-		if done%statesPerPoll == 0 && block.Stop() {
+		if done%statesPerPoll == 0 && block.ShouldStop() {
 			return
 		}
 		index := done
 		if block.Backwards {
 			index = n - 1 - done
 		}
-		if row := block.RowOf[index]; row != NoRow {
+		if row := block.RowStart[index]; row != NoRow {
 			visit(index, row)
 		}
 	}
@@ -166,13 +166,13 @@ func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 // upper is true, the result is rounded up, otherwise down.
 func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
-	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]
+	differences, hints := block.Operands[position+2:end], block.rangeHints[position+2:end]
 	ranges, values := block.Ranges, block.Values
 	sum, weightSum := 0.0, 0.0
 	minValue, maxValue := math.Inf(1), 0.0
 	hasSelfLoop := false
 	for i, difference := range differences {
-		if difference == 0 && !block.OneStep {
+		if difference == 0 && !block.IsOneStep {
 			hasSelfLoop = true
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 // Budget bounds the sum of the costs of the choices on a path.
 type Budget struct {
-	Cost  []int // of each choice, nonnegative
+	Costs  []int // of each choice, nonnegative
 	Limit int   // the greatest sum that is allowed
 }
 
@@ -28,7 +28,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if (maxCost+1)*graph.NumStates() > maxBudgetValues {
 		return nil, false, nil
 	}
-	order, ok := zeroCostGraph(graph.Model, budget.Cost).Topological(left.Minus(right))
+	order, ok := zeroCostGraph(graph.Model, budget.Costs).Topological(left.Minus(right))
 	if !ok {
 		return nil, false, nil
 	}
@@ -49,7 +49,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 // maxCost returns the greatest cost of a choice that the budget allows.
 func (budget Budget) maxCost() int {
 	greatest := 0
-	for _, cost := range budget.Cost {
+	for _, cost := range budget.Costs {
 		if cost <= budget.Limit {
 			greatest = max(greatest, cost)
 		}
@@ -64,7 +64,7 @@ func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values,
 	numEqual := 0 // the number of successive budgets with equal values
 	for k := 0; k <= budget.Limit && numEqual < len(recent); k++ {
 		values = recent[k%len(recent)]
-		if err := sys.solveBudget(order, k, budget.Cost, recent, meter); err != nil {
+		if err := sys.solveBudget(order, k, budget.Costs, recent, meter); err != nil {
 			return nil, err
 		}
 		previous := recent[(k+len(recent)-1)%len(recent)]
@@ -79,17 +79,17 @@ func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values,
 
 // solveBudget computes the value of each state for one budget, in the given order, and stores the values at index budget modulo
 // len(recent).
-func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []*Values, meter *meter) error {
+func (sys *system) solveBudget(order []uint32, budget int, costs []int, recent []*Values, meter *meter) error {
 	values := recent[budget%len(recent)]
 	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
 	for _, s := range order {
 		work := workPerState
 		if values.Exact != nil {
-			value := sys.budgetOptimumRat(int(s), budget, cost, recent)
+			value := sys.budgetOptimumRat(int(s), budget, costs, recent)
 			values.assign(int(s), value)
 			work += reductionCost(value)
 		} else {
-			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, cost, recent)
+			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, costs, recent)
 		}
 		if err := meter.addWork(work); err != nil {
 			return err
@@ -99,14 +99,14 @@ func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []
 }
 
 // zeroCostGraph returns a graph with an edge from each state to every target of its choices without cost.
-func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
+func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if cost[c] == 0 {
-				firstTerm, endTerm := model.Row(c)
-				result.Target = append(result.Target, model.Target[firstTerm:endTerm]...)
+			if costs[c] == 0 {
+				firstTransition, endTransition := model.Row(c)
+				result.Target = append(result.Target, model.Target[firstTransition:endTransition]...)
 			}
 		}
 		result.Start = append(result.Start, uint32(len(result.Target)))
@@ -116,18 +116,18 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 
 // budgetOptimum returns bounds on the optimal probability of state s with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
+func (sys *system) budgetOptimum(s, budget int, costs []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		var bounds choiceBounds
-		if cost[c] <= budget {
-			sys.values = recent[(budget-cost[c])%len(recent)] // evaluateChoice reads them
-			sys.oneStep = cost[c] > 0                         // a self-loop with a cost leads to a smaller budget
+		if costs[c] <= budget {
+			sys.values = recent[(budget-costs[c])%len(recent)] // evaluateChoice reads them
+			sys.isOneStep = costs[c] > 0                         // a self-loop with a cost leads to a smaller budget
 			bounds = sys.evaluateChoice(s, c)
 		}
-		if !bounds.leaves { // the choice costs too much, or the scheduler stays in s forever without cost
-			bounds = choiceBounds{leaves: true}
+		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in s forever without cost
+			bounds = choiceBounds{leavesState: true}
 		}
 		optimum.include(bounds, uint32(c), sys.minimize)
 	}
@@ -136,13 +136,13 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 
 // budgetOptimumRat returns the exact optimal probability of state s with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
+func (sys *system) budgetOptimumRat(s, budget int, costs []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		var value *big.Rat
-		if cost[c] <= budget {
-			sys.values = recent[(budget-cost[c])%len(recent)]
-			sys.oneStep = cost[c] > 0
+		if costs[c] <= budget {
+			sys.values = recent[(budget-costs[c])%len(recent)]
+			sys.isOneStep = costs[c] > 0
 			value = sys.evaluateChoiceRat(s, c)
 		}
 		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost

@@ -85,7 +85,7 @@ func TestBudgetUntil(t *testing.T) {
 		}
 		for _, dir := range []solve.Direction{solve.Min, solve.Max} {
 			budget := rng.IntN(7)
-			values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: cost, Limit: budget}, dir, solve.Options{})
+			values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Costs: cost, Limit: budget}, dir, solve.Options{})
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
@@ -93,7 +93,7 @@ func TestBudgetUntil(t *testing.T) {
 			for _, w := range model.Weights {
 				model.Rats = append(model.Rats, new(big.Rat).SetFloat64(w))
 			}
-			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: cost, Limit: budget}, dir, solve.Options{Exact: true})
+			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Costs: cost, Limit: budget}, dir, solve.Options{Exact: true})
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
@@ -127,7 +127,7 @@ func TestLargeBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, right := sparse.FullSet(2), sparse.SetOf(2, 1)
-	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Cost: []int{3, 0}, Limit: 1 << 30}, solve.Max, solve.Options{})
+	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Costs: []int{3, 0}, Limit: 1 << 30}, solve.Max, solve.Options{})
 	if err != nil || !ok || !(values.Lower[0] > 1-1e-12) || values.Upper[0] != 1 {
 		t.Errorf("found %v, %v, error %v; want 1", values, ok, err)
 	}
@@ -145,7 +145,7 @@ func TestBudgetCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Budget{Cost: make([]int, 3), Limit: 4}, solve.Max, solve.Options{})
+	values, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Budget{Costs: make([]int, 3), Limit: 4}, solve.Max, solve.Options{})
 	if values != nil || ok || err != nil {
 		t.Errorf("found %v, %v, error %v; want none", values, ok, err)
 	}

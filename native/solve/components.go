@@ -15,21 +15,21 @@ const maxUnlimitedStates = 10_000
 // successors first. canStayWithoutReward says that a scheduler may be able to stay in the maybe states forever without reward.
 func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
-	cyclic := sys.cyclicComponents(components)
-	if canStayWithoutReward && sys.graph.Kind == sparse.MDP && !cyclic.Empty() {
-		if err := sys.findEndComponents(ctx, components, cyclic); err != nil {
+	cyclicIDs := sys.cyclicComponents(components)
+	if canStayWithoutReward && sys.graph.Kind == sparse.MDP && !cyclicIDs.Empty() {
+		if err := sys.findEndComponents(ctx, components, cyclicIDs); err != nil {
 			return nil, err
 		}
 	}
-	eps := opts.epsilon() / float64(sys.cyclicDepth(components, cyclic)) // because the widths of components add up
+	epsilon := opts.epsilon() / float64(sys.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
 	if sys.rounding.coarseGrid() {                                       // the grid widens the bounds on both sides
-		eps /= 2
+		epsilon /= 2
 	}
-	if err := sys.solveComponents(ctx, components, opts, eps); err != nil {
+	if err := sys.solveComponents(ctx, components, opts, epsilon); err != nil {
 		return nil, err
 	}
 	sys.leaveEndComponents(sys.values.Scheduler)
-	if opts.Classic && !sys.isExact() && !cyclic.Empty() {
+	if opts.Classic && !sys.isExact() && !cyclicIDs.Empty() {
 		sys.values.Estimated = true
 		copy(sys.values.Upper, sys.values.Lower)
 	}
@@ -37,7 +37,7 @@ func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward
 }
 
 // solveComponents solves the components in the given order, with a relative width of at most eps for each component.
-func (sys *system) solveComponents(ctx context.Context, components *sparse.Components, opts Options, eps float64) error {
+func (sys *system) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
@@ -46,7 +46,7 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 	var index unknownIndex
 	for i := range components.Num() {
 		members := components.Members(i)
-		work, err := sys.solveComponent(members, &index, meter, opts, eps)
+		work, err := sys.solveComponent(members, &index, meter, opts, epsilon)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 
 // solveComponent solves the equations of the members of a component, with a relative width of at most eps. All other successors must be
 // solved. It returns the work that the meter has not counted yet.
-func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, eps float64) (work int, err error) {
+func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
 	if sys.isExact() {
 		return sys.solveExact(members, index, meter)
 	}
@@ -70,7 +70,7 @@ func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *
 		return sys.solveState(int(members[0])), nil
 	}
 	local := sys.localSystem(members, index)
-	if err := local.solve(meter, opts, eps); err != nil {
+	if err := local.solve(meter, opts, epsilon); err != nil {
 		return 0, err
 	}
 	sys.storeSolution(local, members, index)
@@ -79,19 +79,19 @@ func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *
 
 // cyclicComponents returns the indices of the components with several states.
 func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
-	cyclic := sparse.NewSet(components.Num())
+	cyclicIDs := sparse.NewSet(components.Num())
 	for i := range components.Num() {
 		if components.Start[i+1]-components.Start[i] > 1 {
-			cyclic.Add(i)
+			cyclicIDs.Add(i)
 		}
 	}
-	return cyclic
+	return cyclicIDs
 }
 
 // findEndComponents finds the end components without reward. A scheduler can stay there forever.
-func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) (err error) {
+func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
 	states := sparse.NewSet(sys.graph.NumStates())
-	for i := range cyclic.All() {
+	for i := range cyclicIDs.All() {
 		addStates(states, components.Members(i))
 	}
 	sys.endComponents, err = sys.graph.EndComponents(ctx, states, sys.zeroRewardChoices(states))
@@ -107,44 +107,44 @@ func addStates(set *sparse.Set, states []uint32) {
 
 // zeroRewardChoices returns the usable choices of the states without reward.
 func (sys *system) zeroRewardChoices(states *sparse.Set) *sparse.Set {
-	zeroReward := sparse.NewSet(sys.graph.NumChoices())
+	result := sparse.NewSet(sys.graph.NumChoices())
 	for s := range states.All() {
 		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.usable(c) && sys.reward.OfChoice(s, c) == 0 {
-				zeroReward.Add(c)
+			if sys.isUsableChoice(c) && sys.reward.OfChoice(s, c) == 0 {
+				result.Add(c)
 			}
 		}
 	}
-	return zeroReward
+	return result
 }
 
 // cyclicDepth returns the greatest number of components with several states that one path visits, at least 1. The widths of the bounds of
 // these components can add up.
-func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
-	if cyclic.Empty() {
+func (sys *system) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
+	if cyclicIDs.Empty() {
 		return 1
 	}
-	depth := make([]int32, components.Num())
+	depths := make([]int32, components.Num())
 	greatest := int32(1)
 	for i := range components.Num() { // transitions lead to components with smaller indices, which are done
-		depth[i] = sys.successorDepth(components, i, depth)
-		if cyclic.Has(i) {
-			depth[i]++
+		depths[i] = sys.successorDepth(components, i, depths)
+		if cyclicIDs.Has(i) {
+			depths[i]++
 		}
-		greatest = max(greatest, depth[i])
+		greatest = max(greatest, depths[i])
 	}
 	return int(greatest)
 }
 
 // successorDepth returns the greatest depth of a successor of a component.
-func (sys *system) successorDepth(components *sparse.Components, component int, depth []int32) int32 {
+func (sys *system) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
 	greatest := int32(0)
 	for _, s := range components.Members(component) {
 		first, end := sys.graph.Choices(int(s))
 		for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
 			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
-				greatest = max(greatest, depth[id])
+				greatest = max(greatest, depths[id])
 			}
 		}
 	}
@@ -153,23 +153,23 @@ func (sys *system) successorDepth(components *sparse.Components, component int, 
 
 // unknownIndex maps states to unknowns of a local system. Its memory is reused for all components.
 type unknownIndex struct {
-	ofState []uint32 // of each state: its unknown in the local system, or sparse.None
+	unknowns []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
 // init allocates the index at the first call, without unknowns.
-func (index *unknownIndex) init(states int) {
-	if index.ofState == nil {
-		index.ofState = make([]uint32, states)
-		for s := range index.ofState {
-			index.ofState[s] = sparse.None
+func (index *unknownIndex) init(numStates int) {
+	if index.unknowns == nil {
+		index.unknowns = make([]uint32, numStates)
+		for s := range index.unknowns {
+			index.unknowns[s] = sparse.None
 		}
 	}
 }
 
-// reset removes the unknowns of the given states.
-func (index *unknownIndex) reset(members []uint32) {
+// clearUnknowns removes the unknowns of the given states.
+func (index *unknownIndex) clearUnknowns(members []uint32) {
 	for _, s := range members {
-		index.ofState[s] = sparse.None
+		index.unknowns[s] = sparse.None
 	}
 }
 
@@ -179,15 +179,15 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	index.init(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
 	groups := sys.numberUnknowns(members, index)
-	sys.reserve(local, members)
+	sys.reserveCapacity(local, members)
 	for _, group := range groups {
-		local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
+		local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
 		for _, s := range group {
 			sys.addLocalRows(local, int(s), index)
 		}
 	}
-	local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
-	local.termStart = append(local.termStart, uint32(len(local.column)))
+	local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
+	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
 	local.init(sys.values.Scheduler != nil || sys.isExact())
 	return local
 }
@@ -196,28 +196,28 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 func (sys *system) addLocalRows(local *localSystem, s int, index *unknownIndex) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if sys.usable(c) {
+		if sys.isUsableChoice(c) {
 			sys.addLocalRow(local, s, c, index)
 		}
 	}
 }
 
-// reserve allocates the slices of a local system with capacity for all choices of the members.
-func (sys *system) reserve(local *localSystem, members []uint32) {
+// reserveCapacity allocates the slices of a local system with capacity for all choices of the members.
+func (sys *system) reserveCapacity(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
 	for _, s := range members {
 		first, end := sys.graph.Choices(int(s))
 		rows += end - first
 		terms += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	local.termStart = make([]uint32, 0, rows+1)
-	local.column = make([]uint32, 0, terms)
-	local.weight = make([]float64, 0, terms)
-	local.modelChoice = make([]uint32, 0, rows)
-	local.constLower = make([]float64, 0, rows)
-	local.constUpper = make([]float64, 0, rows)
-	local.exitWeight = make([]float64, 0, rows)
-	local.evalErr = make([]float64, 0, rows)
+	local.termStarts = make([]uint32, 0, rows+1)
+	local.termColumns = make([]uint32, 0, terms)
+	local.termWeights = make([]float64, 0, terms)
+	local.modelChoices = make([]uint32, 0, rows)
+	local.lowerConstants = make([]float64, 0, rows)
+	local.upperConstants = make([]float64, 0, rows)
+	local.exitWeights = make([]float64, 0, rows)
+	local.evaluationErrs = make([]float64, 0, rows)
 }
 
 // numberUnknowns numbers the unknowns of a component. All states of an end component without reward share one unknown; every other state
@@ -225,7 +225,7 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
-		if index.ofState[s] != sparse.None {
+		if index.unknowns[s] != sparse.None {
 			continue
 		}
 		group := members[i : i+1]
@@ -233,7 +233,7 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 			group = sys.endComponents.Members(int(id))
 		}
 		for _, target := range group {
-			index.ofState[target] = uint32(len(groups))
+			index.unknowns[target] = uint32(len(groups))
 		}
 		groups = append(groups, group)
 	}
@@ -243,12 +243,12 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 // addLocalRow appends the equation of a choice of state s to a local system, unless all its transitions stay in the unknown of s. The
 // weights and the constant are divided by the sum of the weights of the other transitions.
 func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknownIndex) {
-	firstTerm := len(local.column)
+	firstTerm := len(local.termColumns)
 	row := sys.addTerms(local, s, choice, index)
 	if row.weightSum == 0 {
 		return
 	}
-	if row.mustDivide {
+	if row.mustNormalize {
 		row.lower, row.upper = sys.rounding.quotient(row.lower, row.upper, row.weightSum)
 		row.exitWeight /= row.weightSum
 		local.divideWeights(firstTerm, row.weightSum)
@@ -256,15 +256,15 @@ func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknown
 	if row.maxTarget > 0 { // even if the products underflow
 		row.upper = max(row.upper, sys.rounding.floor)
 	}
-	local.termStart = append(local.termStart, uint32(firstTerm))
-	local.constLower = append(local.constLower, row.lower)
-	local.constUpper = append(local.constUpper, row.upper)
+	local.termStarts = append(local.termStarts, uint32(firstTerm))
+	local.lowerConstants = append(local.lowerConstants, row.lower)
+	local.upperConstants = append(local.upperConstants, row.upper)
 	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
 	first, end := sys.graph.Row(choice)
-	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
-	local.exitWeight = append(local.exitWeight, row.exitWeight)
-	local.modelChoice = append(local.modelChoice, uint32(choice))
-	local.inheritWidth(row.lower, row.upper, row.exitWeight)
+	local.evaluationErrs = append(local.evaluationErrs, sys.rounding.sumErr(2*(end-first)))
+	local.exitWeights = append(local.exitWeights, row.exitWeight)
+	local.modelChoices = append(local.modelChoices, uint32(choice))
+	local.recordWidth(row.lower, row.upper, row.exitWeight)
 }
 
 // localRow has the numbers of a choice in a local system: the bounds on its constant, and sums of its weights.
@@ -273,25 +273,25 @@ type localRow struct {
 	maxTarget    float64 // the greatest upper bound of these targets, or the reward
 	exitWeight   float64 // of the transitions to these targets
 	weightSum    float64 // of all transitions without self-loops
-	mustDivide   bool    // the weights do not sum to 1
+	mustNormalize   bool    // the weights do not sum to 1
 }
 
 // addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
 // self-loops, to the constant of the returned row.
 func (sys *system) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
-	unknown := index.ofState[s]
+	unknown := index.unknowns[s]
 	reward := sys.reward.OfChoice(s, choice)
-	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustDivide: sys.graph.Kind == sparse.CTMC}
+	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
-		switch k := index.ofState[target]; {
-		case k == unknown: // a self-loop
-			row.mustDivide = true
+		switch targetUnknown := index.unknowns[target]; {
+		case targetUnknown == unknown: // a self-loop
+			row.mustNormalize = true
 			continue
-		case k != sparse.None:
-			local.column = append(local.column, k)
-			local.weight = append(local.weight, weight)
+		case targetUnknown != sparse.None:
+			local.termColumns = append(local.termColumns, targetUnknown)
+			local.termWeights = append(local.termWeights, weight)
 		default:
 			row.lower += weight * sys.values.Lower[target]
 			row.upper += weight * sys.values.Upper[target]
@@ -306,15 +306,15 @@ func (sys *system) addTerms(local *localSystem, s, choice int, index *unknownInd
 // divideWeights divides the weights from a term on. A weight that underflows stays positive, because its effect is below rounding.floor.
 func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	const minNormal = 0x1p-1022
-	for i := firstTerm; i < len(local.weight); i++ {
-		local.weight[i] = max(local.weight[i]/divisor, minNormal)
+	for i := firstTerm; i < len(local.termWeights); i++ {
+		local.termWeights[i] = max(local.termWeights[i]/divisor, minNormal)
 	}
 }
 
-// inheritWidth records how wide the bounds of a constant are. They are wide because the values of successors outside of the component are
+// recordWidth records how wide the bounds of a constant are. They are wide because the values of successors outside of the component are
 // not known precisely, so no method can make the bounds in the component narrower. exitWeight is the weight of the transitions to these
 // successors.
-func (local *localSystem) inheritWidth(lower, upper, exitWeight float64) {
+func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 	switch {
 	case math.IsInf(upper, 1): // a successor has no upper bound
 		local.inheritedWidth = math.Inf(1)
@@ -323,20 +323,20 @@ func (local *localSystem) inheritWidth(lower, upper, exitWeight float64) {
 	case upper > local.rounding.underflowThreshold():
 		local.inheritedWidth = max(local.inheritedWidth, (upper-lower)/upper)
 	case upper > lower:
-		local.underflowed = true
+		local.hasUnderflow = true
 	}
 }
 
 // storeSolution copies the bounds and the scheduler of a local system to the states of its component, and clears the index of unknowns.
 func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
-	sys.values.Converged = sys.values.Converged && local.converged
-	sys.values.Extended = sys.values.Extended || local.extended
+	sys.values.Converged = sys.values.Converged && local.hasConverged
+	sys.values.Extended = sys.values.Extended || local.isExtended
 	for _, s := range members {
-		k := index.ofState[s]
-		sys.values.Lower[s], sys.values.Upper[s] = local.lower[k], local.upper[k]
+		unknown := index.unknowns[s]
+		sys.values.Lower[s], sys.values.Upper[s] = local.lower[unknown], local.upper[unknown]
 	}
 	sys.storeScheduler(local, members, index)
-	index.reset(members)
+	index.clearUnknowns(members)
 }
 
 // storeScheduler translates the scheduler of a local system to the model. If an unknown is a whole end component, only the state that owns
@@ -346,12 +346,12 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 		return
 	}
 	for _, s := range members {
-		localChoice := local.scheduler[index.ofState[s]]
+		localChoice := local.scheduler[index.unknowns[s]]
 		if localChoice == sparse.None {
 			continue
 		}
 		first, end := sys.graph.Choices(int(s))
-		choice := local.modelChoice[localChoice]
+		choice := local.modelChoices[localChoice]
 		if first <= int(choice) && int(choice) < end {
 			sys.values.Scheduler[s] = choice
 		}
@@ -364,11 +364,11 @@ func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return
 	}
-	exits := sparse.NewSet(sys.graph.NumStates())
+	exitStates := sparse.NewSet(sys.graph.NumStates())
 	for _, s := range sys.endComponents.States {
 		if scheduler[s] != sparse.None {
-			exits.Add(int(s))
+			exitStates.Add(int(s))
 		}
 	}
-	sys.graph.Approach(sys.endComponents.Choices, exits, scheduler)
+	sys.graph.Approach(sys.endComponents.Choices, exitStates, scheduler)
 }

@@ -47,14 +47,14 @@ type RewardParts struct {
 // ConditionedReward multiplies every reward of a Markov chain by the probability that a path satisfies a condition after it earned this
 // reward. The expected sum of the products is E[reward * 1_condition]. The probabilities of the states are in exact or, if exact is nil, in
 // probability. roundUp selects the direction in which tiny products are rounded.
-func ConditionedReward(model *sparse.Model, parts RewardParts, exact []*big.Rat, probability []float64, roundUp bool) *sparse.Reward {
-	condition := conditionedReward{model: model, exact: exact, probability: probability, roundUp: roundUp}
+func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs []*big.Rat, probs []float64, roundUp bool) *sparse.Reward {
+	condition := conditionedReward{model: model, exactProbs: exactProbs, probs: probs, roundUp: roundUp}
 	reward := &sparse.Reward{Err: 0x1p-51}
-	reward.State, reward.StateRat = condition.round(func(s int) *big.Rat {
-		return condition.times(s, ratAt(parts.State, s))
+	reward.State, reward.StateRat = condition.roundRewards(func(s int) *big.Rat {
+		return condition.conditionReward(s, ratAt(rewardParts.State, s))
 	})
-	if parts.Transition != nil {
-		reward.Choice, reward.ChoiceRat = condition.round(func(s int) *big.Rat { return condition.ofTransitions(s, parts.Transition) })
+	if rewardParts.Transition != nil {
+		reward.Choice, reward.ChoiceRat = condition.roundRewards(func(s int) *big.Rat { return condition.transitionReward(s, rewardParts.Transition) })
 		reward.Err += math.Nextafter(model.Err, math.Inf(1)) // sums of weights times exact numbers
 	}
 	return reward
@@ -63,47 +63,47 @@ func ConditionedReward(model *sparse.Model, parts RewardParts, exact []*big.Rat,
 // conditionedReward has the arguments of ConditionedReward.
 type conditionedReward struct {
 	model       *sparse.Model
-	exact       []*big.Rat
-	probability []float64
+	exactProbs       []*big.Rat
+	probs []float64
 	roundUp     bool
 }
 
-// times multiplies a reward by the probability that a path from state s satisfies the condition.
-func (condition *conditionedReward) times(s int, reward *big.Rat) *big.Rat {
-	if condition.exact != nil {
-		return new(big.Rat).Mul(reward, condition.exact[s])
+// conditionReward multiplies a reward by the probability that a path from state s satisfies the condition.
+func (condition *conditionedReward) conditionReward(s int, reward *big.Rat) *big.Rat {
+	if condition.exactProbs != nil {
+		return new(big.Rat).Mul(reward, condition.exactProbs[s])
 	}
-	product := new(big.Rat).SetFloat64(condition.probability[s])
+	product := new(big.Rat).SetFloat64(condition.probs[s])
 	return product.Mul(product, reward)
 }
 
-// ofTransitions returns the expected transition reward of state s, in which each reward is multiplied by the probability that a path from
+// transitionReward returns the expected transition reward of state s, in which each reward is multiplied by the probability that a path from
 // the target of the transition satisfies the condition.
-func (condition *conditionedReward) ofTransitions(s int, rewards []*big.Rat) *big.Rat {
+func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
 	first, end := condition.model.Row(s)
 	for i := first; i < end; i++ {
 		if rewards[i] == nil || rewards[i].Sign() == 0 {
 			continue
 		}
-		if condition.exact != nil {
+		if condition.exactProbs != nil {
 			weight.Set(condition.model.Rat(i))
 		} else {
 			weight.SetFloat64(condition.model.Prob(i))
 		}
-		sum.Add(sum, weight.Mul(weight, condition.times(int(condition.model.Target[i]), rewards[i])))
+		sum.Add(sum, weight.Mul(weight, condition.conditionReward(int(condition.model.Target[i]), rewards[i])))
 	}
 	return sum
 }
 
-// round computes value(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
-func (condition *conditionedReward) round(value func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
+// roundRewards computes value(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
+func (condition *conditionedReward) roundRewards(fractionOf func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
 	floats = make([]float64, condition.model.NumStates())
-	if condition.exact != nil {
+	if condition.exactProbs != nil {
 		fractions = make([]*big.Rat, len(floats))
 	}
 	for s := range floats {
-		fraction := value(s)
+		fraction := fractionOf(s)
 		if fractions != nil {
 			fractions[s] = fraction
 		}

@@ -21,7 +21,7 @@ import (
 type deflation struct {
 	game  *Game
 	sys   *system
-	eps   float64
+	epsilon   float64
 	meter *meter
 	// strategy has, for each maybe state of the maximizer, the last choice that raised its lower bound. The values of this strategy
 	// are at least the lower bounds. Other entries do not change.
@@ -35,7 +35,7 @@ type deflation struct {
 const maxGameSweeps = 4000
 
 func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *deflation {
-	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
+	return &deflation{game: game, sys: sys, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
 // solve narrows the bounds of the maybe states, one strongly connected component after the other, successors first.
@@ -46,12 +46,12 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	}
 	components := sys.graph.Components(sys.maybe, nil)
 	cyclic := sys.cyclicComponents(components)
-	bounds.eps /= float64(sys.cyclicDepth(components, cyclic))
+	bounds.epsilon /= float64(sys.cyclicDepth(components, cyclic))
 	bounds.meter = newMeter(ctx, opts, len(components.States))
 	for i := range components.Num() {
 		members := components.Members(i)
 		if len(members) == 1 {
-			bounds.update(int(members[0]), sys.optimalBounds(int(members[0])))
+			bounds.tightenBounds(int(members[0]), sys.optimalBounds(int(members[0])))
 		} else if err := bounds.solveComponent(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 
 // withMinimizer adds the minimizer's optimal choices to the strategy. One step with them raises no upper bound, so they attain the upper bounds.
 func (bounds *deflation) withMinimizer() []uint32 {
-	bounds.sys.oneStep = true
-	defer func() { bounds.sys.oneStep = false }()
+	bounds.sys.isOneStep = true
+	defer func() { bounds.sys.isOneStep = false }()
 	for s := range bounds.sys.maybe.Minus(bounds.game.maximizer).All() {
 		bounds.strategy[s] = bounds.sys.optimalBounds(s).choice
 	}
@@ -78,11 +78,11 @@ func (bounds *deflation) withMinimizer() []uint32 {
 // the sweeps it searches the end components again, because they depend on the bounds.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	values := bounds.sys.values
-	sub := bounds.newSubMDP(members)
+	submodel := bounds.newSubMDP(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
-		if sub != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
-			if err := bounds.findEndComponents(ctx, sub); err != nil {
+		if submodel != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
+			if err := bounds.findEndComponents(ctx, submodel); err != nil {
 				return err
 			}
 		}
@@ -107,19 +107,19 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
-		changed = bounds.update(int(s), sys.optimalBounds(int(s))) || changed
+		changed = bounds.tightenBounds(int(s), sys.optimalBounds(int(s))) || changed
 		first, end := sys.graph.Choices(int(s))
 		work += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
 	for _, set := range bounds.endComponents {
 		changed = bounds.deflate(set) || changed
 	}
-	isTooWide := func(s uint32) bool { return values.Upper[s]-values.Lower[s] > bounds.eps*values.Upper[s] }
+	isTooWide := func(s uint32) bool { return values.Upper[s]-values.Lower[s] > bounds.epsilon*values.Upper[s] }
 	return work, changed, slices.ContainsFunc(members, isTooWide)
 }
 
-// update narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
-func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
+// tightenBounds narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
+func (bounds *deflation) tightenBounds(s int, best bestBounds) (changed bool) {
 	values := bounds.sys.values
 	if best.choice == sparse.None {
 		return false
@@ -139,11 +139,11 @@ func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
 // deflate lowers the upper bounds of a set of states to the best exit of the maximizer. It reports whether a bound changed.
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	addStates(bounds.currentSet, set)
-	exit := bounds.bestExit(set)
+	exitBound := bounds.bestExit(set)
 	for _, s := range set {
 		bounds.currentSet.Remove(int(s))
-		if bounds.sys.values.Upper[s] > exit {
-			bounds.sys.values.Upper[s], changed = exit, true
+		if bounds.sys.values.Upper[s] > exitBound {
+			bounds.sys.values.Upper[s], changed = exitBound, true
 		}
 	}
 	return changed
@@ -152,7 +152,7 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 // bestExit returns the greatest upper bound of the maximizer's choices that can leave a set of states, or 0 if there is no such choice.
 // bounds.currentSet must contain the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
-	exit := 0.0
+	exitBound := 0.0
 	for _, s := range set {
 		if !bounds.game.maximizer.Has(int(s)) {
 			continue
@@ -160,11 +160,11 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 		first, end := bounds.sys.graph.Choices(int(s))
 		for c := first; c < end; c++ {
 			if !bounds.game.staysIn(c, bounds.currentSet) {
-				exit = max(exit, bounds.sys.evaluateChoice(int(s), c).upper)
+				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(s), c).upper)
 			}
 		}
 	}
-	return min(exit, 1)
+	return min(exitBound, 1)
 }
 
 // subMDP is the model of the choices that stay in a component. Its states are the members of the component.
@@ -177,16 +177,16 @@ type subMDP struct {
 // newSubMDP returns the MDP with the given states and with those choices that cannot leave them. It returns nil if there is no such choice.
 func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	graph := bounds.sys.graph
-	number := make(map[uint32]uint32, len(members))
+	memberIndex := make(map[uint32]uint32, len(members))
 	for i, s := range members {
-		number[s] = uint32(i)
+		memberIndex[s] = uint32(i)
 	}
 	result := &subMDP{members: members, model: &sparse.Model{Kind: sparse.MDP}}
 	for _, s := range members {
 		result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
 		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
-			result.addChoice(graph, c, number)
+			result.addChoice(graph, c, memberIndex)
 		}
 	}
 	// The last elements of First and Start end the last state and the last choice.
@@ -199,38 +199,38 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 }
 
 // addChoice adds a choice of the graph to the model if all its targets are members. number maps members to states of the model.
-func (sub *subMDP) addChoice(graph *sparse.Graph, choice int, number map[uint32]uint32) {
-	start := len(sub.model.Target)
+func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex map[uint32]uint32) {
+	start := len(submodel.model.Target)
 	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
-		member, isMember := number[target]
+		member, isMember := memberIndex[target]
 		if !isMember { // remove the targets of this choice again
-			sub.model.Target = sub.model.Target[:start]
+			submodel.model.Target = submodel.model.Target[:start]
 			return
 		}
-		sub.model.Target = append(sub.model.Target, member)
+		submodel.model.Target = append(submodel.model.Target, member)
 	}
-	sub.model.Start = append(sub.model.Start, uint32(start))
-	sub.graphChoice = append(sub.graphChoice, uint32(choice))
+	submodel.model.Start = append(submodel.model.Start, uint32(start))
+	submodel.graphChoice = append(submodel.graphChoice, uint32(choice))
 }
 
 // findEndComponents stores the end components of the sub-MDP in bounds.endComponents. The maximizer may use all choices there, the
 // minimizer only choices that are optimal for the lower bounds.
-func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) error {
+func (bounds *deflation) findEndComponents(ctx context.Context, submodel *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.
-	for _, tolerance := range []float64{0, bounds.eps / 16, math.Sqrt(bounds.eps)} {
-		allowed := sparse.NewSet(len(sub.graphChoice))
-		for i := range sub.members {
-			bounds.allowChoices(allowed, sub, i, tolerance)
+	for _, tolerance := range []float64{0, bounds.epsilon / 16, math.Sqrt(bounds.epsilon)} {
+		allowed := sparse.NewSet(len(submodel.graphChoice))
+		for i := range submodel.members {
+			bounds.allowChoices(allowed, submodel, i, tolerance)
 		}
-		endComponents, err := sub.model.EndComponents(ctx, nil, allowed)
+		endComponents, err := submodel.model.EndComponents(ctx, nil, allowed)
 		if err != nil {
 			return err
 		}
 		for i := range endComponents.Num() {
-			bounds.endComponents = append(bounds.endComponents, sub.graphStates(endComponents.Members(i)))
+			bounds.endComponents = append(bounds.endComponents, submodel.graphStates(endComponents.Members(i)))
 		}
-		if err := bounds.meter.addWork(len(sub.model.Target)); err != nil {
+		if err := bounds.meter.addWork(len(submodel.model.Target)); err != nil {
 			return err
 		}
 	}
@@ -238,22 +238,22 @@ func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) err
 }
 
 // graphStates converts states of the model to states of the graph.
-func (sub *subMDP) graphStates(states []uint32) []uint32 {
-	var converted []uint32
+func (submodel *subMDP) graphStates(states []uint32) []uint32 {
+	var result []uint32
 	for _, i := range states {
-		converted = append(converted, sub.members[i])
+		result = append(result, submodel.members[i])
 	}
-	return converted
+	return result
 }
 
 // allowChoices adds choices of a state of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
 // whose lower bounds are least up to a relative tolerance.
-func (bounds *deflation) allowChoices(allowed *sparse.Set, sub *subMDP, subState int, tolerance float64) {
-	s := int(sub.members[subState])
+func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, subState int, tolerance float64) {
+	s := int(submodel.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(s)
-	limit := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
-	for choice := sub.model.First[subState]; choice < sub.model.First[subState+1]; choice++ {
-		if isMaximizer || bounds.sys.evaluateChoice(s, int(sub.graphChoice[choice])).lower <= limit {
+	greatestBound := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
+	for choice := submodel.model.First[subState]; choice < submodel.model.First[subState+1]; choice++ {
+		if isMaximizer || bounds.sys.evaluateChoice(s, int(submodel.graphChoice[choice])).lower <= greatestBound {
 			allowed.Add(int(choice))
 		}
 	}

@@ -23,14 +23,14 @@ const (
 type denseSteps struct {
 	system        *system
 	states        []uint32
-	exact         bool  // the probabilities and rewards have fractions
-	rowOfState    []int // the row of each state in matrix; -1 for other states
+	isExact         bool  // the probabilities and rewards have fractions
+	rowIndex    []int // the row of each state in matrix; -1 for other states
 	matrix        []doubleWord
-	offset, value [numVectors][]doubleWord
+	offsets, values [numVectors][]doubleWord
 	// mapErr and valueErr are sums of relative errors: of matrix and offset, and of value. compound turns them into bounds.
 	mapErr, valueErr float64
-	outOfRange       bool        // a positive probability or reward is below doubleWordFloor
-	underflowed      atomic.Bool // a product was below doubleWordFloor
+	isOutOfRange       bool        // a positive probability or reward is below doubleWordFloor
+	hasUnderflow      atomic.Bool // a product was below doubleWordFloor
 	maxEntry         float64     // the greatest number of offset and value before the first squaring
 }
 
@@ -69,23 +69,23 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	const maxEntry = 0x1p400
 	size := len(states)
 	dense = &denseSteps{
-		system: sys, states: states, exact: sys.graph.Exact() && hasFractions(sys.reward),
-		rowOfState: slices.Repeat([]int{-1}, sys.graph.NumStates()), matrix: make([]doubleWord, size*size),
+		system: sys, states: states, isExact: sys.graph.Exact() && hasFractions(sys.reward),
+		rowIndex: slices.Repeat([]int{-1}, sys.graph.NumStates()), matrix: make([]doubleWord, size*size),
 	}
 	for i, s := range states {
-		dense.rowOfState[s] = i
+		dense.rowIndex[s] = i
 	}
-	for vector := range dense.offset {
-		dense.offset[vector], dense.value[vector] = make([]doubleWord, size), make([]doubleWord, size)
+	for vector := range dense.offsets {
+		dense.offsets[vector], dense.values[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
 	dense.mapErr = float64(size+8) * doubleWordUnit
-	if !dense.exact {
+	if !dense.isExact {
 		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
 	for i, s := range states {
 		dense.setRow(i, int(s))
 	}
-	return dense, !dense.outOfRange && dense.maxEntry < maxEntry
+	return dense, !dense.isOutOfRange && dense.maxEntry < maxEntry
 }
 
 // setRow sets entry i of the map x -> A x + b from the equation of state s: row i of A, entry i of b, and entry i of the current values.
@@ -93,28 +93,28 @@ func (steps *denseSteps) setRow(i, s int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
 	choice, _ := graph.Choices(s)
 	reward := steps.reward(s, choice)
-	steps.offset[lowerVector][i], steps.offset[upperVector][i] = reward, reward
+	steps.offsets[lowerVector][i], steps.offsets[upperVector][i] = reward, reward
 	first, end := graph.Row(choice)
 	for k := first; k < end; k++ {
 		prob, target := steps.probability(k), graph.Target[k]
-		if j := steps.rowOfState[target]; j >= 0 {
+		if j := steps.rowIndex[target]; j >= 0 {
 			steps.matrix[i*size+j] = steps.matrix[i*size+j].add(prob)
 			continue
 		}
 		// The target has a fixed value, which belongs to the offset.
 		for vector, entry := range vectorEntries(values.Lower[target], values.Upper[target]) {
-			steps.offset[vector][i] = steps.offset[vector][i].add(steps.product(prob, doubleWord{entry, 0}))
+			steps.offsets[vector][i] = steps.offsets[vector][i].add(steps.boundedProduct(prob, doubleWord{entry, 0}))
 		}
 	}
 	for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
-		steps.value[vector][i] = doubleWord{entry, 0}
-		steps.maxEntry = max(steps.maxEntry, entry, steps.offset[vector][i].hi)
+		steps.values[vector][i] = doubleWord{entry, 0}
+		steps.maxEntry = max(steps.maxEntry, entry, steps.offsets[vector][i].hi)
 	}
 }
 
 // reward returns the reward of a choice and of its state.
 func (steps *denseSteps) reward(s, choice int) doubleWord {
-	if steps.exact {
+	if steps.isExact {
 		return steps.fromFraction(steps.system.reward.OfChoiceRat(s, choice))
 	}
 	return steps.fromFloat(steps.system.reward.OfChoice(s, choice))
@@ -122,7 +122,7 @@ func (steps *denseSteps) reward(s, choice int) doubleWord {
 
 // probability returns the probability of transition k.
 func (steps *denseSteps) probability(k int) doubleWord {
-	if steps.exact {
+	if steps.isExact {
 		return steps.fromFraction(steps.system.graph.Rat(k))
 	}
 	return steps.fromFloat(steps.system.graph.Prob(k))
@@ -131,13 +131,13 @@ func (steps *denseSteps) probability(k int) doubleWord {
 // fromFraction rounds a number to a double word. It sets outOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFraction(number *big.Rat) doubleWord {
 	rounded := newDoubleWord(number)
-	steps.outOfRange = steps.outOfRange || number.Sign() != 0 && !(rounded.hi >= doubleWordFloor)
+	steps.isOutOfRange = steps.isOutOfRange || number.Sign() != 0 && !(rounded.hi >= doubleWordFloor)
 	return rounded
 }
 
 // fromFloat converts a float64 to a double word. It sets outOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFloat(number float64) doubleWord {
-	steps.outOfRange = steps.outOfRange || number != 0 && !(number >= doubleWordFloor)
+	steps.isOutOfRange = steps.isOutOfRange || number != 0 && !(number >= doubleWordFloor)
 	return doubleWord{number, 0}
 }
 
@@ -150,11 +150,11 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 	return [numVectors]float64{lower, upper, belowOne}
 }
 
-// product multiplies two numbers. A positive product below doubleWordFloor is raised to doubleWordFloor, and sets underflowed.
-func (steps *denseSteps) product(left, right doubleWord) doubleWord {
+// boundedProduct multiplies two numbers. A positive product below doubleWordFloor is raised to doubleWordFloor, and sets underflowed.
+func (steps *denseSteps) boundedProduct(left, right doubleWord) doubleWord {
 	product := left.mul(right)
 	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
-		steps.underflowed.Store(true)
+		steps.hasUnderflow.Store(true)
 		return doubleWord{doubleWordFloor, 0}
 	}
 	return product
@@ -168,7 +168,7 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 		sum := offset[i]
 		for j, entry := range steps.matrix[i*size : (i+1)*size] {
 			if entry.hi > 0 && values[j].hi > 0 {
-				sum = sum.add(steps.product(entry, values[j]))
+				sum = sum.add(steps.boundedProduct(entry, values[j]))
 			}
 		}
 		result[i] = sum
@@ -179,8 +179,8 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 // square replaces the map x -> A x + b by its composition with itself: x -> A² x + (A b + b). Then it stands for twice as many steps.
 func (steps *denseSteps) square() {
 	size := len(steps.states)
-	for vector := range steps.offset {
-		steps.offset[vector] = steps.applyMap(steps.offset[vector], steps.offset[vector])
+	for vector := range steps.offsets {
+		steps.offsets[vector] = steps.applyMap(steps.offsets[vector], steps.offsets[vector])
 	}
 	squared := make([]doubleWord, size*size)
 	inParallelParts(size, 8, func(from, to int) {
@@ -197,7 +197,7 @@ func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	size := len(steps.states)
 	for k, entry := range steps.matrix[row*size : (row+1)*size] {
 		if entry.hi > 0 && addProducts(result, entry, steps.matrix[k*size:(k+1)*size]) {
-			steps.underflowed.Store(true)
+			steps.hasUnderflow.Store(true)
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (steps *denseSteps) run(meter *meter, numSteps int) (isFinite bool, err err
 	size := len(steps.states)
 	for remaining := numSteps; ; remaining >>= 1 {
 		if remaining&1 != 0 {
-			steps.mapValues()
+			steps.applyToValues()
 		}
 		if remaining <= 1 {
 			return steps.isFinite(), nil
@@ -244,10 +244,10 @@ func (steps *denseSteps) run(meter *meter, numSteps int) (isFinite bool, err err
 	}
 }
 
-// mapValues applies the affine map to the values.
-func (steps *denseSteps) mapValues() {
-	for vector := range steps.value {
-		steps.value[vector] = steps.applyMap(steps.value[vector], steps.offset[vector])
+// applyToValues applies the affine map to the values.
+func (steps *denseSteps) applyToValues() {
+	for vector := range steps.values {
+		steps.values[vector] = steps.applyMap(steps.values[vector], steps.offsets[vector])
 	}
 	steps.valueErr += steps.mapErr + float64(len(steps.states)+4)*doubleWordUnit
 }
@@ -255,7 +255,7 @@ func (steps *denseSteps) mapValues() {
 // isFinite reports whether no value overflowed.
 func (steps *denseSteps) isFinite() bool {
 	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
-	for _, values := range steps.value {
+	for _, values := range steps.values {
 		if slices.ContainsFunc(values, isInfinite) {
 			return false
 		}
@@ -268,17 +268,17 @@ func (steps *denseSteps) isFinite() bool {
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unit
-	loss := steps.underflowError()
+	underflowErr := steps.underflowError()
 	for i, s := range steps.states {
-		lower := max(rounding.down(steps.value[lowerVector][i].hi, relErr)-loss, 0)
-		upper := rounding.up(steps.value[upperVector][i].hi, relErr)
-		if loss > 0 && upper > 0 {
-			upper = rounding.up(upper+loss, 4*unit)
+		lower := max(rounding.down(steps.values[lowerVector][i].hi, relErr)-underflowErr, 0)
+		upper := rounding.up(steps.values[upperVector][i].hi, relErr)
+		if underflowErr > 0 && upper > 0 {
+			upper = rounding.up(upper+underflowErr, 4*unit)
 		}
 		if steps.system.isProbability {
 			upper = min(upper, 1)
 			lower = min(lower, upper)
-			if steps.value[belowOneVector][i].hi == 0 {
+			if steps.values[belowOneVector][i].hi == 0 {
 				lower, upper = 1, 1
 			}
 		}
@@ -288,7 +288,7 @@ func (steps *denseSteps) writeBounds(values *Values) {
 
 // underflowError bounds the error of all products that underflowed.
 func (steps *denseSteps) underflowError() float64 {
-	if !steps.underflowed.Load() {
+	if !steps.hasUnderflow.Load() {
 		return 0
 	}
 	// Each product has an error of at most doubleWordFloor. The sum is less than 2^-700 times the greatest number.

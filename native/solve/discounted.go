@@ -17,7 +17,7 @@ import (
 // Source: Puterman (1994), sections 5.3 and 6.
 func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
 	// Every step of this model ends the path with probability 1-factor. So step i is taken with probability factor^i.
-	stopping := sparse.NewGraph(stoppingModel(graph.Model, factor))
+	stoppingGraph := sparse.NewGraph(stoppingModel(graph.Model, factor))
 	n := graph.NumStates()
 	if opts.Within != nil {
 		within := sparse.NewSet(n + 1)
@@ -26,15 +26,15 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 		}
 		opts.Within = within
 	}
-	extended := *reward // the absorbing state has reward 0
-	extended.State, extended.StateRat = appendZero(reward.State), appendZero(reward.StateRat)
-	extended.Choice, extended.ChoiceRat = appendZero(reward.Choice), appendZero(reward.ChoiceRat)
+	extendedReward := *reward // the absorbing state has reward 0
+	extendedReward.State, extendedReward.StateRat = appendZero(reward.State), appendZero(reward.StateRat)
+	extendedReward.Choice, extendedReward.ChoiceRat = appendZero(reward.Choice), appendZero(reward.ChoiceRat)
 	var values *Values
 	var err error
 	if steps == Unbounded {
-		values, err = ReachReward(ctx, stopping, &extended, sparse.SetOf(n+1, n), dir, opts)
+		values, err = ReachReward(ctx, stoppingGraph, &extendedReward, sparse.SetOf(n+1, n), dir, opts)
 	} else {
-		values, err = CumulReward(ctx, stopping, &extended, steps, dir, opts)
+		values, err = CumulReward(ctx, stoppingGraph, &extendedReward, steps, dir, opts)
 	}
 	if err != nil {
 		return nil, err

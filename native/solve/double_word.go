@@ -21,8 +21,8 @@ const (
 
 // newDoubleWord rounds a fraction to a double-word number.
 func newDoubleWord(fraction *big.Rat) doubleWord {
-	hi, exact := fraction.Float64()
-	if exact || math.IsInf(hi, 0) {
+	hi, isExact := fraction.Float64()
+	if isExact || math.IsInf(hi, 0) {
 		return doubleWord{hi, 0}
 	}
 	remainder := new(big.Rat).SetFloat64(hi)
@@ -31,8 +31,8 @@ func newDoubleWord(fraction *big.Rat) doubleWord {
 	return doubleWord{hi, lo}
 }
 
-// rat returns the exact value.
-func (x doubleWord) rat() *big.Rat {
+// fraction returns the exact value.
+func (x doubleWord) fraction() *big.Rat {
 	sum := new(big.Rat).SetFloat64(x.lo)
 	return sum.Add(sum, new(big.Rat).SetFloat64(x.hi))
 }

@@ -28,9 +28,9 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 	if found, err := proof.findOptimum(values); !found || err != nil {
 		return false, err
 	}
-	scheduler, optimum := slices.Clone(solver.choice), nearestFloats(proof.values)
-	for _, fixedScheduler := range []bool{true, false} { // slack for this scheduler, then for all schedulers
-		slack, err := solver.solveSlack(meter, optimum, fixedScheduler)
+	scheduler, optimum := slices.Clone(solver.currentChoices), nearestFloats(proof.values)
+	for _, fixScheduler := range []bool{true, false} { // slack for this scheduler, then for all schedulers
+		slack, err := solver.solveSlack(meter, optimum, fixScheduler)
 		if slack == nil || err != nil {
 			return false, err
 		}
@@ -52,7 +52,7 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr float64) (lower, upper []float64) {
 	lower, upper = make([]float64, len(values)), make([]float64, len(values))
 	for k, value := range values {
-		local.setAround(lower, upper, k, value, value, 1.01*(delta*slack[k]+relErr*value))
+		local.setBounds(lower, upper, k, value, value, 1.01*(delta*slack[k]+relErr*value))
 	}
 	return lower, upper
 }
@@ -76,7 +76,7 @@ func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err err
 		if !proof.improveScheduler() {
 			return true, nil
 		}
-		proof.factorsCurrent = false
+		proof.areFactorsCurrent = false
 		var err error
 		if values, err = proof.solve(proof.meter, proof.constant); values == nil || err != nil {
 			return false, err
@@ -96,11 +96,11 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 	}
 	const maxRefinements = 6
 	for range maxRefinements {
-		residual, isAccurate := proof.residual()
+		residuals, isAccurate := proof.residuals()
 		if isAccurate {
 			return true, nil
 		}
-		correction, err := proof.solve(proof.meter, func(k int) float64 { return residual[k] })
+		correction, err := proof.solve(proof.meter, func(k int) float64 { return residuals[k] })
 		if correction == nil || err != nil {
 			return false, err
 		}
@@ -114,34 +114,34 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 	return true, nil
 }
 
-// residual returns the residual of each equation of the current scheduler. isAccurate says whether all residuals are within the rounding
+// residuals returns the residual of each equation of the current scheduler. isAccurate says whether all residuals are within the rounding
 // error.
-func (proof *doubleWordProof) residual() (residual []float64, isAccurate bool) {
-	residual = make([]float64, len(proof.values))
+func (proof *doubleWordProof) residuals() (residuals []float64, isAccurate bool) {
+	residuals = make([]float64, len(proof.values))
 	isAccurate = true
-	for k, choice := range proof.choice {
-		left, right := proof.sides(k, choice, proof.values)
-		residual[k] = left.sub(right).hi
-		if !(math.Abs(residual[k]) <= comparisonErr(proof.numTerms(choice))*right.hi) {
+	for k, choice := range proof.currentChoices {
+		left, right := proof.equationSides(k, choice, proof.values)
+		residuals[k] = left.sub(right).hi
+		if !(math.Abs(residuals[k]) <= comparisonErr(proof.numTerms(choice))*right.hi) {
 			isAccurate = false
 		}
 	}
-	return residual, isAccurate
+	return residuals, isAccurate
 }
 
 func (proof *doubleWordProof) numTerms(choice uint32) uint32 {
-	return proof.equations.termStart[choice+1] - proof.equations.termStart[choice]
+	return proof.equations.termStarts[choice+1] - proof.equations.termStarts[choice]
 }
 
-// sides returns both sides of the equation of a choice of an unknown. left is the constant plus the sum of weight * value over the
+// equationSides returns both sides of the equation of a choice of an unknown. left is the constant plus the sum of weight * value over the
 // successors. right is the value of the unknown times the sum of all weights, because rounded weights do not sum to 1.
-func (proof *doubleWordProof) sides(unknown int, choice uint32, values []doubleWord) (left, right doubleWord) {
+func (proof *doubleWordProof) equationSides(unknown int, choice uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
 	left = doubleWord{hi: equations.constantMidpoint(choice)}
-	weightSum := doubleWord{hi: equations.exitWeight[choice]}
-	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
-		weight := doubleWord{hi: equations.weight[i]}
-		left = left.add(weight.mul(values[equations.column[i]]))
+	weightSum := doubleWord{hi: equations.exitWeights[choice]}
+	for i := equations.termStarts[choice]; i < equations.termStarts[choice+1]; i++ {
+		weight := doubleWord{hi: equations.termWeights[i]}
+		left = left.add(weight.mul(values[equations.termColumns[i]]))
 		weightSum = weightSum.add(weight)
 	}
 	return left, weightSum.mul(values[unknown])
@@ -149,9 +149,9 @@ func (proof *doubleWordProof) sides(unknown int, choice uint32, values []doubleW
 
 // improveScheduler switches each unknown to its best choice, and reports whether any choice changed.
 func (proof *doubleWordProof) improveScheduler() (changed bool) {
-	for k, current := range proof.choice {
+	for k, current := range proof.currentChoices {
 		if best := proof.bestChoice(k); best != current {
-			proof.choice[k], changed = best, true
+			proof.currentChoices[k], changed = best, true
 		}
 	}
 	return changed
@@ -161,13 +161,13 @@ func (proof *doubleWordProof) improveScheduler() (changed bool) {
 // errors.
 func (proof *doubleWordProof) bestChoice(unknown int) uint32 {
 	const noise = 0x1p10 // the values have greater errors than single comparisons
-	current := proof.choice[unknown]
+	current := proof.currentChoices[unknown]
 	best, bestGain := current, 0.0
-	for candidate := proof.equations.choiceStart[unknown]; candidate < proof.equations.choiceStart[unknown+1]; candidate++ {
+	for candidate := proof.equations.choiceStarts[unknown]; candidate < proof.equations.choiceStarts[unknown+1]; candidate++ {
 		if candidate == current {
 			continue
 		}
-		left, right := proof.sides(unknown, candidate, proof.values)
+		left, right := proof.equationSides(unknown, candidate, proof.values)
 		gain := left.sub(right).hi
 		if proof.equations.minimize {
 			gain = -gain
@@ -185,11 +185,11 @@ func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (de
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
 	for delta = 0x1p-98; delta < 0x1p-30; delta *= 16 {
 		for k, value := range proof.values {
-			spread := doubleWord{hi: delta * slack[k]}
-			if spread.hi >= value.hi {
+			distance := doubleWord{hi: delta * slack[k]}
+			if distance.hi >= value.hi {
 				return 0, false, nil
 			}
-			lower[k], upper[k] = value.sub(spread), value.add(spread)
+			lower[k], upper[k] = value.sub(distance), value.add(distance)
 		}
 		if proof.provesBounds(scheduler, lower, upper) {
 			return delta, true, nil
@@ -205,11 +205,11 @@ func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (de
 // maximum only the scheduler has to raise the lower bounds, for a minimum only the scheduler has to lower the upper bounds.
 func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []doubleWord) bool {
 	for unknown, current := range scheduler {
-		for choice := proof.equations.choiceStart[unknown]; choice < proof.equations.choiceStart[unknown+1]; choice++ {
-			if (choice == current || proof.equations.minimize) && proof.direction(unknown, choice, lower) <= 0 {
+		for choice := proof.equations.choiceStarts[unknown]; choice < proof.equations.choiceStarts[unknown+1]; choice++ {
+			if (choice == current || proof.equations.minimize) && proof.changeSign(unknown, choice, lower) <= 0 {
 				return false
 			}
-			if (choice == current || !proof.equations.minimize) && proof.direction(unknown, choice, upper) >= 0 {
+			if (choice == current || !proof.equations.minimize) && proof.changeSign(unknown, choice, upper) >= 0 {
 				return false
 			}
 		}
@@ -217,10 +217,10 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 	return true
 }
 
-// direction returns 1 if the equation of a choice certainly raises the value of an unknown, -1 if it certainly lowers the value, and 0 if
+// changeSign returns 1 if the equation of a choice certainly raises the value of an unknown, -1 if it certainly lowers the value, and 0 if
 // rounding errors are too large to decide.
-func (proof *doubleWordProof) direction(unknown int, choice uint32, values []doubleWord) int {
-	left, right := proof.sides(unknown, choice, values)
+func (proof *doubleWordProof) changeSign(unknown int, choice uint32, values []doubleWord) int {
+	left, right := proof.equationSides(unknown, choice, values)
 	difference := left.sub(right).hi
 	maxErr := comparisonErr(proof.numTerms(choice)) * (left.hi + right.hi)
 	switch {

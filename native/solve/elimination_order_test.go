@@ -39,11 +39,11 @@ func TestMarkowitzOrder(t *testing.T) {
 		dense := make([][]bool, n) // by place
 		for p := range dense {
 			dense[p] = make([]bool, n)
-			if f.position[f.order[p]] != uint32(p) {
+			if f.positionOf[f.order[p]] != uint32(p) {
 				t.Fatalf("seed %d: place and order differ", seed)
 			}
 			for _, c := range rows[f.order[p]] {
-				dense[p][f.position[c]] = true
+				dense[p][f.positionOf[c]] = true
 			}
 		}
 		for p := range n {
@@ -54,7 +54,7 @@ func TestMarkowitzOrder(t *testing.T) {
 			}
 		}
 		for p := range n {
-			up, low := f.upperCols[f.upperStart[p]:f.upperStart[p+1]], f.lowerCols[f.lowerStart[p]:f.lowerStart[p+1]]
+			up, low := f.upperColumns[f.upperStarts[p]:f.upperStarts[p+1]], f.lowerColumns[f.lowerStarts[p]:f.lowerStarts[p+1]]
 			if !slices.IsSorted(up) || !slices.IsSorted(low) {
 				t.Fatalf("seed %d: places %v, %v are not in order", seed, up, low)
 			}
@@ -105,7 +105,7 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 			if err != nil || f == nil {
 				t.Fatal("given up", err)
 			}
-			if got := len(f.upperCols) + len(f.lowerCols); got > tt.most {
+			if got := len(f.upperColumns) + len(f.lowerColumns); got > tt.most {
 				t.Errorf("%d terms, want %d at most", got, tt.most)
 			}
 		})

@@ -10,15 +10,15 @@ import (
 // solveByElimination solves a component by policy iteration, in which Gaussian elimination evaluates each scheduler. proved says that it
 // has replaced the bounds by proved bounds. If elimination exceeds the budget of operations, Bi-CGSTAB replaces it; overBudget says that a
 // larger budget may help.
-func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
+func (local *localSystem) solveByElimination(meter *meter, epsilon, budget float64) (proved, overBudget bool, err error) {
 	solver, values, err := local.solveOptimum(meter, budget)
 	if err != nil {
 		return false, false, err
 	}
 	if values != nil {
-		proved, err = local.acceptSolution(solver, meter, values, eps)
+		proved, err = local.acceptSolution(solver, meter, values, epsilon)
 	}
-	local.extended = proved && solver.extendedFactors != nil
+	local.isExtended = proved && solver.extendedFactors != nil
 	if proved || err != nil {
 		return proved, false, err
 	}
@@ -42,25 +42,25 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 // acceptSolution proves bounds around a solution and stores them. It reports whether it found a proof: either that the bounds are
 // inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first. eps is the relative
 // width that is asked for.
-func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (proved bool, err error) {
+func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, epsilon float64) (proved bool, err error) {
 	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
 	relErr := solver.relErr + solver.perturbation()
-	scheduler := slices.Clone(solver.choice)
+	scheduler := slices.Clone(solver.currentChoices)
 	isGridCoarse := local.rounding.grid > 0
 	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.isSafeFromUnderflow(values)
-	areInputsExact := local.inheritedWidth <= eps*negligibleInherited
-	if isErrorKnown && areInputsExact && relErr <= eps && local.acceptIfOptimal(scheduler, values, relErr) {
+	areInputsExact := local.inheritedWidth <= epsilon*negligibleInherited
+	if isErrorKnown && areInputsExact && relErr <= epsilon && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, nil
 	}
-	low, high, err := solver.solveConstantBounds(meter, values)
+	lowValues, highValues, err := solver.solveConstantBounds(meter, values)
 	if err != nil {
 		return false, err
 	}
 	// Inductive bounds with the requested width, in float64 and then with more digits.
-	if ok, err := local.proveAround(solver, meter, values, low, high, eps); ok || err != nil {
+	if ok, err := local.proveAround(solver, meter, values, lowValues, highValues, epsilon); ok || err != nil {
 		return ok, err
 	}
-	if isErrorKnown && areInputsExact && solver.perturbation() <= eps && solver.extendedFactors == nil {
+	if isErrorKnown && areInputsExact && solver.perturbation() <= epsilon && solver.extendedFactors == nil {
 		solver.resetScheduler(scheduler)
 		if ok, err := local.solveInDoubleWords(solver, meter, values); ok || err != nil {
 			return ok, err
@@ -69,7 +69,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	// Inductive bounds of any width.
 	if !solver.exceedsBudget {
 		solver.resetScheduler(scheduler)
-		if ok, err := local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
+		if ok, err := local.proveAround(solver, meter, values, lowValues, highValues, math.Inf(1)); ok || err != nil {
 			return ok, err
 		}
 	}
@@ -79,20 +79,20 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 // proveAround tries to prove inductive bounds slightly below low and slightly above high, with a relative width of at most maxWidth. It
 // reports whether it stored such bounds. low and high are the solutions for the lower and upper bounds of the constants; values lies
 // between them.
-func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (proved bool, err error) {
-	for _, fixedScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
-		slack, err := solver.solveSlack(meter, values, fixedScheduler)
+func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, lowValues, highValues []float64, maxWidth float64) (proved bool, err error) {
+	for _, fixScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
+		slack, err := solver.solveSlack(meter, values, fixScheduler)
 		if err != nil {
 			return false, err
 		}
-		if slack == nil || low == nil || high == nil {
+		if slack == nil || lowValues == nil || highValues == nil {
 			continue
 		}
 		maxDelta := 1e-3
-		if fixedScheduler { // a better slack may follow, so do not accept wide bounds yet
+		if fixScheduler { // a better slack may follow, so do not accept wide bounds yet
 			maxDelta = 1e-9
 		}
-		if local.proveInductive(low, high, slack, maxDelta, maxWidth) {
+		if local.proveInductive(lowValues, highValues, slack, maxDelta, maxWidth) {
 			return true, nil
 		}
 	}
@@ -100,27 +100,27 @@ func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, v
 }
 
 // resetScheduler restores a scheduler that policy iteration may have changed.
-func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
-	if !slices.Equal(elim.choice, scheduler) {
-		copy(elim.choice, scheduler)
-		elim.factorsCurrent = false
+func (solver *eliminationSolver) resetScheduler(scheduler []uint32) {
+	if !slices.Equal(solver.currentChoices, scheduler) {
+		copy(solver.currentChoices, scheduler)
+		solver.areFactorsCurrent = false
 	}
 }
 
 // leavesFloatRange reports whether elimination failed because numbers leave the range of float64. values is its result, or nil.
-func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
-	if elim.exceedsBudget || elim.cycling || elim.equations.underflowed {
+func (solver *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
+	if solver.exceedsBudget || solver.isCycling || solver.equations.hasUnderflow {
 		return false
 	}
-	return values == nil || !elim.isSafeFromUnderflow(values) && elim.hasSlowExit(meter)
+	return values == nil || !solver.isSafeFromUnderflow(values) && solver.hasSlowExit(meter)
 }
 
 // hasSlowExit reports whether the current scheduler needs more than 2^40 expected steps to leave the component. Sweeps are too slow then.
-func (elim *eliminationSolver) hasSlowExit(meter *meter) bool {
-	if !elim.factorsCurrent {
+func (solver *eliminationSolver) hasSlowExit(meter *meter) bool {
+	if !solver.areFactorsCurrent {
 		return false
 	}
-	steps, _ := elim.solve(meter, func(int) float64 { return 1 })
+	steps, _ := solver.solve(meter, func(int) float64 { return 1 })
 	return steps == nil || slices.Max(steps) > 0x1p40
 }
 
@@ -129,23 +129,23 @@ const negligibleInherited = 1e-3
 
 // solveConstantBounds returns the solutions under the current scheduler for the lower and the upper bounds of the constants.
 // values is the solution for the midpoints.
-func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
-	equations := elim.equations
-	if equations.inheritedWidth == 0 && !equations.underflowed && equations.inheritedAbsWidth == 0 {
+func (solver *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (lowValues, highValues []float64, err error) {
+	equations := solver.equations
+	if equations.inheritedWidth == 0 && !equations.hasUnderflow && equations.inheritedAbsWidth == 0 {
 		return values, values, nil
 	}
-	elim.guess = values
-	low, err = elim.solve(meter, func(k int) float64 { return elim.chosenConstant(equations.constLower, k) })
+	solver.initialGuess = values
+	lowValues, err = solver.solve(meter, func(k int) float64 { return solver.chosenConstant(equations.lowerConstants, k) })
 	if err != nil {
 		return nil, nil, err
 	}
-	high, err = elim.solve(meter, func(k int) float64 { return elim.chosenConstant(equations.constUpper, k) })
-	return low, high, err
+	highValues, err = solver.solve(meter, func(k int) float64 { return solver.chosenConstant(equations.upperConstants, k) })
+	return lowValues, highValues, err
 }
 
 // chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
-func (elim *eliminationSolver) chosenConstant(constants []float64, k int) float64 {
-	if choice := elim.choice[k]; choice != sparse.None {
+func (solver *eliminationSolver) chosenConstant(constants []float64, k int) float64 {
+	if choice := solver.currentChoices[k]; choice != sparse.None {
 		return constants[choice]
 	}
 	return 0
@@ -157,24 +157,24 @@ const gridSlack = 0x1p39
 // solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixedScheduler is set,
 // under the scheduler that maximizes w. It adds a multiple of the rounding grid to values. Only the current scheduler is used if some
 // scheduler may never leave the component.
-func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
-	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*gridSlack }
-	elim.guess, elim.precision = values, 0.1
-	mayStay := elim.equations.minimize && elim.equations.hasRewards
-	if fixedScheduler || mayStay {
-		return elim.solve(meter, rhs)
+func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixScheduler bool) ([]float64, error) {
+	rightSide := func(k int) float64 { return values[k] + solver.equations.rounding.grid*gridSlack }
+	solver.initialGuess, solver.precision = values, 0.1
+	mayStay := solver.equations.minimize && solver.equations.hasRewards
+	if fixScheduler || mayStay {
+		return solver.solve(meter, rightSide)
 	}
-	return elim.policyIteration(meter, false, rhs)
+	return solver.policyIteration(meter, false, rightSide)
 }
 
 // proveInductive searches for a number delta up to maxDelta for which low - delta*slack and high + delta*slack are inductive bounds. If
 // their relative width is at most maxWidth, it stores them and returns true.
-func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
+func (local *localSystem) proveInductive(lowValues, highValues, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	// The slack w satisfies w = P w + x, so the bounds satisfy the equations with room delta x. A large delta covers rounding errors.
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
 		for k := range slack {
-			local.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
+			local.setBounds(lower, upper, k, lowValues[k], highValues[k], delta*slack[k])
 			if upper[k]-lower[k] > maxWidth*upper[k] {
 				return false
 			}
@@ -187,8 +187,8 @@ func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, m
 	return false
 }
 
-// setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
-func (local *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
+// setBounds sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
+func (local *localSystem) setBounds(lower, upper []float64, k int, low, high, spread float64) {
 	lower[k] = local.rounding.floorToGrid(max(low-spread, 0))
 	upper[k] = local.rounding.ceilToGrid(high + spread)
 	if local.isProbability {
@@ -211,9 +211,9 @@ func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint
 	// scheduler leaves the component or has infinite reward.
 	scheduler = make([]uint32, len(lower))
 	for unknown := range lower {
-		lo, lowerChoice := local.lowerUpdate(unknown, lower)
-		hi, upperChoice := local.upperUpdate(unknown, upper)
-		if lo < lower[unknown] || hi > upper[unknown] {
+		newLower, lowerChoice := local.lowerUpdate(unknown, lower)
+		newUpper, upperChoice := local.upperUpdate(unknown, upper)
+		if newLower < lower[unknown] || newUpper > upper[unknown] {
 			return nil, false
 		}
 		scheduler[unknown] = lowerChoice
@@ -233,7 +233,7 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
 	for k := range values {
 		const margin = 1.01 // for the rounding of the error itself
-		local.setAround(lower, upper, k, values[k], values[k], margin*relErr*values[k])
+		local.setBounds(lower, upper, k, values[k], values[k], margin*relErr*values[k])
 	}
 	local.acceptBounds(lower, upper, scheduler)
 	return true
@@ -242,8 +242,8 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 // isOptimal reports whether certainly no choice improves on the scheduler. relErr bounds the relative error of the scheduler's values.
 func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for unknown, current := range scheduler {
-		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
-			if choice != current && !local.cannotImprove(unknown, choice, values, relErr) && !local.sameEquation(choice, current) {
+		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
+			if choice != current && !local.cannotImprove(unknown, choice, values, relErr) && !local.haveSameEquation(choice, current) {
 				return false
 			}
 		}
@@ -252,15 +252,15 @@ func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr
 }
 
 // isSafeFromUnderflow reports whether underflow has no noticeable effect on the solution.
-func (elim *eliminationSolver) isSafeFromUnderflow(values []float64) bool {
-	if elim.equations.underflowed {
+func (solver *eliminationSolver) isSafeFromUnderflow(values []float64) bool {
+	if solver.equations.hasUnderflow {
 		return false
 	}
-	if elim.extendedFactors != nil { // choices are compared in float64
+	if solver.extendedFactors != nil { // choices are compared in float64
 		return allWithin(values, 0x1p-900, 0x1p1010)
 	}
 	// The effect of a lost amount is at most the amount times the expected number of steps to leave the component.
-	steps := elim.substitute(func(int) float64 { return 1 })
+	steps := solver.substitute(func(int) float64 { return 1 })
 	return allWithin(values, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
@@ -274,61 +274,61 @@ func allWithin(values []float64, minimum, maximum float64) bool {
 func (local *localSystem) cannotImprove(unknown int, choice uint32, values []float64, relErr float64) bool {
 	// The weights of a choice sum to 1. Small differences of values make the errors of the weights small.
 	current := values[unknown]
-	constant := local.constLower[choice]
+	constant := local.lowerConstants[choice]
 	if !local.minimize {
-		constant = local.constUpper[choice]
+		constant = local.upperConstants[choice]
 	}
 	// gain is the value of the choice minus the current value, magnitude the sum of the absolute values of its terms.
-	gain, magnitude := constant-local.exitWeight[choice]*current, constant+local.exitWeight[choice]*current
+	gain, magnitude := constant-local.exitWeights[choice]*current, constant+local.exitWeights[choice]*current
 	sumOfValues := 0.0
-	for i := local.termStart[choice]; i < local.termStart[choice+1]; i++ {
-		weight, targetValue := local.weight[i], values[local.column[i]]
+	for i := local.termStarts[choice]; i < local.termStarts[choice+1]; i++ {
+		weight, targetValue := local.termWeights[i], values[local.termColumns[i]]
 		gain += weight * (targetValue - current)
 		magnitude += weight * math.Abs(targetValue-current)
 		sumOfValues += weight * (targetValue + current)
 	}
-	gainErr := 1.01 * (local.evalErr[choice]*magnitude + relErr*(sumOfValues+local.exitWeight[choice]*current))
+	gainErr := 1.01 * (local.evaluationErrs[choice]*magnitude + relErr*(sumOfValues+local.exitWeights[choice]*current))
 	if local.minimize {
 		return gain-gainErr >= 0
 	}
 	return gain+gainErr <= 0
 }
 
-// sameEquation reports whether two choices have the same equation up to rounding errors. It returns false if right is sparse.None.
-func (local *localSystem) sameEquation(left, right uint32) bool {
+// haveSameEquation reports whether two choices have the same equation up to rounding errors. It returns false if right is sparse.None.
+func (local *localSystem) haveSameEquation(left, right uint32) bool {
 	if right == sparse.None || !slices.Equal(local.columns(left), local.columns(right)) {
 		return false
 	}
-	relErr := min(local.evalErr[left], local.evalErr[right])
+	relErr := min(local.evaluationErrs[left], local.evaluationErrs[right])
 	isClose := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	firstLeft, firstRight := local.termStart[left], local.termStart[right]
-	for offset := range local.termStart[left+1] - firstLeft {
-		if !isClose(local.weight[firstLeft+offset], local.weight[firstRight+offset]) {
+	firstLeft, firstRight := local.termStarts[left], local.termStarts[right]
+	for offset := range local.termStarts[left+1] - firstLeft {
+		if !isClose(local.termWeights[firstLeft+offset], local.termWeights[firstRight+offset]) {
 			return false
 		}
 	}
-	return isClose(local.constLower[left], local.constLower[right]) &&
-		isClose(local.constUpper[left], local.constUpper[right]) &&
-		isClose(local.exitWeight[left], local.exitWeight[right])
+	return isClose(local.lowerConstants[left], local.lowerConstants[right]) &&
+		isClose(local.upperConstants[left], local.upperConstants[right]) &&
+		isClose(local.exitWeights[left], local.exitWeights[right])
 }
 
 // properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from the unknowns that have a
 // choice with a transition out of the component.
 func (local *localSystem) properScheduler() []uint32 {
-	n := len(local.choiceStart) - 1
+	n := len(local.choiceStarts) - 1
 	scheduler := make([]uint32, n)
-	users := local.columnUses()
-	exits := make([]bool, n)
+	columnUses := local.columnUses()
+	canExit := make([]bool, n)
 	var queue []uint32
 	for unknown := range n {
-		if scheduler[unknown], exits[unknown] = local.exitChoice(unknown); exits[unknown] {
+		if scheduler[unknown], canExit[unknown] = local.exitChoice(unknown); canExit[unknown] {
 			queue = append(queue, uint32(unknown))
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		for _, choice := range users.choices(queue[0]) {
-			if unknown := users.owner[choice]; !exits[unknown] {
-				scheduler[unknown], exits[unknown] = choice, true
+		for _, choice := range columnUses.usesOf(queue[0]) {
+			if unknown := columnUses.owners[choice]; !canExit[unknown] {
+				scheduler[unknown], canExit[unknown] = choice, true
 				queue = append(queue, unknown)
 			}
 		}
@@ -338,10 +338,10 @@ func (local *localSystem) properScheduler() []uint32 {
 
 // exitChoice returns the first choice of an unknown with a transition out of the component. An unknown without choices counts as outside:
 // the result is sparse.None and true.
-func (local *localSystem) exitChoice(unknown int) (choice uint32, exits bool) {
-	first, end := local.choiceStart[unknown], local.choiceStart[unknown+1]
+func (local *localSystem) exitChoice(unknown int) (choice uint32, canExit bool) {
+	first, end := local.choiceStarts[unknown], local.choiceStarts[unknown+1]
 	for candidate := first; candidate < end; candidate++ {
-		if local.exitWeight[candidate] > 0 {
+		if local.exitWeights[candidate] > 0 {
 			return candidate, true
 		}
 	}
@@ -351,32 +351,32 @@ func (local *localSystem) exitChoice(unknown int) (choice uint32, exits bool) {
 // columnIndex lists, for each unknown, the choices that have a term in it: the matrix of the equations, transposed and without
 // weights. owner is the unknown of each choice.
 type columnIndex struct {
-	start, choice, owner []uint32
+	starts, choiceList, owners []uint32
 }
 
-func (index *columnIndex) choices(k uint32) []uint32 {
-	return index.choice[index.start[k]:index.start[k+1]]
+func (index *columnIndex) usesOf(k uint32) []uint32 {
+	return index.choiceList[index.starts[k]:index.starts[k+1]]
 }
 
 // columnUses returns an index of the equations by column: for each unknown, the choices whose equations contain it.
 func (local *localSystem) columnUses() *columnIndex {
-	n := len(local.choiceStart) - 1
+	n := len(local.choiceStarts) - 1
 	index := &columnIndex{
-		start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight)),
+		starts: make([]uint32, n+2), choiceList: make([]uint32, len(local.termColumns)), owners: make([]uint32, len(local.exitWeights)),
 	}
 	// Counting sort: start[t+1] is the next free index for unknown t. At the end it is the start of unknown t+1.
-	for _, target := range local.column {
-		index.start[target+2]++
+	for _, target := range local.termColumns {
+		index.starts[target+2]++
 	}
 	for column := range n {
-		index.start[column+2] += index.start[column+1]
+		index.starts[column+2] += index.starts[column+1]
 	}
 	for unknown := range n {
-		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
-			index.owner[choice] = uint32(unknown)
+		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
+			index.owners[choice] = uint32(unknown)
 			for _, target := range local.columns(choice) {
-				index.choice[index.start[target+1]] = choice
-				index.start[target+1]++
+				index.choiceList[index.starts[target+1]] = choice
+				index.starts[target+1]++
 			}
 		}
 	}
@@ -389,67 +389,67 @@ const minPivot = 0x1p-200
 // eliminationSolver solves the equations x = P x + rhs of a local system under one scheduler.
 type eliminationSolver struct {
 	equations           *localSystem
-	choice              []uint32 // the current scheduler
+	currentChoices              []uint32 // the current scheduler
 	budget              float64  // operations that one elimination may take
 	relErr              float64  // bound on the relative error of a solution, for exact equations
 	backSubstitutionErr float64  // the part of relErr that is due to back substitution
-	factorsCurrent      bool     // the factors belong to the current scheduler
+	areFactorsCurrent      bool     // the factors belong to the current scheduler
 	exceedsBudget       bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
-	factorsOnly         bool     // do not solve iteratively
-	cycling             bool     // policy iteration did not find a best scheduler
-	guess               []float64
+	forbidsIteration         bool     // do not solve iteratively
+	isCycling             bool     // policy iteration did not find a best scheduler
+	initialGuess               []float64
 	precision           float64
 
 	*eliminationOrder
-	upper, lower    []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
-	exitWeight      []float64 // weight that leaves the component, by position
-	pivot           []float64
+	upperTerms, lowerFactors    []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
+	exitWeights      []float64 // weight that leaves the component, by position
+	pivots           []float64
 	extendedFactors *extendedFactors // replaces the four slices if float64 has too small a range
 }
 
 func newEliminationSolver(local *localSystem, budget float64) *eliminationSolver {
-	return &eliminationSolver{equations: local, choice: local.properScheduler(), budget: budget, guess: local.lower, precision: 4 * unit}
+	return &eliminationSolver{equations: local, currentChoices: local.properScheduler(), budget: budget, initialGuess: local.lower, precision: 4 * unit}
 }
 
-// row returns the columns of the current choice of unknown k.
-func (elim *eliminationSolver) row(k int) []uint32 {
-	j := elim.choice[k]
-	if j == sparse.None {
+// currentColumns returns the columns of the current choice of unknown k.
+func (solver *eliminationSolver) currentColumns(k int) []uint32 {
+	choice := solver.currentChoices[k]
+	if choice == sparse.None {
 		return nil
 	}
-	return elim.equations.columns(j)
+	return solver.equations.columns(choice)
 }
 
 // constant returns the midpoint of the constant of the current choice of unknown k.
-func (elim *eliminationSolver) constant(k int) float64 {
-	j := elim.choice[k]
-	if j == sparse.None {
+func (solver *eliminationSolver) constant(k int) float64 {
+	choice := solver.currentChoices[k]
+	if choice == sparse.None {
 		return 0
 	}
-	return elim.equations.constantMidpoint(j)
+	return solver.equations.constantMidpoint(choice)
 }
 
 // policyIteration alternates two steps until no choice is better: it solves values = P values + rhs under the current scheduler, and
 // switches to better choices. It returns the values of the final scheduler, or nil if it finds no solution.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
-func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(unknown int) float64) ([]float64, error) {
+func (solver *eliminationSolver) policyIteration(meter *meter, minimize bool, rightSide func(unknown int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
-		values, err := elim.solve(meter, rhs)
-		if values == nil || err != nil || !elim.improve(values, minimize, rhs) {
+		values, err := solver.solve(meter, rightSide)
+		if values == nil || err != nil || !solver.improve(values, minimize, rightSide) {
 			return values, err
 		}
-		elim.factorsCurrent = false
+		solver.areFactorsCurrent = false
 	}
-	elim.cycling = true
+	solver.isCycling = true
 	return nil, nil
 }
 
 // improve switches each unknown to its best choice for the given values, and reports whether any choice changed.
-func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(unknown int) float64) (changed bool) {
-	for unknown := range elim.choice {
-		if elim.improveUnknown(unknown, values, minimize, rhs) {
+func (solver *eliminationSolver) improve(values []float64, minimize bool, rightSide func(unknown int) float64) (changed bool) {
+	for unknown := range solver.currentChoices {
+		if solver.improveUnknown(unknown, values, minimize, rightSide) {
 			changed = true
 		}
 	}
@@ -457,27 +457,27 @@ func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func
 }
 
 // improveUnknown switches an unknown to its best choice, and reports whether the choice changed.
-func (elim *eliminationSolver) improveUnknown(unknown int, values []float64, minimize bool, rhs func(unknown int) float64) (changed bool) {
-	current := elim.choice[unknown]
+func (solver *eliminationSolver) improveUnknown(unknown int, values []float64, minimize bool, rightSide func(unknown int) float64) (changed bool) {
+	current := solver.currentChoices[unknown]
 	best, bestValue := current, values[unknown]
-	for candidate := elim.equations.choiceStart[unknown]; candidate < elim.equations.choiceStart[unknown+1]; candidate++ {
+	for candidate := solver.equations.choiceStarts[unknown]; candidate < solver.equations.choiceStarts[unknown+1]; candidate++ {
 		if candidate == current {
 			continue
 		}
-		elim.choice[unknown] = candidate // rhs depends on the choice
-		value := rhs(unknown) + elim.equations.sumTerms(candidate, values)
-		if elim.isNoticeablyBetter(value, bestValue, minimize) {
+		solver.currentChoices[unknown] = candidate // rhs depends on the choice
+		value := rightSide(unknown) + solver.equations.sumTerms(candidate, values)
+		if solver.isNoticeablyBetter(value, bestValue, minimize) {
 			best, bestValue = candidate, value
 		}
 	}
-	elim.choice[unknown] = best
+	solver.currentChoices[unknown] = best
 	return best != current
 }
 
 // isNoticeablyBetter reports whether value is better than best by more than the rounding error.
-func (elim *eliminationSolver) isNoticeablyBetter(value, best float64, minimize bool) bool {
+func (solver *eliminationSolver) isNoticeablyBetter(value, best float64, minimize bool) bool {
 	threshold := 1e-12
-	if elim.exceedsBudget { // values of Bi-CGSTAB
+	if solver.exceedsBudget { // values of Bi-CGSTAB
 		threshold = 1e-9
 	}
 	if minimize {
@@ -487,79 +487,79 @@ func (elim *eliminationSolver) isNoticeablyBetter(value, best float64, minimize 
 }
 
 // perturbation bounds the relative error of the solution that is caused by errors of the weights and of the constants.
-func (elim *eliminationSolver) perturbation() float64 {
+func (solver *eliminationSolver) perturbation() float64 {
 	// The solution is a quotient of sums of positive products, each with at most one weight or constant of each unknown.
 	sum := 0.0
-	for k := range elim.choice {
+	for k := range solver.currentChoices {
 		rowErr := 0.0
-		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
-			rowErr = max(rowErr, elim.equations.evalErr[j])
+		for choice := solver.equations.choiceStarts[k]; choice < solver.equations.choiceStarts[k+1]; choice++ {
+			rowErr = max(rowErr, solver.equations.evaluationErrs[choice])
 		}
-		if elim.equations.choiceStart[k+1]-elim.equations.choiceStart[k] > 1 {
+		if solver.equations.choiceStarts[k+1]-solver.equations.choiceStarts[k] > 1 {
 			rowErr *= 2 // acceptIfOptimal treats choices as equal up to their errors
 		}
 		sum += rowErr
 	}
-	return 2.02*sum + 1.01*elim.equations.inheritedWidth
+	return 2.02*sum + 1.01*solver.equations.inheritedWidth
 }
 
 // solve returns the solution of x = P x + rhs under the current scheduler. It uses elimination or, if this exceeds the budget of
 // operations, Bi-CGSTAB. It returns nil if it finds no solution, for example because numbers leave the range of float64.
-func (elim *eliminationSolver) solve(meter *meter, rhs func(unknown int) float64) ([]float64, error) {
-	if err := elim.chooseOrder(meter); err != nil {
+func (solver *eliminationSolver) solve(meter *meter, rightSide func(unknown int) float64) ([]float64, error) {
+	if err := solver.chooseOrder(meter); err != nil {
 		return nil, err
 	}
-	if elim.exceedsBudget {
-		if elim.factorsOnly {
+	if solver.exceedsBudget {
+		if solver.forbidsIteration {
 			return nil, nil
 		}
-		affordable := elim.budget / float64(2*krylovStepCost*elim.equations.work())
-		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(affordable, 1e6))))
+		affordableSteps := solver.budget / float64(2*krylovStepCost*solver.equations.work())
+		return solver.solveIteratively(meter, rightSide, max(minKrylovSteps, int(min(affordableSteps, 1e6))))
 	}
-	if !elim.factorsCurrent {
+	if !solver.areFactorsCurrent {
 		var err error
-		elim.factorsCurrent, err = elim.factorize(meter)
-		if !elim.factorsCurrent || err != nil {
+		solver.areFactorsCurrent, err = solver.factorize(meter)
+		if !solver.areFactorsCurrent || err != nil {
 			return nil, err
 		}
 	}
-	if elim.extendedFactors != nil {
-		return elim.substituteExtended(rhs), meter.addWork(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
+	if solver.extendedFactors != nil {
+		return solver.substituteExtended(rightSide), meter.addWork(krylovStepCost * (len(solver.upperColumns) + len(solver.lowerColumns)))
 	}
-	return elim.substitute(rhs), meter.addWork(len(elim.upper) + len(elim.lower))
+	return solver.substitute(rightSide), meter.addWork(len(solver.upperTerms) + len(solver.lowerFactors))
 }
 
 // chooseOrder chooses an elimination order for the current scheduler. It sets exceedsBudget if elimination takes too many operations.
-func (elim *eliminationSolver) chooseOrder(meter *meter) (err error) {
-	if elim.factorsCurrent || elim.exceedsBudget {
+func (solver *eliminationSolver) chooseOrder(meter *meter) (err error) {
+	if solver.areFactorsCurrent || solver.exceedsBudget {
 		return nil
 	}
-	elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget)
-	elim.exceedsBudget = err == nil && elim.eliminationOrder == nil
+	solver.eliminationOrder, err = markowitzOrder(meter, len(solver.currentChoices), solver.currentColumns, solver.budget)
+	solver.exceedsBudget = err == nil && solver.eliminationOrder == nil
 	return err
 }
 
 // factorize computes the factors of the current scheduler. It returns false if a pivot is too small.
-func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
-	if elim.extendedFactors != nil {
-		return elim.factorizeExtended(meter)
+func (solver *eliminationSolver) factorize(meter *meter) (bool, error) {
+	if solver.extendedFactors != nil {
+		return solver.factorizeExtended(meter)
 	}
-	return elim.factorizeFloat(meter)
+	return solver.factorizeFloat(meter)
 }
 
 // factorizeFloat eliminates the unknowns in order, without subtractions (GTH). It returns false if a pivot is too small.
 //
 // Source: Grassmann, Taksar and Heyman (1985).
-func (elim *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
-	n := len(elim.order)
-	elim.upper = make([]float64, len(elim.upperCols))
-	elim.lower = make([]float64, len(elim.lowerCols))
-	elim.exitWeight, elim.pivot = make([]float64, n), make([]float64, n)
-	elim.setErrorBound()
+func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
+	n := len(solver.order)
+	solver.upperTerms = make([]float64, len(solver.upperColumns))
+	solver.lowerFactors = make([]float64, len(solver.lowerColumns))
+	solver.exitWeights, solver.pivots = make([]float64, n), make([]float64, n)
+	solver.setErrorBound()
 	workRow := make([]float64, n) // the equation at p, by position
-	for p := range n {
-		work := elim.eliminateRow(p, workRow)
-		if !(elim.pivot[p] >= minPivot) {
+	for position := range n {
+		work := solver.eliminateRow(position, workRow)
+		if !(solver.pivots[position] >= minPivot) {
 			return false, nil
 		}
 		if err := meter.addWork(work); err != nil {
@@ -572,92 +572,92 @@ func (elim *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error)
 // setErrorBound sets the bound on the relative error of a solution.
 //
 // Source: O'Cinneide (1993), who counts all remaining equations as changed.
-func (elim *eliminationSolver) setErrorBound() {
+func (solver *eliminationSolver) setErrorBound() {
 	// Back substitution adds one rounding error per term and 4 per unknown.
-	elim.backSubstitutionErr = 1.05 * unit * (float64(len(elim.upperCols)) + 4*float64(len(elim.order)))
+	solver.backSubstitutionErr = 1.05 * unit * (float64(len(solver.upperColumns)) + 4*float64(len(solver.order)))
 	// An elimination step changes each weight by at most 3 rounding errors, and all weights by the error of the pivot.
 	// Each changed equation changes the solution by at most 7 rounding errors.
-	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
+	solver.relErr = 1.05*unit*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
 }
 
 // eliminateRow computes a row of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
 // scratch space, which is zero before and after the call.
-func (elim *eliminationSolver) eliminateRow(row int, workRow []float64) (work int) {
-	exit := elim.loadRow(row, workRow)
-	for term := elim.lowerStart[row]; term < elim.lowerStart[row+1]; term++ {
-		earlier := elim.lowerCols[term]
-		factor := workRow[earlier] / elim.pivot[earlier]
+func (solver *eliminationSolver) eliminateRow(row int, workRow []float64) (work int) {
+	exitWeight := solver.loadRow(row, workRow)
+	for term := solver.lowerStarts[row]; term < solver.lowerStarts[row+1]; term++ {
+		earlier := solver.lowerColumns[term]
+		factor := workRow[earlier] / solver.pivots[earlier]
 		workRow[earlier] = 0
-		elim.lower[term] = factor
+		solver.lowerFactors[term] = factor
 		if factor == 0 {
 			continue
 		}
-		exit += factor * elim.exitWeight[earlier]
-		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
-		values := elim.upper[first:end]
-		for j, column := range elim.upperCols[first:end] {
-			workRow[column] += factor * values[j]
+		exitWeight += factor * solver.exitWeights[earlier]
+		first, end := solver.upperStarts[earlier], solver.upperStarts[earlier+1]
+		values := solver.upperTerms[first:end]
+		for offset, column := range solver.upperColumns[first:end] {
+			workRow[column] += factor * values[offset]
 		}
 		work += end - first
 	}
-	elim.storeRow(row, exit, workRow)
+	solver.storeRow(row, exitWeight, workRow)
 	return work
 }
 
 // storeRow stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
-func (elim *eliminationSolver) storeRow(row int, exit float64, workRow []float64) {
+func (solver *eliminationSolver) storeRow(row int, exitWeight float64, workRow []float64) {
 	workRow[row] = 0 // the pivot accounts for a self-loop
-	elim.exitWeight[row] = exit
-	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
-	for i := elim.upperStart[row]; i < elim.upperStart[row+1]; i++ {
-		column := elim.upperCols[i]
+	solver.exitWeights[row] = exitWeight
+	pivotSum, compensation := exitWeight, 0.0 // compensated summation: about one rounding error in total
+	for i := solver.upperStarts[row]; i < solver.upperStarts[row+1]; i++ {
+		column := solver.upperColumns[i]
 		term := workRow[column]
 		workRow[column] = 0
-		elim.upper[i] = term
+		solver.upperTerms[i] = term
 		newSum := pivotSum + term
 		recovered := newSum - pivotSum
 		compensation += (pivotSum - (newSum - recovered)) + (term - recovered)
 		pivotSum = newSum
 	}
-	elim.pivot[row] = pivotSum + compensation
+	solver.pivots[row] = pivotSum + compensation
 }
 
 // loadRow adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
-func (elim *eliminationSolver) loadRow(position int, workRow []float64) float64 {
-	equations := elim.equations
-	chosen := elim.choice[elim.order[position]]
-	if chosen == sparse.None {
+func (solver *eliminationSolver) loadRow(position int, workRow []float64) float64 {
+	equations := solver.equations
+	choice := solver.currentChoices[solver.order[position]]
+	if choice == sparse.None {
 		return 1
 	}
-	for term := equations.termStart[chosen]; term < equations.termStart[chosen+1]; term++ {
-		column := elim.position[equations.column[term]]
-		workRow[column] += equations.weight[term]
+	for term := equations.termStarts[choice]; term < equations.termStarts[choice+1]; term++ {
+		column := solver.positionOf[equations.termColumns[term]]
+		workRow[column] += equations.termWeights[term]
 	}
-	return equations.exitWeight[chosen]
+	return equations.exitWeights[choice]
 }
 
 // substitute solves values = P values + rhs by forward and back substitution. It returns nil on overflow.
-func (elim *eliminationSolver) substitute(rhs func(unknown int) float64) []float64 {
-	n := len(elim.order)
+func (solver *eliminationSolver) substitute(rightSide func(unknown int) float64) []float64 {
+	n := len(solver.order)
 	intermediate := make([]float64, n) // by position
-	for p, unknown := range elim.order {
-		sum := rhs(int(unknown))
-		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			sum += elim.lower[i] * intermediate[elim.lowerCols[i]]
+	for position, unknown := range solver.order {
+		sum := rightSide(int(unknown))
+		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
+			sum += solver.lowerFactors[i] * intermediate[solver.lowerColumns[i]]
 		}
-		intermediate[p] = sum
+		intermediate[position] = sum
 	}
 	values := make([]float64, n)
-	for p, unknown := range slices.Backward(elim.order) {
-		sum := intermediate[p]
-		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			sum += elim.upper[i] * intermediate[elim.upperCols[i]]
+	for position, unknown := range slices.Backward(solver.order) {
+		sum := intermediate[position]
+		for i := solver.upperStarts[position]; i < solver.upperStarts[position+1]; i++ {
+			sum += solver.upperTerms[i] * intermediate[solver.upperColumns[i]]
 		}
-		sum /= elim.pivot[p]
+		sum /= solver.pivots[position]
 		if math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return nil
 		}
-		intermediate[p], values[unknown] = sum, sum
+		intermediate[position], values[unknown] = sum, sum
 	}
 	return values
 }

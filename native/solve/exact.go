@@ -27,27 +27,27 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 // initial scheduler comes from a solution in float64.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
-	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
+	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
 		if err := floatSystem.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	exactSystem := sys.exactLocalSystem(floatSystem, index)
-	if err := exactSystem.policyIteration(meter); err != nil {
+	exactEquations := sys.exactLocalSystem(floatSystem, index)
+	if err := exactEquations.policyIteration(meter); err != nil {
 		return err
 	}
-	copy(floatSystem.scheduler, exactSystem.choice)
+	copy(floatSystem.scheduler, exactEquations.currentChoices)
 	sys.storeScheduler(floatSystem, members, index)
-	values := make([]*big.Rat, len(exactSystem.choice)) // by unknown, which several states may share
+	values := make([]*big.Rat, len(exactEquations.currentChoices)) // by unknown, which several states may share
 	for _, s := range members {
-		k := index.ofState[s]
-		if values[k] == nil {
-			values[k] = exactSystem.value(k)
+		unknown := index.unknowns[s]
+		if values[unknown] == nil {
+			values[unknown] = exactEquations.value(unknown)
 		}
-		sys.values.assign(int(s), values[k])
+		sys.values.assign(int(s), values[unknown])
 	}
-	index.reset(members)
+	index.clearUnknowns(members)
 	return nil
 }
 
@@ -62,14 +62,14 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	if steps := sys.newBaseFractionSteps(); steps != nil {
 		return steps.run(meter, window, numSteps)
 	}
-	next := slices.Clone(sys.values.Exact)
-	visit := func(s uint32) (choice uint32, work int) {
+	nextValues := slices.Clone(sys.values.Exact)
+	updateState := func(s uint32) (choice uint32, work int) {
 		optimum := sys.optimumRat(int(s))
-		next[s] = optimum.value
+		nextValues[s] = optimum.value
 		return optimum.choice, 1000 + reductionCost(optimum.value)
 	}
-	endStep := func() { sys.values.Exact, next = next, sys.values.Exact }
-	return window.forEachStep(sys.stepScheduler, meter, numSteps, visit, endStep)
+	endStep := func() { sys.values.Exact, nextValues = nextValues, sys.values.Exact }
+	return window.forEachStep(sys.stepScheduler, meter, numSteps, updateState, endStep)
 }
 
 // forEachStep performs numSteps steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
@@ -101,7 +101,7 @@ func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, num
 // is not zero any more and influences a wanted value. Otherwise they are all steps.
 type stepWindow struct {
 	states     []uint32
-	restricted bool // only the states with queryDistance 0 are wanted
+	isRestricted bool // only the states with queryDistance 0 are wanted
 	// queryDistance is the number of steps from the nearest wanted state to each state. valueDistance is the number of steps from each
 	// state to the nearest state with a nonzero value.
 	queryDistance, valueDistance []int
@@ -109,7 +109,7 @@ type stepWindow struct {
 
 // contains reports whether the value of a state must be computed in the given step, counted from 0, of numSteps steps.
 func (window *stepWindow) contains(s uint32, step, numSteps int) bool {
-	if !window.restricted {
+	if !window.isRestricted {
 		return true
 	}
 	isNeeded := window.queryDistance[s] < numSteps-step
@@ -133,7 +133,7 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	if opts.Within == nil || sys.stepScheduler != nil {
 		return window
 	}
-	window.restricted = true
+	window.isRestricted = true
 	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
 		for _, target := range sys.successors(uint32(s)) {
 			visit(int(target))
@@ -167,11 +167,11 @@ func (sys *system) valueDistances() []int {
 
 // distances returns the breadth-first distance of each state from the start states, or math.MaxInt for an unreachable state.
 // neighbours calls visit for each neighbour of a state. If expandable is not nil, only its states are expanded.
-func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(target int))) []int {
-	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
+func (sys *system) distances(start, expandable *sparse.Set, forEachNeighbour func(s int, visit func(target int))) []int {
+	distances := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
 	for s := range start.All() {
-		distance[s] = 0
+		distances[s] = 0
 		queue = append(queue, s)
 	}
 	for head := 0; head < len(queue); head++ {
@@ -179,14 +179,14 @@ func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s in
 		if expandable != nil && !expandable.Has(s) {
 			continue
 		}
-		neighbours(s, func(target int) {
-			if distance[target] == math.MaxInt {
-				distance[target] = distance[s] + 1
+		forEachNeighbour(s, func(target int) {
+			if distances[target] == math.MaxInt {
+				distances[target] = distances[s] + 1
 				queue = append(queue, target)
 			}
 		})
 	}
-	return distance
+	return distances
 }
 
 // reductionCost estimates the operations that reduce a fraction to lowest terms. They dominate for long fractions.
@@ -221,7 +221,7 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if !sys.usable(c) {
+		if !sys.isUsableChoice(c) {
 			continue
 		}
 		value := sys.evaluateChoiceRat(s, c)
@@ -260,8 +260,8 @@ func (sys *system) evaluateChoiceRat(s, choice int) *big.Rat {
 	if reward.Sign() == 0 && sys.hasValueOfTarget(s, choice) {
 		return sys.values.Exact[sys.graph.Target[sys.graph.Start[choice]]]
 	}
-	sys.scratchSum.reset()
-	sys.scratchSum.addRat(reward)
+	sys.scratchSum.setZero()
+	sys.scratchSum.addFraction(reward)
 	leaves, hasLoop := sys.addTargetValues(s, choice)
 	if !leaves {
 		return nil
@@ -269,7 +269,7 @@ func (sys *system) evaluateChoiceRat(s, choice int) *big.Rat {
 	if hasLoop || sys.graph.Kind == sparse.CTMC {
 		sys.divideByWeights(s, choice)
 	}
-	return sys.scratchSum.rat()
+	return sys.scratchSum.lowestTerms()
 }
 
 // addTargetValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
@@ -278,7 +278,7 @@ func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
-		sys.scratchTerm.reset()
+		sys.scratchTerm.setZero()
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
 			target := int(sys.graph.Target[i])
 			if sys.isEliminatedLoop(s, target) {
@@ -286,7 +286,7 @@ func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
 				continue
 			}
 			leaves = true
-			sys.scratchTerm.addRat(sys.values.Exact[target])
+			sys.scratchTerm.addFraction(sys.values.Exact[target])
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
@@ -295,18 +295,18 @@ func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
 
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
 func (sys *system) divideByWeights(s, choice int) {
-	sys.scratchWeights.reset()
+	sys.scratchWeights.setZero()
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if !sys.isEliminatedLoop(s, int(sys.graph.Target[i])) {
-			sys.scratchWeights.addRat(sys.graph.Rat(i))
+			sys.scratchWeights.addFraction(sys.graph.Rat(i))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)
 }
 
 // isEliminatedLoop reports whether a transition from s is a self-loop that the equations eliminate. Equations of one step keep self-loops.
-func (sys *system) isEliminatedLoop(s, target int) bool { return !sys.oneStep && target == s }
+func (sys *system) isEliminatedLoop(s, target int) bool { return !sys.isOneStep && target == s }
 
 // hasValueOfTarget reports whether choice c of state s, without rewards, has the value of its only target.
 func (sys *system) hasValueOfTarget(s, c int) bool {

@@ -12,9 +12,9 @@ type exactLocalSystem struct {
 	*localSystem
 	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
-	choice              []uint32   // the current scheduler
+	currentChoices              []uint32   // the current scheduler
 	// The value of unknown k is numerator[k] / (denominator * constantDenominator).
-	numerator   []*big.Int
+	numerators   []*big.Int
 	denominator *big.Int
 }
 
@@ -23,8 +23,8 @@ type exactLocalSystem struct {
 type exactRow struct {
 	scale             *big.Int
 	weightDenominator *big.Int // the common denominator of the weights, by which rewards are multiplied
-	column            []uint32
-	coefficient       []*big.Int
+	columns            []uint32
+	coefficients       []*big.Int
 	constant          *big.Rat
 	scaledConstant    *big.Int // constant times the common denominator of all constants
 }
@@ -32,10 +32,10 @@ type exactRow struct {
 // exactLocalSystem builds the equations of a component in rational arithmetic. They have the same unknowns and choices as the float64
 // equations.
 func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
-	exact := &exactLocalSystem{localSystem: local, choice: slices.Clone(local.scheduler)}
-	for _, c := range local.modelChoice {
+	exact := &exactLocalSystem{localSystem: local, currentChoices: slices.Clone(local.scheduler)}
+	for _, c := range local.modelChoices {
 		s := sys.graph.Owner(c)
-		exact.rows = append(exact.rows, sys.exactRow(s, int(c), index.ofState[s], index, sys.reward.OfChoiceRat(s, int(c))))
+		exact.rows = append(exact.rows, sys.exactRow(s, int(c), index.unknowns[s], index, sys.reward.OfChoiceRat(s, int(c))))
 	}
 	exact.constantDenominator = scaleConstants(exact.rows)
 	return exact
@@ -76,12 +76,12 @@ func (sys *system) exactRow(s, choice int, unknown uint32, index *unknownIndex, 
 	equation := exactRow{scale: scale, weightDenominator: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC
 	sumOfWeights := new(big.Int)
-	sys.scratchSum.reset()
-	sys.scratchSum.addRat(reward)
+	sys.scratchSum.setZero()
+	sys.scratchSum.addFraction(reward)
 	first, end := sys.graph.Row(choice)
 	for transition := first; transition < end; transition++ {
 		target, weight := int(sys.graph.Target[transition]), sys.graph.Rat(transition)
-		targetUnknown := index.ofState[target]
+		targetUnknown := index.unknowns[target]
 		if targetUnknown == unknown {
 			mustDivide = true // the other weights do not sum to 1
 			continue
@@ -89,16 +89,16 @@ func (sys *system) exactRow(s, choice int, unknown uint32, index *unknownIndex, 
 		scaledWeight := scaledInteger(weight, scale)
 		sumOfWeights.Add(sumOfWeights, scaledWeight)
 		if targetUnknown != sparse.None {
-			equation.column = append(equation.column, targetUnknown)
-			equation.coefficient = append(equation.coefficient, scaledWeight)
+			equation.columns = append(equation.columns, targetUnknown)
+			equation.coefficients = append(equation.coefficients, scaledWeight)
 			continue
 		}
-		sys.scratchTerm.reset()
-		sys.scratchTerm.addRat(sys.values.Exact[target])
+		sys.scratchTerm.setZero()
+		sys.scratchTerm.addFraction(sys.values.Exact[target])
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
-	equation.constant = sys.scratchSum.rat()
+	equation.constant = sys.scratchSum.lowestTerms()
 	if mustDivide {
 		equation.scale = sumOfWeights
 	}
@@ -118,7 +118,7 @@ func (sys *system) weightDenominator(choice int) *big.Int {
 // policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a proper scheduler.
 func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	if !system.isProper() {
-		system.choice = system.properScheduler()
+		system.currentChoices = system.properScheduler()
 	}
 	for {
 		if err := system.evaluate(meter); err != nil {
@@ -133,41 +133,41 @@ func (system *exactLocalSystem) policyIteration(meter *meter) error {
 // isProper reports whether the current scheduler leaves the component with probability one. It searches backwards from the unknowns whose
 // current choices can leave the component, and checks whether the search finds all unknowns.
 func (system *exactLocalSystem) isProper() bool {
-	users := system.columnUses()
-	exits := make([]bool, len(system.choice))
+	columnUses := system.columnUses()
+	canExit := make([]bool, len(system.currentChoices))
 	var queue []uint32
-	for unknown, choice := range system.choice {
-		exits[unknown] = choice == sparse.None || system.exitWeight[choice] > 0
-		if exits[unknown] {
+	for unknown, choice := range system.currentChoices {
+		canExit[unknown] = choice == sparse.None || system.exitWeights[choice] > 0
+		if canExit[unknown] {
 			queue = append(queue, uint32(unknown))
 		}
 	}
 	for head := 0; head < len(queue); head++ {
-		for _, choice := range users.choices(queue[head]) {
-			if unknown := users.owner[choice]; system.choice[unknown] == choice && !exits[unknown] {
-				exits[unknown] = true
+		for _, choice := range columnUses.usesOf(queue[head]) {
+			if unknown := columnUses.owners[choice]; system.currentChoices[unknown] == choice && !canExit[unknown] {
+				canExit[unknown] = true
 				queue = append(queue, unknown)
 			}
 		}
 	}
-	return len(queue) == len(exits)
+	return len(queue) == len(canExit)
 }
 
 // choiceValue returns the value of a choice, multiplied by the scale of its row and by both denominators of the system.
 func (system *exactLocalSystem) choiceValue(choice uint32) *big.Int {
 	row := &system.rows[choice]
-	sum, product := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
-	for i, k := range row.column {
-		sum.Add(sum, product.Mul(row.coefficient[i], system.numerator[k]))
+	sum, term := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
+	for i, k := range row.columns {
+		sum.Add(sum, term.Mul(row.coefficients[i], system.numerators[k]))
 	}
 	return sum
 }
 
 // improve switches every unknown to its best choice for the current values, and reports whether any choice changed.
 func (system *exactLocalSystem) improve() (changed bool) {
-	for k, current := range system.choice {
+	for k, current := range system.currentChoices {
 		if best := system.bestChoice(k); best != current {
-			system.choice[k], changed = best, true
+			system.currentChoices[k], changed = best, true
 		}
 	}
 	return changed
@@ -176,10 +176,10 @@ func (system *exactLocalSystem) improve() (changed bool) {
 // bestChoice returns the choice of an unknown with the best value, or the current choice if no other is better. It compares the fractions
 // value/scale by cross-multiplication.
 func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
-	current := system.choice[unknown]
-	best, bestValue, bestScale := current, system.numerator[unknown], big.NewInt(1)
+	current := system.currentChoices[unknown]
+	best, bestValue, bestScale := current, system.numerators[unknown], big.NewInt(1)
 	var left, right big.Int
-	for candidate := system.choiceStart[unknown]; candidate < system.choiceStart[unknown+1]; candidate++ {
+	for candidate := system.choiceStarts[unknown]; candidate < system.choiceStarts[unknown+1]; candidate++ {
 		if candidate == current {
 			continue
 		}
@@ -199,22 +199,22 @@ func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
 // evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
 func (system *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
-	rows := make([]*exactRow, len(system.choice))
-	for k, choice := range system.choice {
+	rows := make([]*exactRow, len(system.currentChoices))
+	for k, choice := range system.currentChoices {
 		rows[k] = &zeroRow
 		if choice != sparse.None {
 			rows[k] = &system.rows[choice]
 		}
 	}
-	lift, err := newLifting(meter, rows)
+	lifting, err := newLifting(meter, rows)
 	if err != nil {
 		return err
 	}
-	system.numerator, system.denominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	system.numerators, system.denominator, err = lifting.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	return err
 }
 
 // value returns the value of unknown k.
 func (system *exactLocalSystem) value(k uint32) *big.Rat {
-	return new(big.Rat).SetFrac(system.numerator[k], new(big.Int).Mul(system.denominator, system.constantDenominator))
+	return new(big.Rat).SetFrac(system.numerators[k], new(big.Int).Mul(system.denominator, system.constantDenominator))
 }

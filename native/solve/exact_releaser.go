@@ -10,22 +10,22 @@ import (
 type exactReleaser struct {
 	system       *system
 	keptStates   *sparse.Set
-	unsolvedUses []uint32 // of each state: transitions to it from unsolved states
+	openUses []uint32 // of each state: transitions to it from unsolved states
 	placeholder  *big.Rat // replaces released fractions
 }
 
 // newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in kept keep their fractions. It
 // returns nil if all fractions are needed.
-func (sys *system) newExactReleaser(kept *sparse.Set, states []uint32) *exactReleaser {
-	if kept == nil || !sys.isExact() || sys.values.Scheduler != nil {
+func (sys *system) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
+	if keptStates == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
 	}
 	releaser := &exactReleaser{
-		system: sys, keptStates: kept, unsolvedUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
+		system: sys, keptStates: keptStates, openUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
 	}
 	for _, s := range states {
 		for _, target := range sys.successors(s) {
-			releaser.unsolvedUses[target]++
+			releaser.openUses[target]++
 		}
 	}
 	return releaser
@@ -45,8 +45,8 @@ func (releaser *exactReleaser) releaseAfter(states []uint32) {
 	}
 	for _, s := range states {
 		for _, target := range releaser.system.successors(s) {
-			releaser.unsolvedUses[target]--
-			isNeeded := releaser.unsolvedUses[target] > 0 || releaser.keptStates.Has(int(target))
+			releaser.openUses[target]--
+			isNeeded := releaser.openUses[target] > 0 || releaser.keptStates.Has(int(target))
 			if !isNeeded && releaser.system.maybe.Has(int(target)) {
 				releaser.system.values.Exact[target] = releaser.placeholder
 			}

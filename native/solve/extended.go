@@ -62,22 +62,22 @@ func (x extended) float() float64 { return math.Ldexp(x.mantissa, x.exponent) }
 
 // extendedFactors are the factors of an eliminationSolver in extended numbers, for components that a run
 // leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.
-type extendedFactors struct{ upper, lower, exit, pivot []extended }
+type extendedFactors struct{ upperTerms, lowerFactors, exitWeights, pivots []extended }
 
 // factorizeExtended eliminates the unknowns in order, in extended numbers. It returns false if a pivot is zero.
-func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
-	n := len(elim.order)
+func (solver *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
+	n := len(solver.order)
 	factors := &extendedFactors{
-		upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)),
-		exit: make([]extended, n), pivot: make([]extended, n),
+		upperTerms: make([]extended, len(solver.upperColumns)), lowerFactors: make([]extended, len(solver.lowerColumns)),
+		exitWeights: make([]extended, n), pivots: make([]extended, n),
 	}
-	elim.extendedFactors = factors
-	elim.upper, elim.lower, elim.exitWeight, elim.pivot = nil, nil, nil, nil
-	elim.setErrorBound()
+	solver.extendedFactors = factors
+	solver.upperTerms, solver.lowerFactors, solver.exitWeights, solver.pivots = nil, nil, nil, nil
+	solver.setErrorBound()
 	workRow := make([]extended, n)
-	for p := range n {
-		work := elim.eliminateRowExtended(p, workRow)
-		if factors.pivot[p].isZero() {
+	for position := range n {
+		work := solver.eliminateRowExtended(position, workRow)
+		if factors.pivots[position].isZero() {
 			return false, nil
 		}
 		if err := meter.addWork(krylovStepCost * work); err != nil {
@@ -89,55 +89,55 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err err
 
 // eliminateRowExtended computes a row of the triangular factors in extended numbers: it substitutes all earlier rows. It returns the number
 // of multiplications. workRow is scratch space, which is zero before and after the call.
-func (elim *eliminationSolver) eliminateRowExtended(row int, workRow []extended) (work int) {
-	factors := elim.extendedFactors
-	exit := elim.loadRowExtended(row, workRow)
-	for term := elim.lowerStart[row]; term < elim.lowerStart[row+1]; term++ {
-		earlier := elim.lowerCols[term]
-		factor := workRow[earlier].quo(factors.pivot[earlier])
+func (solver *eliminationSolver) eliminateRowExtended(row int, workRow []extended) (work int) {
+	factors := solver.extendedFactors
+	exitWeight := solver.loadRowExtended(row, workRow)
+	for term := solver.lowerStarts[row]; term < solver.lowerStarts[row+1]; term++ {
+		earlier := solver.lowerColumns[term]
+		factor := workRow[earlier].quo(factors.pivots[earlier])
 		workRow[earlier] = extended{}
-		factors.lower[term] = factor
+		factors.lowerFactors[term] = factor
 		if factor.isZero() {
 			continue
 		}
-		exit = exit.add(factor.mul(factors.exit[earlier]))
-		first, end := elim.upperStart[earlier], elim.upperStart[earlier+1]
-		for offset, column := range elim.upperCols[first:end] {
-			workRow[column] = workRow[column].add(factor.mul(factors.upper[first+offset]))
+		exitWeight = exitWeight.add(factor.mul(factors.exitWeights[earlier]))
+		first, end := solver.upperStarts[earlier], solver.upperStarts[earlier+1]
+		for offset, column := range solver.upperColumns[first:end] {
+			workRow[column] = workRow[column].add(factor.mul(factors.upperTerms[first+offset]))
 		}
 		work += end - first
 	}
-	elim.storeRowExtended(row, exit, workRow)
+	solver.storeRowExtended(row, exitWeight, workRow)
 	return work
 }
 
 // storeRowExtended stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
-func (elim *eliminationSolver) storeRowExtended(row int, exit extended, workRow []extended) {
-	factors := elim.extendedFactors
+func (solver *eliminationSolver) storeRowExtended(row int, exitWeight extended, workRow []extended) {
+	factors := solver.extendedFactors
 	workRow[row] = extended{} // the pivot accounts for a self-loop
-	factors.exit[row] = exit
-	pivotTerms := []extended{exit}
-	for i := elim.upperStart[row]; i < elim.upperStart[row+1]; i++ {
-		column := elim.upperCols[i]
-		factors.upper[i] = workRow[column]
+	factors.exitWeights[row] = exitWeight
+	pivotTerms := []extended{exitWeight}
+	for i := solver.upperStarts[row]; i < solver.upperStarts[row+1]; i++ {
+		column := solver.upperColumns[i]
+		factors.upperTerms[i] = workRow[column]
 		workRow[column] = extended{}
-		pivotTerms = append(pivotTerms, factors.upper[i])
+		pivotTerms = append(pivotTerms, factors.upperTerms[i])
 	}
-	factors.pivot[row] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
+	factors.pivots[row] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
 }
 
 // loadRowExtended adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
-func (elim *eliminationSolver) loadRowExtended(position int, workRow []extended) extended {
-	equations := elim.equations
-	chosen := elim.choice[elim.order[position]]
-	if chosen == sparse.None {
+func (solver *eliminationSolver) loadRowExtended(position int, workRow []extended) extended {
+	equations := solver.equations
+	choice := solver.currentChoices[solver.order[position]]
+	if choice == sparse.None {
 		return extended{1, 0}
 	}
-	for term := equations.termStart[chosen]; term < equations.termStart[chosen+1]; term++ {
-		column := elim.position[equations.column[term]]
-		workRow[column] = workRow[column].add(newExtended(equations.weight[term], 0))
+	for term := equations.termStarts[choice]; term < equations.termStarts[choice+1]; term++ {
+		column := solver.positionOf[equations.termColumns[term]]
+		workRow[column] = workRow[column].add(newExtended(equations.termWeights[term], 0))
 	}
-	return newExtended(equations.exitWeight[chosen], 0)
+	return newExtended(equations.exitWeights[choice], 0)
 }
 
 // sumExtended adds terms with about one rounding error, by Neumaier's compensated summation relative to the greatest term.
@@ -163,24 +163,24 @@ func sumExtended(terms []extended) extended {
 }
 
 // substituteExtended solves values = P values + rhs by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
-func (elim *eliminationSolver) substituteExtended(rhs func(unknown int) float64) []float64 {
-	factors, n := elim.extendedFactors, len(elim.order)
+func (solver *eliminationSolver) substituteExtended(rightSide func(unknown int) float64) []float64 {
+	factors, n := solver.extendedFactors, len(solver.order)
 	intermediate := make([]extended, n) // by position
-	for p, unknown := range elim.order {
-		sum := newExtended(rhs(int(unknown)), 0)
-		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			sum = sum.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
+	for position, unknown := range solver.order {
+		sum := newExtended(rightSide(int(unknown)), 0)
+		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
+			sum = sum.add(factors.lowerFactors[i].mul(intermediate[solver.lowerColumns[i]]))
 		}
-		intermediate[p] = sum
+		intermediate[position] = sum
 	}
 	values := make([]float64, n)
-	for p, unknown := range slices.Backward(elim.order) {
-		sum := intermediate[p]
-		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			sum = sum.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
+	for position, unknown := range slices.Backward(solver.order) {
+		sum := intermediate[position]
+		for i := solver.upperStarts[position]; i < solver.upperStarts[position+1]; i++ {
+			sum = sum.add(factors.upperTerms[i].mul(intermediate[solver.upperColumns[i]]))
 		}
-		sum = sum.quo(factors.pivot[p])
-		intermediate[p], values[unknown] = sum, sum.float()
+		sum = sum.quo(factors.pivots[position])
+		intermediate[position], values[unknown] = sum, sum.float()
 		if math.IsInf(values[unknown], 0) {
 			return nil
 		}

@@ -10,19 +10,19 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// sum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error.
-func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
-	log := math.Log1p(factor - 1)
+// weightedSum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error.
+func (remaining remainingWeights) weightedSum(factor float64) (total, relErr float64) {
+	logFactor := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
-		log = math.Log(factor)
+		logFactor = math.Log(factor)
 	}
-	n := float64(remaining.flatSteps)
+	flatSteps := float64(remaining.flatSteps)
 	power := 1.0
 	if remaining.flatSteps > 0 {
-		power = math.Exp(n * log)
-		total = remaining.flatWeight * n
+		power = math.Exp(flatSteps * logFactor)
+		total = remaining.flatWeight * flatSteps
 		if factor != 1 { // a geometric sum
-			total = remaining.flatWeight * math.Expm1(n*log) / (factor - 1)
+			total = remaining.flatWeight * math.Expm1(flatSteps*logFactor) / (factor - 1)
 		}
 	}
 	for _, weight := range remaining.weights {
@@ -30,7 +30,7 @@ func (remaining remainingWeights) sum(factor float64) (total, relErr float64) {
 		power *= factor
 	}
 	// The absolute error of the exponent is the relative error of the power, which is negligible far below zero.
-	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
+	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(flatSteps*logFactor), 1<<10)) * unit
 }
 
 // extrapolate tries to replace all remaining steps of a weighted sum of vectors by one multiple of the current vector. It returns this
@@ -48,9 +48,9 @@ func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64
 		return 0, false
 	}
 	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
-	minWeight, minErr := remaining.sum(minRatio * (1 - relErr))
-	maxWeight, maxErr := remaining.sum(maxRatio * (1 + relErr))
-	minWeight, maxWeight = minWeight*(1-minErr), maxWeight*(1+maxErr)
+	minWeight, minWeightErr := remaining.weightedSum(minRatio * (1 - relErr))
+	maxWeight, maxWeightErr := remaining.weightedSum(maxRatio * (1 + relErr))
+	minWeight, maxWeight = minWeight*(1-minWeightErr), maxWeight*(1+maxWeightErr)
 	weight = minWeight + (maxWeight-minWeight)/2
 	numSteps := float64(remaining.flatSteps + len(remaining.weights))
 	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits

@@ -20,11 +20,11 @@ type Forward struct {
 	opts           Options
 	// The probability of state s is prob[s] with relative error relErr. In addition, all states
 	// together have an absolute error of at most absErr.
-	prob           []float64
+	probs           []float64
 	relErr, absErr float64
-	exact          []*big.Rat  // replaces prob if fractions are asked for
+	exactProbs          []*big.Rat  // replaces prob if fractions are asked for
 	reachable      *sparse.Set // from the initial states
-	steadyState    *Values     // set by SteadyState
+	longRunProbs    *Values     // set by SteadyState
 }
 
 // NewForward returns the distribution of a DTMC or CTMC at time 0: all initial states are equally likely.
@@ -35,10 +35,10 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	}
 	n := graph.NumStates()
 	forward := &Forward{
-		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
+		graph: graph, opts: opts, probs: make([]float64, n), relErr: 2 * unit,
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
-	forward.setInitial()
+	forward.setInitialProbs()
 	uniform := forward.uniformisation
 	uniform.forward = true
 	reversed, maxRow := transposed(graph.Model)
@@ -52,18 +52,18 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// setInitial makes all initial states equally likely.
-func (forward *Forward) setInitial() {
+// setInitialProbs makes all initial states equally likely.
+func (forward *Forward) setInitialProbs() {
 	initial := forward.graph.Initial
 	for _, s := range initial {
-		forward.prob[s] = 1 / float64(len(initial))
+		forward.probs[s] = 1 / float64(len(initial))
 	}
 	if !forward.opts.Exact {
 		return
 	}
-	forward.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, len(forward.prob))
+	forward.exactProbs = slices.Repeat([]*big.Rat{new(big.Rat)}, len(forward.probs))
 	for _, s := range initial {
-		forward.exact[s] = big.NewRat(1, int64(len(initial)))
+		forward.exactProbs[s] = big.NewRat(1, int64(len(initial)))
 	}
 }
 
@@ -109,17 +109,17 @@ func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	return reversed, maxRow
 }
 
-// Steps advances a DTMC by n steps.
-func (forward *Forward) Steps(ctx context.Context, n int) error {
-	if forward.exact != nil {
+// TakeSteps advances a DTMC by n steps.
+func (forward *Forward) TakeSteps(ctx context.Context, n int) error {
+	if forward.exactProbs != nil {
 		return forward.exactSteps(ctx, n)
 	}
-	return forward.advance(ctx, &poisson{firstNumber: n, weight: []float64{1}})
+	return forward.applySteps(ctx, &poisson{firstNumber: n, weight: []float64{1}})
 }
 
-// Time advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
-func (forward *Forward) Time(ctx context.Context, time Time) error {
-	if forward.exact != nil {
+// AdvanceTime advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
+func (forward *Forward) AdvanceTime(ctx context.Context, time Time) error {
+	if forward.exactProbs != nil {
 		return ErrNotExact
 	}
 	if time.High.Sign() == 0 || forward.uniformisation.rate == 0 {
@@ -129,21 +129,21 @@ func (forward *Forward) Time(ctx context.Context, time Time) error {
 	if err != nil {
 		return err
 	}
-	return forward.advance(ctx, distribution)
+	return forward.applySteps(ctx, distribution)
 }
 
-// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds relErr and
+// applySteps replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds relErr and
 // absErr.
-func (forward *Forward) advance(ctx context.Context, distribution *poisson) error {
+func (forward *Forward) applySteps(ctx context.Context, distribution *poisson) error {
 	uniform := forward.uniformisation
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
-	values, err := uniform.poissonMean(ctx, forward.prob, distribution)
+	values, err := uniform.poissonMean(ctx, forward.probs, distribution)
 	if err != nil {
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
-	forward.prob, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
+	forward.probs, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
 	forward.absErr += 1.01*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))
 	return nil
 }
@@ -151,41 +151,41 @@ func (forward *Forward) advance(ctx context.Context, distribution *poisson) erro
 // exactSteps takes numSteps steps of a DTMC in rational arithmetic.
 func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 	incoming := forward.uniformisation.graph.Model
-	next := make([]*big.Rat, len(forward.exact))
+	nextProbs := make([]*big.Rat, len(forward.exactProbs))
 	var sum, term fraction
-	visit := func(s uint32) (choice uint32, work int) {
-		sum.reset()
+	updateState := func(s uint32) (choice uint32, work int) {
+		sum.setZero()
 		first, end := incoming.Row(int(s))
 		for i := first; i < end; i++ {
-			if sourceProb := forward.exact[incoming.Target[i]]; sourceProb.Sign() > 0 {
-				term.reset()
-				term.addRat(sourceProb)
+			if sourceProb := forward.exactProbs[incoming.Target[i]]; sourceProb.Sign() > 0 {
+				term.setZero()
+				term.addFraction(sourceProb)
 				sum.addProduct(incoming.Rat(i), &term)
 			}
 		}
-		next[s] = sum.rat()
-		return sparse.None, 100*(end-first) + reductionCost(next[s])
+		nextProbs[s] = sum.lowestTerms()
+		return sparse.None, 100*(end-first) + reductionCost(nextProbs[s])
 	}
-	endStep := func() { forward.exact, next = next, forward.exact }
-	allStates := newStepWindow(sparse.FullSet(len(next)))
-	return allStates.forEachStep(nil, newMeter(ctx, forward.opts, numSteps), numSteps, visit, endStep)
+	endStep := func() { forward.exactProbs, nextProbs = nextProbs, forward.exactProbs }
+	allStates := newStepWindow(sparse.FullSet(len(nextProbs)))
+	return allStates.forEachStep(nil, newMeter(ctx, forward.opts, numSteps), numSteps, updateState, endStep)
 }
 
 // Values returns bounds on the probability of each state or, if fractions are requested, its exact probability.
 // After SteadyState it returns the long-run probabilities.
 func (forward *Forward) Values() *Values {
-	if forward.steadyState != nil {
-		return forward.steadyState
+	if forward.longRunProbs != nil {
+		return forward.longRunProbs
 	}
-	values := newValues(forward.graph.Model, Options{Exact: forward.exact != nil})
-	if forward.exact != nil {
-		for s, prob := range forward.exact {
+	values := newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil})
+	if forward.exactProbs != nil {
+		for s, prob := range forward.exactProbs {
 			values.assign(s, prob)
 		}
 		return values
 	}
 	rounding := forward.uniformisation.rounding
-	for s, prob := range forward.prob {
+	for s, prob := range forward.probs {
 		isZero := !forward.reachable.Has(s) || prob == 0 && forward.absErr == 0
 		if isZero {
 			continue

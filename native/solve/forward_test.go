@@ -109,7 +109,7 @@ func TestForwardSteps(t *testing.T) {
 				want = next
 			}
 			for _, f := range []*solve.Forward{exact, bounds} {
-				if err := f.Steps(t.Context(), steps); err != nil {
+				if err := f.TakeSteps(t.Context(), steps); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -129,7 +129,7 @@ func TestForwardTime(t *testing.T) {
 		for range 2 {
 			more := aTime(rng)
 			time += more
-			if err := f.Time(t.Context(), at(more)); err != nil {
+			if err := f.AdvanceTime(t.Context(), at(more)); err != nil {
 				t.Fatal(err)
 			}
 			want := make([]*big.Float, n)

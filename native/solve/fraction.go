@@ -9,13 +9,13 @@ type fraction struct {
 	scratchQuotient, scratchRemainder big.Int // scratch
 }
 
-func (f *fraction) reset() {
+func (f *fraction) setZero() {
 	f.numerator.SetInt64(0)
 	f.denominator.SetInt64(1)
 }
 
-// add adds numerator/denominator to f over a common denominator. It does not reduce the sum to lowest terms.
-func (f *fraction) add(numerator, denominator *big.Int) {
+// addQuotient adds numerator/denominator to f over a common denominator. It does not reduce the sum to lowest terms.
+func (f *fraction) addQuotient(numerator, denominator *big.Int) {
 	if f.denominator.Cmp(denominator) == 0 {
 		f.numerator.Add(&f.numerator, numerator)
 		return
@@ -35,20 +35,20 @@ func (f *fraction) add(numerator, denominator *big.Int) {
 	f.numerator.Add(&f.numerator, scaledNumerator)
 }
 
-func (f *fraction) addRat(value *big.Rat) { f.add(value.Num(), value.Denom()) }
+func (f *fraction) addFraction(value *big.Rat) { f.addQuotient(value.Num(), value.Denom()) }
 
 // addProduct adds factor*x, and overwrites x with the product.
-func (f *fraction) addProduct(factor *big.Rat, x *fraction) {
-	x.numerator.Mul(&x.numerator, factor.Num())
-	x.denominator.Mul(&x.denominator, factor.Denom())
-	f.add(&x.numerator, &x.denominator)
+func (f *fraction) addProduct(factor *big.Rat, other *fraction) {
+	other.numerator.Mul(&other.numerator, factor.Num())
+	other.denominator.Mul(&other.denominator, factor.Denom())
+	f.addQuotient(&other.numerator, &other.denominator)
 }
 
 // divideBy divides the fraction by x, which must not be 0.
-func (f *fraction) divideBy(x *fraction) {
-	f.numerator.Mul(&f.numerator, &x.denominator)
-	f.denominator.Mul(&f.denominator, &x.numerator)
+func (f *fraction) divideBy(divisor *fraction) {
+	f.numerator.Mul(&f.numerator, &divisor.denominator)
+	f.denominator.Mul(&f.denominator, &divisor.numerator)
 }
 
-// rat returns the sum in lowest terms.
-func (f *fraction) rat() *big.Rat { return new(big.Rat).SetFrac(&f.numerator, &f.denominator) }
+// lowestTerms returns the sum in lowest terms.
+func (f *fraction) lowestTerms() *big.Rat { return new(big.Rat).SetFrac(&f.numerator, &f.denominator) }

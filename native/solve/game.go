@@ -74,12 +74,12 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	}
 	sys.isProbability = true
 	strategy := game.firstChoices()
-	zero, one, err := game.certainStates(ctx, left, right, strategy)
+	zeroStates, oneStates, err := game.certainStates(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(one, 1)
-	sys.maybe = zero.Union(one).Complement()
+	sys.values.setAll(oneStates, 1)
+	sys.maybe = zeroStates.Union(oneStates).Complement()
 	if sys.maybe.Empty() {
 		sys.values.Scheduler = wantedStrategies(strategy, opts)
 		return sys.values, nil
@@ -88,14 +88,14 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, mdp, left, right, dir, opts)
 	}
-	return improvement.solveMaybe(one, strategy)
+	return improvement.solveMaybe(oneStates, strategy)
 }
 
 // solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
 // The set one has the states with value 1.
-func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []uint32) (*Values, error) {
+func (improvement *strategyImprovement) solveMaybe(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
 	sys, opts := improvement.sys, improvement.opts
-	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, one, strategy, opts)
+	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, oneStates, strategy, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +112,14 @@ func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []u
 
 // iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set one has the states
 // with value 1.
-func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
+func (game *Game) iterateBounds(ctx context.Context, maybe, oneStates *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
 	sys, err := game.newSystem(newSystem, nil, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.isProbability, sys.maybe = true, maybe
-	sys.values.setAll(one, 1)
+	sys.values.setAll(oneStates, 1)
 	bounds := newDeflation(game, sys, strategy, opts)
 	return bounds, bounds.solve(ctx, opts)
 }
@@ -146,26 +146,26 @@ func (game *Game) firstChoices() []uint32 {
 // values. In every other state, the choice of the minimizer in strategy avoids right with positive probability.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors.
-func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
-	all := sparse.FullSet(game.graph.NumStates())
-	positive := game.attract(attractor{left: left, right: right, region: all})
-	zero = positive.Complement()
-	game.chooseFirst(zero, strategy, func(c int) bool { return game.staysIn(c, zero) })
+func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zeroStates, oneStates *sparse.Set, err error) {
+	allStates := sparse.FullSet(game.graph.NumStates())
+	positive := game.attractedStates(attractor{left: left, right: right, region: allStates})
+	zeroStates = positive.Complement()
+	game.chooseFirst(zeroStates, strategy, func(c int) bool { return game.staysIn(c, zeroStates) })
 	// In a finite game the value is 1 exactly where the maximizer can win almost surely. Remove the states where this is impossible until
 	// the set does not change.
-	one = positive
+	oneStates = positive
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		next := game.attract(attractor{left: left, right: right, region: one})
-		if next.Count() == one.Count() {
-			game.attract(attractor{left: left, right: right, region: one, strategy: strategy})
-			return zero, one, nil
+		nextOneStates := game.attractedStates(attractor{left: left, right: right, region: oneStates})
+		if nextOneStates.Count() == oneStates.Count() {
+			game.attractedStates(attractor{left: left, right: right, region: oneStates, strategy: strategy})
+			return zeroStates, oneStates, nil
 		}
-		removed, previous := one.Minus(next), one
+		removed, previous := oneStates.Minus(nextOneStates), oneStates
 		game.chooseFirst(removed, strategy, func(c int) bool { return !game.staysIn(c, previous) || game.staysIn(c, removed) })
-		one = next
+		oneStates = nextOneStates
 	}
 }
 
@@ -188,51 +188,51 @@ func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition f
 type attractor struct {
 	left, right, region *sparse.Set
 	strategy            []uint32    // gets the choices of the maximizer, unless it is nil
-	attracted           *sparse.Set // the states that were found
+	foundStates           *sparse.Set // the states that were found
 	queue               []uint32    // the same states, in the order in which they were found
 	seenChoices         *sparse.Set
-	unseenChoices       []int // the number of choices of each state that were not seen yet
+	unseenCounts       []int // the number of choices of each state that were not seen yet
 }
 
-// attract computes the attractor by a backward search from right.
-func (game *Game) attract(search attractor) *sparse.Set {
+// attractedStates computes the attractor by a backward search from right.
+func (game *Game) attractedStates(search attractor) *sparse.Set {
 	graph := game.graph
-	search.attracted = search.right.Intersect(search.region)
-	for s := range search.attracted.All() {
+	search.foundStates = search.right.Intersect(search.region)
+	for s := range search.foundStates.All() {
 		search.queue = append(search.queue, uint32(s))
 	}
 	search.seenChoices = sparse.NewSet(graph.NumChoices())
-	search.unseenChoices = make([]int, graph.NumStates())
-	for s := range search.unseenChoices {
+	search.unseenCounts = make([]int, graph.NumStates())
+	for s := range search.unseenCounts {
 		first, end := graph.Choices(s)
-		search.unseenChoices[s] = end - first
+		search.unseenCounts[s] = end - first
 	}
 	for i := 0; i < len(search.queue); i++ { // visitChoice appends to the queue
 		for _, c := range graph.Into(int(search.queue[i])) {
 			search.visitChoice(game, c)
 		}
 	}
-	return search.attracted
+	return search.foundStates
 }
 
 // visitChoice handles a choice c that can reach an attracted state. If c stays in the region, its owner s is attracted if the maximizer
 // owns s, or if all other choices of s were seen before.
 func (search *attractor) visitChoice(game *Game, c uint32) {
 	s := game.graph.Owner(c)
-	isCandidate := !search.attracted.Has(s) && search.left.Has(s) && search.region.Has(s)
+	isCandidate := !search.foundStates.Has(s) && search.left.Has(s) && search.region.Has(s)
 	if !isCandidate || search.seenChoices.Has(int(c)) || !game.staysIn(int(c), search.region) {
 		return
 	}
 	search.seenChoices.Add(int(c))
-	search.unseenChoices[s]--
+	search.unseenCounts[s]--
 	isMaximizer := game.maximizer.Has(s)
-	if !isMaximizer && search.unseenChoices[s] > 0 {
+	if !isMaximizer && search.unseenCounts[s] > 0 {
 		return
 	}
 	if isMaximizer && search.strategy != nil {
 		search.strategy[s] = c
 	}
-	search.attracted.Add(s)
+	search.foundStates.Add(s)
 	search.queue = append(search.queue, uint32(s))
 }
 

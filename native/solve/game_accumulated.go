@@ -30,40 +30,40 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	if err != nil {
 		return nil, err
 	}
-	acc := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability}
-	acc.endStates = target.Union(sparse.SelectStates(n, reachability.isZero))
-	acc.totalReward, err = game.RewardUntilReached(ctx, reward, acc.endStates, opts)
+	accumulation := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability}
+	accumulation.endStates = target.Union(sparse.SelectStates(n, reachability.isZero))
+	accumulation.totalReward, err = game.RewardUntilReached(ctx, reward, accumulation.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	acc.infinite = sparse.SelectStates(n, acc.totalReward.isInfinite)
-	finite := acc.infinite.Complement()
-	acc.choices = game.graph.ChoicesWithin(finite) // the choices whose successors are all in finite
-	kept := acc.choices.Union(game.graph.ChoicesOf(acc.infinite.Union(acc.endStates)))
-	if hasInfiniteChoices := kept.Count() < game.graph.NumChoices(); hasInfiniteChoices {
-		return acc.withoutInfiniteChoices(kept)
+	accumulation.infiniteStates = sparse.SelectStates(n, accumulation.totalReward.isInfinite)
+	finiteStates := accumulation.infiniteStates.Complement()
+	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices whose successors are all in finite
+	keptChoices := accumulation.finiteChoices.Union(game.graph.ChoicesOf(accumulation.infiniteStates.Union(accumulation.endStates)))
+	if hasInfiniteChoices := keptChoices.Count() < game.graph.NumChoices(); hasInfiniteChoices {
+		return accumulation.withoutInfiniteChoices(keptChoices)
 	}
 	values := newValues(game.graph.Model, opts)
 	values.Scheduler = nil
-	values.setAll(acc.infinite, math.Inf(1))
+	values.setAll(accumulation.infiniteStates, math.Inf(1))
 	if opts.Exact {
-		return values, acc.solveExactly(values, finite)
+		return values, accumulation.solveExactly(values, finiteStates)
 	}
-	return values, acc.narrowBounds(values, finite)
+	return values, accumulation.narrowBounds(values, finiteStates)
 }
 
 // withoutInfiniteChoices solves the game with the kept choices only. It translates the choices of the strategies to the complete game. The
 // removed choices lead from states with finite values to infinite values. The minimizer avoids them, so removing them changes no value.
-func (acc *accumulation) withoutInfiniteChoices(kept *sparse.Set) (*Values, error) {
-	restricted, reward := acc.restrict(kept, acc.reward)
-	values, err := restricted.ZeroUnlessReached(acc.ctx, reward, acc.target, acc.opts)
+func (accumulation *accumulation) withoutInfiniteChoices(keptChoices *sparse.Set) (*Values, error) {
+	restricted, reward := accumulation.restrictChoices(keptChoices, accumulation.reward)
+	values, err := restricted.ZeroUnlessReached(accumulation.ctx, reward, accumulation.target, accumulation.opts)
 	if err != nil || values.Controller == nil {
 		return values, err
 	}
-	origin := choiceNumbers(kept)
+	originalChoices := choiceNumbers(keptChoices)
 	for _, node := range values.Controller.Nodes {
 		for i := range node.Moves {
-			node.Moves[i].Choice = origin[node.Moves[i].Choice]
+			node.Moves[i].Choice = originalChoices[node.Moves[i].Choice]
 		}
 	}
 	return values, nil
@@ -77,22 +77,22 @@ func choiceNumbers(choices *sparse.Set) (numbers []uint32) {
 	return numbers
 }
 
-// restrict returns the game with some choices only, and a reward for it.
-func (acc *accumulation) restrict(choices *sparse.Set, reward *sparse.Reward) (*Game, *sparse.Reward) {
-	model := *acc.game.graph.Model
+// restrictChoices returns the game with some choices only, and a reward for it.
+func (accumulation *accumulation) restrictChoices(keptChoices *sparse.Set, reward *sparse.Reward) (*Game, *sparse.Reward) {
+	model := *accumulation.game.graph.Model
 	model.Rewards = []sparse.Reward{*reward}
-	restricted := model.Restrict(choices)
-	return NewGame(sparse.NewGraph(restricted), acc.game.maximizer), &restricted.Rewards[0]
+	restricted := model.Restrict(keptChoices)
+	return NewGame(sparse.NewGraph(restricted), accumulation.game.maximizer), &restricted.Rewards[0]
 }
 
 // unrestrictedStrategy returns a strategy of a game that restrict has reduced to some choices as a strategy of the complete game. Where every
 // remaining choice is optimal, it makes the first of them, because the others need not be optimal.
-func unrestrictedStrategy(restricted *Game, strategy []uint32, choices *sparse.Set) []uint32 {
-	complete := slices.Clone(strategy)
-	for s := range complete {
-		complete[s] = restricted.graph.ChoiceOrFirst(s, complete[s])
+func unrestrictedStrategy(restricted *Game, strategy []uint32, keptChoices *sparse.Set) []uint32 {
+	result := slices.Clone(strategy)
+	for s := range result {
+		result[s] = restricted.graph.ChoiceOrFirst(s, result[s])
 	}
-	return originalStrategy(complete, choiceNumbers(choices))
+	return originalStrategy(result, choiceNumbers(keptChoices))
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -126,30 +126,30 @@ type accumulation struct {
 	reachProbability *Values     // the probabilities p of reaching target
 	endStates        *sparse.Set // target, and the states where p is 0
 	totalReward      *Values     // the total rewards u until endStates are reached
-	infinite         *sparse.Set // the states where u is infinite
-	choices          *sparse.Set // the choices that lead to states with finite values only
+	infiniteStates         *sparse.Set // the states where u is infinite
+	finiteChoices          *sparse.Set // the choices that lead to states with finite values only
 }
 
 // narrowBounds computes bounds on the finite values with a limit on the accumulated reward. It doubles the limit until the bounds are
 // narrow, or until the product has too many states.
-func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
+func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *sparse.Set) error {
 	limit := 1.0
-	for s := range finite.All() {
-		if total := acc.totalReward.Upper[s]; !math.IsInf(total, 1) {
+	for s := range finiteStates.All() {
+		if total := accumulation.totalReward.Upper[s]; !math.IsInf(total, 1) {
 			limit = max(limit, 2*total)
 		}
 		values.Upper[s] = math.Inf(1)
 	}
 	for ; ; limit *= 2 {
-		product, err := acc.product(finite, new(big.Rat).SetFloat64(limit))
+		product, err := accumulation.buildProduct(finiteStates, new(big.Rat).SetFloat64(limit))
 		if err != nil {
 			return err
 		}
-		lowerSolution, upperSolution, err := product.tighten(values, finite)
+		lowerSolution, upperSolution, err := product.tighten(values, finiteStates)
 		if err != nil {
 			return err
 		}
-		values.Converged = !values.hasWideBounds(finite, acc.opts.epsilon())
+		values.Converged = !values.hasWideBounds(finiteStates, accumulation.opts.epsilon())
 		if values.Converged || len(product.pairs) > maxAccumulated {
 			return product.addStrategies(values, lowerSolution, upperSolution)
 		}
@@ -158,15 +158,15 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 
 // tighten solves the product for the lower and for the upper payoffs, and tightens the bounds of the finite values with the results. It
 // returns both solutions.
-func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) (lowerSolution, upperSolution *Values, err error) {
+func (product *accumulatedProduct) tighten(values *Values, finiteStates *sparse.Set) (lowerSolution, upperSolution *Values, err error) {
 	if lowerSolution, err = product.solve(product.lowerPayoff); err != nil {
 		return nil, nil, err
 	}
 	if upperSolution, err = product.solve(product.upperPayoff); err != nil {
 		return nil, nil, err
 	}
-	for s := range finite.All() {
-		start := product.start[s]
+	for s := range finiteStates.All() {
+		start := product.startPairs[s]
 		values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
 		values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
 	}
@@ -174,87 +174,87 @@ func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) (
 }
 
 // lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability to reach target. The fraction is nil.
-func (acc *accumulation) lowerPayoff(pair rewardPair) (float64, *big.Rat) {
-	amount, _ := pair.amount.Float64()
-	return amount * acc.reachProbability.Lower[pair.state], nil
+func (accumulation *accumulation) lowerPayoff(pair rewardPair) (float64, *big.Rat) {
+	amount, _ := pair.earlierReward.Float64()
+	return amount * accumulation.reachProbability.Lower[pair.state], nil
 }
 
 // upperPayoff returns an upper bound on the value of a pair: the accumulated reward plus the total reward. The fraction is nil.
-func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
-	amount, _ := pair.amount.Float64()
-	if acc.endStates.Has(int(pair.state)) {
-		return amount * acc.reachProbability.Upper[pair.state], nil
+func (accumulation *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
+	amount, _ := pair.earlierReward.Float64()
+	if accumulation.endStates.Has(int(pair.state)) {
+		return amount * accumulation.reachProbability.Upper[pair.state], nil
 	}
-	return amount + acc.totalReward.Upper[pair.state], nil
+	return amount + accumulation.totalReward.Upper[pair.state], nil
 }
 
 // solveExactly computes the finite values as fractions. It ends the product at the limit of largeReward.
-func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
-	large, err := acc.largeReward(finite)
+func (accumulation *accumulation) solveExactly(result *Values, finiteStates *sparse.Set) error {
+	largeSolution, err := accumulation.largeReward(finiteStates)
 	if err != nil {
 		return err
 	}
-	product, err := acc.product(finite, large.limit)
+	product, err := accumulation.buildProduct(finiteStates, largeSolution.limit)
 	if err != nil {
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
 		// At a state s with accumulated reward a, the value is a*p(s) + q(s).
-		payoff := new(big.Rat).Mul(pair.amount, acc.reachProbability.Exact[pair.state])
-		payoff.Add(payoff, large.later.Exact[pair.state])
-		nearest, _ := payoff.Float64()
-		return nearest, payoff
+		payoff := new(big.Rat).Mul(pair.earlierReward, accumulation.reachProbability.Exact[pair.state])
+		payoff.Add(payoff, largeSolution.laterRewards.Exact[pair.state])
+		rounded, _ := payoff.Float64()
+		return rounded, payoff
 	})
 	if err != nil {
 		return err
 	}
-	for s := range finite.All() {
-		result.assign(s, values.Exact[product.start[s]])
+	for s := range finiteStates.All() {
+		result.assign(s, values.Exact[product.startPairs[s]])
 	}
-	return product.addExactStrategies(result, values, large)
+	return product.addExactStrategies(result, values, largeSolution)
 }
 
 // largeReward is the solution of the game where the accumulated reward is large: both sides only make choices that are optimal for the
 // probability p to reach target.
 type largeReward struct {
-	optimal *sparse.Set // the choices that preserve p
-	later   *Values     // the values q of later rewards; the scheduler has choices of the game
+	optimalChoices *sparse.Set // the choices that preserve p
+	laterRewards   *Values     // the values q of later rewards; the scheduler has choices of the game
 	limit   *big.Rat
 }
 
 // largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state s is
 // a*p(s) + q(s): any other choice loses at least as much of a*p as it can gain of q.
-func (acc *accumulation) largeReward(finite *sparse.Set) (*largeReward, error) {
-	optimal := acc.optimalChoices()
+func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeReward, error) {
+	optimalChoices := accumulation.optimalChoices()
 	// Optimal choices do not change the expected value of p, so a reward counts with the weight p of its state.
-	weighted := acc.weightedReward()
-	game, reward := acc.restrict(optimal, &weighted)
-	later, err := game.RewardUntilReached(acc.ctx, reward, acc.endStates.Union(acc.infinite), acc.opts)
+	weightedReward := accumulation.weightedReward()
+	game, reward := accumulation.restrictChoices(optimalChoices, &weightedReward)
+	laterRewards, err := game.RewardUntilReached(accumulation.ctx, reward, accumulation.endStates.Union(accumulation.infiniteStates), accumulation.opts)
 	if err != nil {
 		return nil, err
 	}
-	for s := range finite.All() {
-		if later.Exact[s] == nil {
+	for s := range finiteStates.All() {
+		if laterRewards.Exact[s] == nil {
 			return nil, ErrLaterRewards
 		}
 	}
-	if later.Scheduler != nil {
-		later.Scheduler = unrestrictedStrategy(game, later.Scheduler, optimal)
+	if laterRewards.Scheduler != nil {
+		laterRewards.Scheduler = unrestrictedStrategy(game, laterRewards.Scheduler, optimalChoices)
 	}
-	return &largeReward{optimal, later, acc.greatestLimit(finite, optimal, later.Exact)}, nil
+	return &largeReward{optimalChoices, laterRewards, accumulation.greatestLimit(finiteStates, optimalChoices, laterRewards.Exact)}, nil
 }
 
 // greatestLimit returns the accumulated reward from which no choice is better than an optimal choice for p: the greatest choiceLimit of all
 // choices that are not optimal. It is at least 0.
-func (acc *accumulation) greatestLimit(finite, optimal *sparse.Set, q []*big.Rat) *big.Rat {
+func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sparse.Set, laterRewards []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
-	for s := range finite.Minus(acc.endStates).All() {
-		first, end := acc.game.graph.Choices(s)
+	for s := range finiteStates.Minus(accumulation.endStates).All() {
+		first, end := accumulation.game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !acc.choices.Has(c) || optimal.Has(c) {
+			if !accumulation.finiteChoices.Has(c) || optimalChoices.Has(c) {
 				continue
 			}
-			if choiceLimit := acc.choiceLimit(s, c, q); choiceLimit.Cmp(limit) > 0 {
+			if choiceLimit := accumulation.choiceLimit(s, c, laterRewards); choiceLimit.Cmp(limit) > 0 {
 				limit = choiceLimit
 			}
 		}
@@ -263,33 +263,33 @@ func (acc *accumulation) greatestLimit(finite, optimal *sparse.Set, q []*big.Rat
 }
 
 // optimalChoices returns the choices that preserve the value p of their state, and all choices of end states.
-func (acc *accumulation) optimalChoices() *sparse.Set {
-	graph, p := acc.game.graph, acc.reachProbability.Exact
-	optimal := sparse.NewSet(graph.NumChoices())
+func (accumulation *accumulation) optimalChoices() *sparse.Set {
+	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
+	result := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if acc.endStates.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
-				optimal.Add(c)
+			if accumulation.endStates.Has(s) || expectedValue(graph, c, reachProbs).Cmp(reachProbs[s]) == 0 {
+				result.Add(c)
 			}
 		}
 	}
-	return optimal
+	return result
 }
 
 // choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice for p.
 // It solves (a+r)*mean(p) + mean(q) = a*p + q for a.
-func (acc *accumulation) choiceLimit(s, choice int, q []*big.Rat) *big.Rat {
-	graph, p := acc.game.graph, acc.reachProbability.Exact
-	mean := meanRat(graph, choice, p)
-	gain := acc.reward.OfChoiceRat(s, choice)
-	gain.Mul(gain, mean).Add(gain, meanRat(graph, choice, q)).Sub(gain, q[s])
-	loss := new(big.Rat).Sub(p[s], mean)
+func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big.Rat) *big.Rat {
+	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
+	mean := expectedValue(graph, choice, reachProbs)
+	gain := accumulation.reward.OfChoiceRat(s, choice)
+	gain.Mul(gain, mean).Add(gain, expectedValue(graph, choice, laterRewards)).Sub(gain, laterRewards[s])
+	loss := new(big.Rat).Sub(reachProbs[s], mean)
 	return gain.Quo(gain, loss)
 }
 
-// meanRat returns the expected value of the successors of a choice.
-func meanRat(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
+// expectedValue returns the expected value of the successors of a choice.
+func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(choice)
 	for i := first; i < end; i++ {
@@ -299,73 +299,73 @@ func meanRat(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 }
 
 // weightedReward returns a reward structure in which each choice of a state s earns p(s) times its state and choice reward.
-func (acc *accumulation) weightedReward() sparse.Reward {
-	graph := acc.game.graph
-	weighted := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
+func (accumulation *accumulation) weightedReward() sparse.Reward {
+	graph := accumulation.game.graph
+	result := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			product := acc.reward.OfChoiceRat(s, c)
-			product.Mul(product, acc.reachProbability.Exact[s])
-			weighted.ChoiceRat[c] = product
-			weighted.Choice[c], _ = product.Float64()
+			product := accumulation.reward.OfChoiceRat(s, c)
+			product.Mul(product, accumulation.reachProbability.Exact[s])
+			result.ChoiceRat[c] = product
+			result.Choice[c], _ = product.Float64()
 		}
 	}
-	return weighted
+	return result
 }
 
 // rewardPair is a state with the reward that was accumulated before it.
 type rewardPair struct {
 	state  uint32
-	amount *big.Rat
+	earlierReward *big.Rat
 }
 
 // accumulatedProduct is the game on pairs. State 0 is absorbing; pairs that end lead to it. State i, from 1 on, is pairs[i-1].
 type accumulatedProduct struct {
 	*accumulation
 	graph        *sparse.Graph
-	origin       []uint32 // of each choice of graph: the choice of the game
+	originalChoices       []uint32 // of each choice of graph: the choice of the game
 	pairs        []rewardPair
 	stateOfPair  map[pairKey]uint32 // in graph
-	start        []uint32           // of each state with a finite value: the pair with reward 0
+	startPairs        []uint32           // of each state with a finite value: the pair with reward 0
 	payoffStates *sparse.Set
 }
 
 // pairKey is a rewardPair as the key of a map: the amount is a text.
 type pairKey struct {
 	state  uint32
-	amount string
+	rewardText string
 }
 
-// product builds the game on pairs of a state and the reward accumulated before it. A pair is terminal if its state is an end state, or if
+// buildProduct builds the game on pairs of a state and the reward accumulated before it. A pair is terminal if its state is an end state, or if
 // its reward reaches the limit.
-func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
-	graph := acc.game.graph
-	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), stateOfPair: map[pairKey]uint32{}}
+func (accumulation *accumulation) buildProduct(finiteStates *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
+	graph := accumulation.game.graph
+	product := &accumulatedProduct{accumulation: accumulation, startPairs: make([]uint32, graph.NumStates()), stateOfPair: map[pairKey]uint32{}}
 	zero := new(big.Rat)
-	for s := range finite.All() {
-		product.start[s] = product.addPair(uint32(s), zero, zero.RatString())
+	for s := range finiteStates.All() {
+		product.startPairs[s] = product.addPair(uint32(s), zero, zero.RatString())
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, graph.Kind)
 	builder.State()
 	builder.Loop(0)
-	var terminal []int
+	var terminalPairs []int
 	for i := 0; i < len(product.pairs); i++ { // addChoices adds pairs
-		if i&0xfff == 0 && acc.ctx.Err() != nil {
-			return nil, acc.ctx.Err()
+		if i&0xfff == 0 && accumulation.ctx.Err() != nil {
+			return nil, accumulation.ctx.Err()
 		}
 		builder.State()
 		pair := product.pairs[i]
-		if acc.endStates.Has(int(pair.state)) || pair.amount.Cmp(limit) >= 0 {
-			terminal = append(terminal, i+1)
+		if accumulation.endStates.Has(int(pair.state)) || pair.earlierReward.Cmp(limit) >= 0 {
+			terminalPairs = append(terminalPairs, i+1)
 			builder.Loop(0)
 			continue
 		}
 		product.addChoices(builder, pair)
 	}
 	product.graph = sparse.NewGraph(builder.Finish())
-	product.origin = builder.Origin
-	product.payoffStates = sparse.SetOf(product.graph.NumStates(), terminal...)
+	product.originalChoices = builder.Origin
+	product.payoffStates = sparse.SetOf(product.graph.NumStates(), terminalPairs...)
 	return product, nil
 }
 
@@ -376,40 +376,40 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 	s := int(pair.state)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if !product.choices.Has(c) {
+		if !product.finiteChoices.Has(c) {
 			continue
 		}
-		amount := product.choiceReward(s, c)
-		amount.Add(amount, pair.amount)
-		text := amount.RatString()
-		builder.Copy(c, func(i int) uint32 { return product.addPair(graph.Target[i], amount, text) })
+		nextReward := product.choiceReward(s, c)
+		nextReward.Add(nextReward, pair.earlierReward)
+		rewardText := nextReward.RatString()
+		builder.Copy(c, func(i int) uint32 { return product.addPair(graph.Target[i], nextReward, rewardText) })
 	}
 }
 
 // addPair adds the pair of state s and a reward to the product unless it is there, and returns its state in the product. amountText is the
 // reward as a text.
-func (product *accumulatedProduct) addPair(s uint32, amount *big.Rat, amountText string) uint32 {
-	key := pairKey{s, amountText}
+func (product *accumulatedProduct) addPair(s uint32, earlierReward *big.Rat, rewardText string) uint32 {
+	key := pairKey{s, rewardText}
 	if pairState, ok := product.stateOfPair[key]; ok {
 		return pairState
 	}
-	product.pairs = append(product.pairs, rewardPair{s, amount})
+	product.pairs = append(product.pairs, rewardPair{s, earlierReward})
 	pairState := uint32(len(product.pairs))
 	product.stateOfPair[key] = pairState
 	return pairState
 }
 
 // choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
-func (acc *accumulation) choiceReward(s, choice int) *big.Rat {
-	if acc.opts.Exact {
-		return acc.reward.OfChoiceRat(s, choice)
+func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
+	if accumulation.opts.Exact {
+		return accumulation.reward.OfChoiceRat(s, choice)
 	}
 	sum := new(big.Rat)
-	if acc.reward.State != nil {
-		sum.SetFloat64(acc.reward.State[s])
+	if accumulation.reward.State != nil {
+		sum.SetFloat64(accumulation.reward.State[s])
 	}
-	if acc.reward.Choice != nil {
-		sum.Add(sum, new(big.Rat).SetFloat64(acc.reward.Choice[choice]))
+	if accumulation.reward.Choice != nil {
+		sum.Add(sum, new(big.Rat).SetFloat64(accumulation.reward.Choice[choice]))
 	}
 	return sum
 }
@@ -432,10 +432,10 @@ func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.
 		if !product.payoffStates.Has(s) {
 			continue
 		}
-		nearest, exact := payoff(pair)
-		reward.State[s] = nearest
+		rounded, exactPayoff := payoff(pair)
+		reward.State[s] = rounded
 		if product.opts.Exact {
-			reward.StateRat[s] = exact
+			reward.StateRat[s] = exactPayoff
 		}
 	}
 	return NewGame(product.graph, maximizer).TotalReward(product.ctx, reward, product.opts)

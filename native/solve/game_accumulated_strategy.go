@@ -11,53 +11,53 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 	if !product.opts.Scheduler {
 		return nil
 	}
-	minimizer := product.totalReward
-	if !product.infinite.Empty() { // a game with infinite values has no strategies; no choice leads to them
+	minimizerBeyond := product.totalReward
+	if !product.infiniteStates.Empty() { // a game with infinite values has no strategies; no choice leads to them
 		var err error
-		minimizer, err = product.game.RewardUntilReached(product.ctx, product.reward, product.endStates.Union(product.infinite), product.opts)
+		minimizerBeyond, err = product.game.RewardUntilReached(product.ctx, product.reward, product.endStates.Union(product.infiniteStates), product.opts)
 		if err != nil {
 			return err
 		}
 	}
-	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizer.Scheduler)
+	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizerBeyond.Scheduler)
 }
 
 // addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both attain the exact value:
 // when the accumulated reward has reached the limit, they preserve p and q, and the maximizer also reaches target with probability p.
-func (product *accumulatedProduct) addExactStrategies(values, solution *Values, large *largeReward) error {
+func (product *accumulatedProduct) addExactStrategies(values, solution *Values, largeSolution *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
 	}
-	kept := product.preservingChoices(large)
-	game, _ := product.restrict(kept, product.reward)
-	reaching, err := game.Until(product.ctx, sparse.FullSet(game.graph.NumStates()), product.target, product.opts)
-	if err != nil || reaching.Scheduler == nil {
+	preserving := product.preservingChoices(largeSolution)
+	game, _ := product.restrictChoices(preserving, product.reward)
+	reachValues, err := game.Until(product.ctx, sparse.FullSet(game.graph.NumStates()), product.target, product.opts)
+	if err != nil || reachValues.Scheduler == nil {
 		return err
 	}
-	maximizer := unrestrictedStrategy(game, reaching.Scheduler, kept)
-	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizer, large.later.Scheduler)
+	maximizerBeyond := unrestrictedStrategy(game, reachValues.Scheduler, preserving)
+	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizerBeyond, largeSolution.laterRewards.Scheduler)
 }
 
 // preservingChoices returns the choices that preserve the probability p and, for the maximizer, also the expected later reward q. It
 // removes each choice of the maximizer with another value of q than its state.
-func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
-	preserving := large.optimal.Clone()
-	undecided := acc.endStates.Union(acc.infinite).Complement()
-	for s := range undecided.Intersect(acc.game.maximizer).All() {
-		first, end := acc.game.graph.Choices(s)
+func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) *sparse.Set {
+	result := largeSolution.optimalChoices.Clone()
+	undecidedStates := accumulation.endStates.Union(accumulation.infiniteStates).Complement()
+	for s := range undecidedStates.Intersect(accumulation.game.maximizer).All() {
+		first, end := accumulation.game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !preserving.Has(c) {
+			if !result.Has(c) {
 				continue
 			}
-			laterReward := acc.reward.OfChoiceRat(s, c)
-			laterReward.Mul(laterReward, acc.reachProbability.Exact[s])
-			laterReward.Add(laterReward, meanRat(acc.game.graph, c, large.later.Exact))
-			if laterReward.Cmp(large.later.Exact[s]) != 0 {
-				preserving.Remove(c)
+			laterReward := accumulation.reward.OfChoiceRat(s, c)
+			laterReward.Mul(laterReward, accumulation.reachProbability.Exact[s])
+			laterReward.Add(laterReward, expectedValue(accumulation.game.graph, c, largeSolution.laterRewards.Exact))
+			if laterReward.Cmp(largeSolution.laterRewards.Exact[s]) != 0 {
+				result.Remove(c)
 			}
 		}
 	}
-	return preserving
+	return result
 }
 
 // accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state.
@@ -65,7 +65,7 @@ func (acc *accumulation) preservingChoices(large *largeReward) *sparse.Set {
 type accumulatedController struct {
 	*accumulatedProduct
 	choices       []uint32          // the choice of the product in each of its states
-	choicesBeyond []uint32          // the choice of the game in each of its states, where the product has ended
+	choicesBeyondLimit []uint32          // the choice of the game in each of its states, where the product has ended
 	memories      map[string]uint32 // the memory for each accumulated reward, by its text
 	nodeNumbers   map[controllerNode]uint32
 	nodes         []controllerNode
@@ -83,8 +83,8 @@ const beyondLimit = ""
 // minimizerBeyond are strategies on the game, for accumulated rewards from the limit on. It adds nothing if a strategy is missing, or if an
 // initial state has an infinite value.
 func (product *accumulatedProduct) addController(values *Values, maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32) error {
-	atEnd := product.reachProbability.Scheduler
-	for _, strategy := range [][]uint32{maximizer, minimizer, maximizerBeyond, minimizerBeyond, atEnd} {
+	strategyAtEnd := product.reachProbability.Scheduler
+	for _, strategy := range [][]uint32{maximizer, minimizer, maximizerBeyond, minimizerBeyond, strategyAtEnd} {
 		if strategy == nil {
 			return nil
 		}
@@ -104,11 +104,11 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 		strategy := minimizerBeyond
 		switch {
 		case product.endStates.Has(s):
-			strategy = atEnd // the minimizer still prevents target where p is 0
+			strategy = strategyAtEnd // the minimizer still prevents target where p is 0
 		case product.game.maximizer.Has(s):
 			strategy = maximizerBeyond
 		}
-		builder.choicesBeyond = append(builder.choicesBeyond, product.game.graph.ChoiceOrFirst(s, strategy[s]))
+		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(s, strategy[s]))
 	}
 	return builder.build(values)
 }
@@ -117,10 +117,10 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 // has an infinite value.
 func (builder *accumulatedController) build(values *Values) error {
 	for _, s := range builder.game.graph.Initial {
-		if builder.infinite.Has(int(s)) {
+		if builder.infiniteStates.Has(int(s)) {
 			return nil
 		}
-		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{s, builder.start[s]}))
+		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{s, builder.startPairs[s]}))
 	}
 	for i := 0; i < len(builder.nodes); i++ { // move appends to builder.nodes
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
@@ -139,7 +139,7 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	}
 	reward := beyondLimit
 	if node.product != 0 {
-		reward = builder.pairs[node.product-1].amount.RatString()
+		reward = builder.pairs[node.product-1].earlierReward.RatString()
 	}
 	memory, isKnown := builder.memories[reward]
 	if !isKnown {
@@ -160,7 +160,7 @@ func (builder *accumulatedController) move(node controllerNode) (move sparse.Mov
 		return builder.moveBeyondLimit(node.state)
 	}
 	choice := builder.choices[node.product]
-	move.Choice = builder.origin[choice]
+	move.Choice = builder.originalChoices[choice]
 	first, end := builder.graph.Row(int(choice))
 	for _, target := range builder.graph.Target[first:end] {
 		next := controllerNode{builder.pairs[target-1].state, target}
@@ -174,7 +174,7 @@ func (builder *accumulatedController) move(node controllerNode) (move sparse.Mov
 
 // moveBeyondLimit returns the choice of a state of the game where the product has ended, and the nodes of its targets.
 func (builder *accumulatedController) moveBeyondLimit(state uint32) sparse.Move {
-	move := sparse.Move{Choice: builder.choicesBeyond[state]}
+	move := sparse.Move{Choice: builder.choicesBeyondLimit[state]}
 	first, end := builder.game.graph.Row(int(move.Choice))
 	for _, target := range builder.game.graph.Target[first:end] {
 		move.Next = append(move.Next, builder.addNode(controllerNode{state: target}))

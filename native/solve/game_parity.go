@@ -258,7 +258,7 @@ const tolerance = 1e-10
 // values, differences up to tolerance count as equal.
 func (improvement *parityImprovement) compare(choice, s int) int {
 	if improvement.values.Exact != nil {
-		return meanRat(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[s])
+		return expectedValue(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
 	difference := improvement.meanOfChoice(choice) - improvement.values.Lower[s]
 	switch {

@@ -73,7 +73,7 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int
 	}
 	first := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
 	sys.stepBlock(states, first.Lower, first.Upper)
-	current.equations = &system{graph: sys.graph, minimize: sys.minimize, oneStep: true, rounding: sys.rounding, values: first}
+	current.equations = &system{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: first}
 	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 

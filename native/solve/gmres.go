@@ -15,14 +15,14 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, boun
 	slices.Reverse(ordered)
 	savedBias := bscc.bias
 	for i, s := range ordered {
-		bscc.index.ofState[s] = uint32(i)
+		bscc.index.unknowns[s] = uint32(i)
 	}
 	bscc.bias = make([]float64, len(ordered))
 	for i, s := range members {
-		bscc.bias[bscc.index.ofState[s]] = savedBias[i]
+		bscc.bias[bscc.index.unknowns[s]] = savedBias[i]
 	}
 	defer func() {
-		bscc.index.reset(members)
+		bscc.index.clearUnknowns(members)
 		bscc.bias = savedBias
 	}()
 	err = bscc.iterateGMRES(ordered, sweepWork, &bounds, sweeps)
@@ -230,7 +230,7 @@ func (solver *gmres) backSubstitute() []float64 {
 // solveResidual computes the residual reward - gain - (D - R) bias and applies the preconditioner to it. D has the exit rates on its
 // diagonal, and R the weights between different members. A nil reward counts as 0.
 func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
-	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.ofState
+	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.unknowns
 	solver.forEachBlock(func(_, from, to int) {
 		for k, s := range solver.members[from:to] {
 			k += from

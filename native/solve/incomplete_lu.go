@@ -141,11 +141,11 @@ func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownInd
 	for transition := first; transition < end; transition++ {
 		if target := graph.Target[transition]; target != s {
 			weight := graph.Prob(transition)
-			row.add(index.ofState[target], -weight)
+			row.add(index.unknowns[target], -weight)
 			exitRate += weight
 		}
 	}
-	row.add(index.ofState[s], exitRate)
+	row.add(index.unknowns[s], exitRate)
 	return exitRate
 }
 

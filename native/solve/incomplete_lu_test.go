@@ -47,7 +47,7 @@ func factorized(t *testing.T, model *sparse.Model) (matrix [][]float64, lu *inco
 	index.init(n)
 	members := make([]uint32, n)
 	for s := range members {
-		members[s], index.ofState[s] = uint32(s), uint32(s)
+		members[s], index.unknowns[s] = uint32(s), uint32(s)
 	}
 	lu, err := newIncompleteLU(sparse.NewGraph(model), members, &index, newMeter(t.Context(), Options{}, n))
 	if err != nil {

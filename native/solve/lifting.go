@@ -42,15 +42,15 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 		lift.smallRows[k] = newSmallRow(row)
 	}
 	var err error
-	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].column }, math.Inf(1))
+	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].columns }, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
 	if lift.eliminationOrder == nil {
 		return nil, ErrFill
 	}
-	lift.upper = make([]uint64, len(lift.upperCols))
-	lift.lower = make([]uint64, len(lift.lowerCols))
+	lift.upper = make([]uint64, len(lift.upperColumns))
+	lift.lower = make([]uint64, len(lift.lowerColumns))
 	lift.pivot = make([]uint64, len(rows))
 	return lift, lift.choosePrime(meter)
 }
@@ -73,14 +73,14 @@ func (lift *lifting) choosePrime(meter *meter) error {
 // the coefficients has more than 62 bits.
 func newSmallRow(row *exactRow) smallRow {
 	sum := new(big.Int)
-	for _, coefficient := range row.coefficient {
+	for _, coefficient := range row.coefficients {
 		sum.Add(sum, coefficient)
 	}
 	if max(row.scale.BitLen(), sum.BitLen()) > 62 {
 		return smallRow{}
 	}
 	small := smallRow{scale: row.scale.Uint64()}
-	for _, coefficient := range row.coefficient {
+	for _, coefficient := range row.coefficients {
 		small.coefficient = append(small.coefficient, coefficient.Uint64())
 	}
 	return small
@@ -155,9 +155,9 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 	for p, k := range lift.order {
 		row := lift.rows[k]
 		workRow[p] = lift.residue(row.scale)
-		for i, column := range row.column {
-			columnPosition := lift.position[column]
-			workRow[columnPosition] = lift.sub(workRow[columnPosition], lift.residue(row.coefficient[i]))
+		for i, column := range row.columns {
+			columnPosition := lift.positionOf[column]
+			workRow[columnPosition] = lift.sub(workRow[columnPosition], lift.residue(row.coefficients[i]))
 		}
 		work := lift.eliminateRow(p, workRow)
 		if workRow[p] == 0 {
@@ -174,19 +174,19 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 // eliminateRow subtracts multiples of earlier rows from workRow, the given row of the matrix, and stores this row of both triangular
 // factors. Afterwards workRow contains only the pivot. It returns the number of operations.
 func (lift *lifting) eliminateRow(row int, workRow []uint64) (work int) {
-	for i := lift.lowerStart[row]; i < lift.lowerStart[row+1]; i++ {
-		earlier := lift.lowerCols[i]
+	for i := lift.lowerStarts[row]; i < lift.lowerStarts[row+1]; i++ {
+		earlier := lift.lowerColumns[i]
 		factor := lift.mul(workRow[earlier], lift.pivot[earlier])
 		workRow[earlier], lift.lower[i] = 0, factor
-		first, end := lift.upperStart[earlier], lift.upperStart[earlier+1]
+		first, end := lift.upperStarts[earlier], lift.upperStarts[earlier+1]
 		for j := first; j < end; j++ {
-			column := lift.upperCols[j]
+			column := lift.upperColumns[j]
 			workRow[column] = lift.sub(workRow[column], lift.mul(factor, lift.upper[j]))
 		}
 		work += 1 + 4*(end-first)
 	}
-	for i := lift.upperStart[row]; i < lift.upperStart[row+1]; i++ {
-		column := lift.upperCols[i]
+	for i := lift.upperStarts[row]; i < lift.upperStarts[row+1]; i++ {
+		column := lift.upperColumns[i]
 		lift.upper[i], workRow[column] = workRow[column], 0
 	}
 	return work
@@ -197,16 +197,16 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(lift.order)) // by position
 	for p, k := range lift.order {
 		value := lift.residue(constants[k])
-		for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
-			value = lift.sub(value, lift.mul(lift.lower[i], intermediate[lift.lowerCols[i]]))
+		for i := lift.lowerStarts[p]; i < lift.lowerStarts[p+1]; i++ {
+			value = lift.sub(value, lift.mul(lift.lower[i], intermediate[lift.lowerColumns[i]]))
 		}
 		intermediate[p] = value
 	}
 	x := make([]uint64, len(intermediate))
 	for p := len(intermediate) - 1; p >= 0; p-- {
 		value := intermediate[p]
-		for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
-			value = lift.sub(value, lift.mul(lift.upper[i], intermediate[lift.upperCols[i]]))
+		for i := lift.upperStarts[p]; i < lift.upperStarts[p+1]; i++ {
+			value = lift.sub(value, lift.mul(lift.upper[i], intermediate[lift.upperColumns[i]]))
 		}
 		intermediate[p] = lift.mul(value, lift.pivot[p])
 		x[lift.order[p]] = lift.mul(intermediate[p], 1)
@@ -264,8 +264,8 @@ func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	row := lift.rows[k]
 	var digitInt, product big.Int
 	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(digit[k])))
-	for i, column := range row.column {
-		remainder.Add(remainder, product.Mul(row.coefficient[i], digitInt.SetUint64(digit[column])))
+	for i, column := range row.columns {
+		remainder.Add(remainder, product.Mul(row.coefficients[i], digitInt.SetUint64(digit[column])))
 	}
 }
 
@@ -274,7 +274,7 @@ func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
 	row := &lift.smallRows[k]
 	var low, high uint64 // the words of the sum of coefficients times digits
-	for i, column := range lift.rows[k].column {
+	for i, column := range lift.rows[k].columns {
 		hi, lo := bits.Mul64(row.coefficient[i], digit[column])
 		var carry uint64
 		low, carry = bits.Add64(low, lo, 0)
@@ -387,8 +387,8 @@ func (lift *lifting) satisfies(numerators []*big.Int, denominator *big.Int, cons
 	for k, row := range lift.rows {
 		left.Mul(row.scale, numerators[k])
 		right.Mul(constant(k), denominator)
-		for i, column := range row.column {
-			right.Add(&right, product.Mul(row.coefficient[i], numerators[column]))
+		for i, column := range row.columns {
+			right.Add(&right, product.Mul(row.coefficients[i], numerators[column]))
 		}
 		if left.Cmp(&right) != 0 {
 			return false

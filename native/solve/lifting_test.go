@@ -35,14 +35,14 @@ func TestLifting(t *testing.T) {
 			}
 			for range rng.IntN(4) {
 				if c := rng.IntN(n); c != k {
-					row.column, row.coefficient = append(row.column, uint32(c)), append(row.coefficient, unit())
+					row.columns, row.coefficients = append(row.columns, uint32(c)), append(row.coefficients, unit())
 				}
 			}
-			for _, w := range row.coefficient {
+			for _, w := range row.coefficients {
 				row.scale.Add(row.scale, w)
 			}
-			for i, c := range row.column {
-				a[k][c].Add(a[k][c], new(big.Rat).SetFrac(row.coefficient[i], row.scale))
+			for i, c := range row.columns {
+				a[k][c].Add(a[k][c], new(big.Rat).SetFrac(row.coefficients[i], row.scale))
 			}
 			b[k] = new(big.Rat).SetFrac(row.scaledConstant, row.scale)
 			rows[k] = row
@@ -83,21 +83,21 @@ func TestFraction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	for range 1000 {
 		var f, g fraction
-		f.reset()
+		f.setZero()
 		want := new(big.Rat)
 		for range rng.IntN(10) {
 			x, w := big.NewRat(rng.Int64N(40)-20, 1+rng.Int64N(12)), big.NewRat(rng.Int64N(9), 1+rng.Int64N(30))
 			if rng.IntN(2) == 0 {
-				f.addRat(x)
+				f.addFraction(x)
 				want.Add(want, x)
 				continue
 			}
-			g.reset()
-			g.addRat(x)
+			g.setZero()
+			g.addFraction(x)
 			f.addProduct(w, &g)
 			want.Add(want, new(big.Rat).Mul(w, x))
 		}
-		if got := f.rat(); got.Cmp(want) != 0 {
+		if got := f.lowestTerms(); got.Cmp(want) != 0 {
 			t.Fatalf("%s, want %s", got, want)
 		}
 	}

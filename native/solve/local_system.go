@@ -13,23 +13,23 @@ import (
 type localSystem struct {
 	minimize, hasRewards bool
 	isProbability        bool // values are at most 1
-	converged            bool
+	hasConverged            bool
 	sweepsTooSlow        bool // no practical number of sweeps replaces elimination
-	extended             bool // solved in extended numbers
+	isExtended             bool // solved in extended numbers
 
 	rounding               rounding
-	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
-	termStart              []uint32 // the terms of each choice
-	column                 []uint32
-	weight                 []float64
-	constLower, constUpper []float64 // bounds on the constant of each choice
-	exitWeight             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
-	evalErr                []float64 // relative error of evaluating each choice
-	modelChoice            []uint32  // the choice of the model
+	choiceStarts            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
+	termStarts              []uint32 // the terms of each choice
+	termColumns                 []uint32
+	termWeights                 []float64
+	lowerConstants, upperConstants []float64 // bounds on the constant of each choice
+	exitWeights             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	evaluationErrs                []float64 // relative error of evaluating each choice
+	modelChoices            []uint32  // the choice of the model
 	// inheritedWidth is the greatest relative width of a constant, apart from constants near underflow.
 	// underflowed says that there are constants near underflow.
 	inheritedWidth float64
-	underflowed    bool
+	hasUnderflow    bool
 	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
 	// grid. These constants do not count in inheritedWidth.
 	inheritedAbsWidth float64
@@ -40,7 +40,7 @@ type localSystem struct {
 
 // init sets all bounds to zero. If wantsScheduler is set, the scheduler starts with the first choice of each unknown.
 func (local *localSystem) init(wantsScheduler bool) {
-	n := len(local.choiceStart) - 1
+	n := len(local.choiceStarts) - 1
 	local.lower, local.upper = make([]float64, n), make([]float64, n)
 	if !wantsScheduler {
 		return
@@ -48,8 +48,8 @@ func (local *localSystem) init(wantsScheduler bool) {
 	local.scheduler = make([]uint32, n)
 	for k := range local.scheduler {
 		local.scheduler[k] = sparse.None
-		if local.choiceStart[k] < local.choiceStart[k+1] {
-			local.scheduler[k] = local.choiceStart[k]
+		if local.choiceStarts[k] < local.choiceStarts[k+1] {
+			local.scheduler[k] = local.choiceStarts[k]
 		}
 	}
 }
@@ -57,20 +57,20 @@ func (local *localSystem) init(wantsScheduler bool) {
 // sumTerms returns the value of a choice without its constant.
 func (local *localSystem) sumTerms(choice uint32, values []float64) float64 {
 	sum := 0.0
-	for i := local.termStart[choice]; i < local.termStart[choice+1]; i++ {
-		sum += local.weight[i] * values[local.column[i]]
+	for i := local.termStarts[choice]; i < local.termStarts[choice+1]; i++ {
+		sum += local.termWeights[i] * values[local.termColumns[i]]
 	}
 	return sum
 }
 
 // columns returns the unknowns in the terms of a choice.
 func (local *localSystem) columns(choice uint32) []uint32 {
-	return local.column[local.termStart[choice]:local.termStart[choice+1]]
+	return local.termColumns[local.termStarts[choice]:local.termStarts[choice+1]]
 }
 
 // constantMidpoint returns the midpoint of the bounds on the constant of a choice.
 func (local *localSystem) constantMidpoint(choice uint32) float64 {
-	return local.constLower[choice] + (local.constUpper[choice]-local.constLower[choice])/2
+	return local.lowerConstants[choice] + (local.upperConstants[choice]-local.lowerConstants[choice])/2
 }
 
 // lowerUpdate returns a lower bound on an unknown, rounded down to the grid: the optimum over its choices, and the optimal choice. values
@@ -84,8 +84,8 @@ func (local *localSystem) lowerUpdate(unknown int, values []float64) (value floa
 // lower bounds on all unknowns.
 func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (best float64, choice uint32) {
 	choice = sparse.None
-	for candidate := local.choiceStart[unknown]; candidate < local.choiceStart[unknown+1]; candidate++ {
-		value := local.rounding.down(local.constLower[candidate]+local.sumTerms(candidate, values), local.evalErr[candidate])
+	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
+		value := local.rounding.down(local.lowerConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
 			best, choice = value, candidate
 		}
@@ -97,8 +97,8 @@ func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (bes
 // bounds on all unknowns.
 func (local *localSystem) upperUpdate(unknown int, values []float64) (best float64, choice uint32) {
 	choice = sparse.None
-	for candidate := local.choiceStart[unknown]; candidate < local.choiceStart[unknown+1]; candidate++ {
-		value := local.rounding.up(local.constUpper[candidate]+local.sumTerms(candidate, values), local.evalErr[candidate])
+	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
+		value := local.rounding.up(local.upperConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
 			best, choice = value, candidate
 		}
@@ -228,7 +228,7 @@ func (local *localSystem) sweepUpper() sweepVerdict {
 }
 
 // work is the number of operations of one sweep.
-func (local *localSystem) work() int { return len(local.column) + len(local.choiceStart) }
+func (local *localSystem) work() int { return len(local.termColumns) + len(local.choiceStarts) }
 
 // budgetPerWork is the number of operations that elimination may take for each operation of the sweeps before it. Because the number
 // of sweeps between two attempts grows, all attempts together take a bounded part of the time.
@@ -260,11 +260,11 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 		return err
 	}
 	relMargin := 1.01*local.inheritedWidth + eps
-	if len(local.choiceStart)-1 <= eliminateFirstSize {
+	if len(local.choiceStarts)-1 <= eliminateFirstSize {
 		budget := eliminateFirstSize * eliminateFirstSize * float64(local.work())
 		proved, _, err := local.solveByElimination(meter, relMargin, budget)
 		if proved || err != nil {
-			local.converged = true
+			local.hasConverged = true
 			return err
 		}
 	}
@@ -276,7 +276,7 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	proved, err := local.iterateUntilProved(meter, relMargin, limit)
 	if proved || err != nil {
-		local.converged = true
+		local.hasConverged = true
 		return err
 	}
 	local.useTrivialBounds()
@@ -356,7 +356,7 @@ func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float
 // tryElimination tries to solve the system by policy iteration, if there are several choices, and then by elimination. proved says that it
 // stored proved bounds. overBudget says that it may succeed with a larger budget of operations.
 func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
-	hasSeveralChoices := len(local.termStart) > len(local.choiceStart) // more choices than unknowns
+	hasSeveralChoices := len(local.termStarts) > len(local.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
 		proved, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget)
 		if proved || overBudget || err != nil {
@@ -373,7 +373,7 @@ func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	if err != nil {
 		return err
 	}
-	local.converged = change <= opts.epsilon()
+	local.hasConverged = change <= opts.epsilon()
 	local.upper = local.lower
 	if local.scheduler != nil && local.minimize {
 		for k := range local.scheduler {

@@ -133,9 +133,9 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	reference, others := last(members), members[:len(members)-1]
 	index.init(sys.graph.NumStates())
 	for i, s := range others {
-		index.ofState[s] = uint32(i)
+		index.unknowns[s] = uint32(i)
 	}
-	defer index.reset(others)
+	defer index.clearUnknowns(others)
 	rows, constantDenominator := sys.cycleRows(others, choice, index)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
@@ -173,7 +173,7 @@ func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, inde
 func (sys *system) expectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
-		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
+		if k := index.unknowns[sys.graph.Target[i]]; k != sparse.None {
 			sum += sys.graph.Prob(i) * values[k]
 		}
 	}
@@ -186,7 +186,7 @@ func (sys *system) expectationRat(choice int, sum *big.Rat, numerators []*big.In
 	product := new(big.Rat)
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
-		if k := index.ofState[sys.graph.Target[i]]; k != sparse.None {
+		if k := index.unknowns[sys.graph.Target[i]]; k != sparse.None {
 			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], denominator)))
 		}
 	}
@@ -310,9 +310,9 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork,
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, sweeps int) (lower, upper float64, err error) {
 	const sweepsPerCheck = 4
 	for i, s := range members {
-		bscc.index.ofState[s] = uint32(i)
+		bscc.index.unknowns[s] = uint32(i)
 	}
-	defer bscc.index.reset(members)
+	defer bscc.index.clearUnknowns(members)
 	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
 	for remaining := sweeps; remaining > 0; remaining -= sweepsPerCheck {
@@ -371,7 +371,7 @@ func (points *secant) next(lower, upper float64) float64 {
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
-	model, unknownOf, bias := bscc.rewardSystem.graph.Model, bscc.index.ofState, bscc.bias
+	model, unknownOf, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
 	reward := bscc.rewardSystem.reward
 	for k, s := range members {
 		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[k]
@@ -428,7 +428,7 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 // oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
 func (sys *system) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknownOf := sys.reward.OfChoice(s, choice), bias[index.ofState[s]], index.ofState
+	reward, ownBias, unknownOf := sys.reward.OfChoice(s, choice), bias[index.unknowns[s]], index.unknowns
 	sum, magnitude, biasChanges := reward, reward, false
 	first, end := sys.graph.Row(choice)
 	targets := sys.graph.Target[first:end]
@@ -522,16 +522,16 @@ func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceCho
 	cycle = &cycleSolution{}
 	if len(others) > 0 {
 		rewardEquations := rewardSystem.localSystem(others, index)
-		index.reset(others)
+		index.clearUnknowns(others)
 		stepEquations := stepSystem.localSystem(others, index)
-		defer index.reset(others)
+		defer index.clearUnknowns(others)
 		cycle.solver = newEliminationSolver(rewardEquations, budget)
-		cycle.solver.factorsOnly = true
+		cycle.solver.forbidsIteration = true
 		cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant)
 		if cycle.reward == nil || err != nil {
 			return nil, cycle.solver.exceedsBudget, err
 		}
-		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.constLower[k] })
+		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.lowerConstants[k] })
 		if cycle.time == nil {
 			return nil, false, nil
 		}

@@ -175,7 +175,7 @@ func (mec *mecGain) solveMEC(index int, areProbabilities bool) error {
 	}
 	members := mec.endComponents.Members(index)
 	mec.init(members)
-	defer mec.index.reset(members)
+	defer mec.index.clearUnknowns(members)
 	if mec.gain.Exact != nil {
 		return mec.exactPolicyIteration(index, members)
 	}
@@ -197,7 +197,7 @@ func (mec *mecGain) init(members []uint32) {
 	mec.stepGain = make([]float64, len(members))
 	mec.choice = make([]uint32, len(members))
 	for k, s := range members {
-		mec.index.ofState[s] = uint32(k)
+		mec.index.unknowns[s] = uint32(k)
 		mec.choice[k] = mec.stayChoice[s]
 	}
 }

@@ -54,9 +54,9 @@ func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *c
 // setBias sets the biases from the solution of the cycle equations. The bias of the reference state, the last one, is 0.
 func (mec *mecGain) setBias(cycle *cycleSolution, order []uint32) {
 	for i, s := range order[:len(order)-1] {
-		mec.bias[mec.index.ofState[s]] = cycle.reward[i] - cycle.gain*cycle.time[i]
+		mec.bias[mec.index.unknowns[s]] = cycle.reward[i] - cycle.gain*cycle.time[i]
 	}
-	mec.bias[mec.index.ofState[last(order)]] = 0
+	mec.bias[mec.index.unknowns[last(order)]] = 0
 }
 
 // withLast returns the members in an order with the given member at the end.
@@ -97,7 +97,7 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 // evaluateExactly changes the current scheduler until its chain has one recurrent class. It returns the exact gain of this chain, and
 // stores the bias of each member s in bias[s].
 func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
-	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
+	choice := func(s uint32) uint32 { return mec.choice[mec.index.unknowns[s]] }
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
 		cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
 		if err != nil {
@@ -125,7 +125,7 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.Rat) (improved bool, err error) {
 	equations := &system{
 		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
-		choices: mec.endComponents.Choices, oneStep: true, values: &Values{Exact: bias},
+		choices: mec.endComponents.Choices, isOneStep: true, values: &Values{Exact: bias},
 	}
 	current := new(big.Rat)
 	for k, s := range members {
@@ -200,7 +200,7 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 // recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
-	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
+	target := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
 	for k := range members {
 		builder.State()
 		builder.Copy(int(mec.choice[k]), target)
@@ -222,15 +222,15 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 // cycle is nil if elimination exceeds the budget, or if a number is out of the range of float64.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
-		mec.schedulerChoices.Add(int(mec.choice[mec.index.ofState[s]]))
+		mec.schedulerChoices.Add(int(mec.choice[mec.index.unknowns[s]]))
 	}
 	defer func() {
 		for _, s := range members {
-			mec.schedulerChoices.Remove(int(mec.choice[mec.index.ofState[s]]))
+			mec.schedulerChoices.Remove(int(mec.choice[mec.index.unknowns[s]]))
 		}
 	}()
 	reference := last(members)
-	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.ofState[reference]], &mec.cycleIndex, mec.meter, budget)
+	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.unknowns[reference]], &mec.cycleIndex, mec.meter, budget)
 	if cycle != nil && (math.IsInf(cycle.gain, 0) || math.IsNaN(cycle.gain)) {
 		return nil, false, err
 	}

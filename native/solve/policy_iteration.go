@@ -18,12 +18,12 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 		return false, iteration.isExhausted(), err
 	}
 	low, high := values, values
-	areConstantsUncertain := local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0
+	areConstantsUncertain := local.inheritedWidth > 0 || local.hasUnderflow || local.inheritedAbsWidth > 0
 	if areConstantsUncertain {
-		if low, err = iteration.solveForConstants(values, local.constLower); low == nil || err != nil {
+		if low, err = iteration.solveForConstants(values, local.lowerConstants); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solveForConstants(values, local.constUpper); high == nil || err != nil {
+		if high, err = iteration.solveForConstants(values, local.upperConstants); high == nil || err != nil {
 			return false, false, err
 		}
 	}
@@ -59,7 +59,7 @@ type policyIteration struct {
 // newPolicyIteration returns a policy iteration that starts with the scheduler that is optimal for the lower bounds. For a minimal reward
 // it makes this scheduler leave the component with probability one.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
-	n := len(local.choiceStart) - 1
+	n := len(local.choiceStarts) - 1
 	iteration := &policyIteration{
 		equations: local, meter: meter, choice: make([]uint32, n), indexInComponent: make([]uint32, n),
 		workLimit: meter.totalWork() + budget, budget: budget,
@@ -95,7 +95,7 @@ func (iteration *policyIteration) makeProper() {
 // canReachOrLeave reports whether a transition of the current choice of an unknown leaves the system, or leads to one of the given unknowns.
 func (iteration *policyIteration) canReachOrLeave(unknown uint32, unknowns *sparse.Set) bool {
 	choice := iteration.choice[unknown]
-	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
+	if choice == sparse.None || iteration.equations.exitWeights[choice] > 0 {
 		return true
 	}
 	return slices.ContainsFunc(iteration.equations.columns(choice), func(target uint32) bool { return unknowns.Has(int(target)) })
@@ -193,7 +193,7 @@ func (iteration *policyIteration) bestChoice(unknown int, values []float64, thre
 	local := iteration.equations
 	best = iteration.choice[unknown]
 	value = local.constantMidpoint(best) + local.sumTerms(best, values)
-	for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+	for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 		newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
 		isBetter := newValue*threshold > value
 		if local.minimize {
@@ -223,7 +223,7 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 	local := iteration.equations
 	start, choices = make([]uint32, len(values)+1), make([]uint32, 0, len(values))
 	for unknown, value := range values {
-		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 			choiceValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
 			if math.Abs(choiceValue-value) <= relTolerance*value {
 				choices = append(choices, choice)
@@ -289,7 +289,7 @@ func (iteration *policyIteration) solve(guess []float64, rhs func(unknown int) f
 		nextComponent++
 	}
 	iteration.decompositionCurrent = true
-	return values, iteration.meter.addWork(len(iteration.equations.choiceStart) * 8)
+	return values, iteration.meter.addWork(len(iteration.equations.choiceStarts) * 8)
 }
 
 // sumTerms returns the value of the current choice of unknown k without its constant.
@@ -303,10 +303,10 @@ func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
 // solveComponent solves the equations of the members of a component, and writes the solution to values. Unknowns of other components that
 // the members depend on must be solved. It returns false if this takes too long or overflows.
 func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (ok bool, err error) {
-	solver.guess = make([]float64, len(members))
+	solver.initialGuess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, unknown := range members {
-		solver.guess[i] = guess[unknown]
+		solver.initialGuess[i] = guess[unknown]
 		localRHS[i] = rhs(int(unknown)) + iteration.equations.sumTerms(iteration.choice[unknown], values) // values is still zero within the component
 	}
 	solution, err := solver.solve(iteration.meter, func(i int) float64 { return localRHS[i] })
@@ -332,18 +332,18 @@ func (iteration *policyIteration) decompose() {
 // componentSolver builds the equations of a component with several unknowns.
 func (iteration *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	n := len(members)
-	local := &localSystem{choiceStart: make([]uint32, 0, n+1), termStart: make([]uint32, 0, n+1), exitWeight: make([]float64, 0, n)}
-	solver := &eliminationSolver{equations: local, choice: make([]uint32, n), budget: iteration.budget, precision: 4 * unit}
+	local := &localSystem{choiceStarts: make([]uint32, 0, n+1), termStarts: make([]uint32, 0, n+1), exitWeights: make([]float64, 0, n)}
+	solver := &eliminationSolver{equations: local, currentChoices: make([]uint32, n), budget: iteration.budget, precision: 4 * unit}
 	for i, unknown := range members {
 		iteration.indexInComponent[unknown] = uint32(i)
 	}
 	for i, unknown := range members {
-		solver.choice[i] = uint32(i)
-		local.choiceStart = append(local.choiceStart, uint32(i))
+		solver.currentChoices[i] = uint32(i)
+		local.choiceStarts = append(local.choiceStarts, uint32(i))
 		iteration.addComponentRow(local, unknown)
 	}
-	local.choiceStart = append(local.choiceStart, uint32(n))
-	local.termStart = append(local.termStart, uint32(len(local.column)))
+	local.choiceStarts = append(local.choiceStarts, uint32(n))
+	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
 	return solver
 }
 
@@ -352,16 +352,16 @@ func (iteration *policyIteration) componentSolver(members []uint32) *elimination
 func (iteration *policyIteration) addComponentRow(local *localSystem, unknown uint32) {
 	equations, choice := iteration.equations, iteration.choice[unknown]
 	component := iteration.decomposition.ID[unknown]
-	local.termStart = append(local.termStart, uint32(len(local.column)))
-	exit := equations.exitWeight[choice]
-	for term := equations.termStart[choice]; term < equations.termStart[choice+1]; term++ {
-		target, weight := equations.column[term], equations.weight[term]
+	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
+	exit := equations.exitWeights[choice]
+	for term := equations.termStarts[choice]; term < equations.termStarts[choice+1]; term++ {
+		target, weight := equations.termColumns[term], equations.termWeights[term]
 		if iteration.decomposition.ID[target] != component {
 			exit += weight
 			continue
 		}
-		local.column = append(local.column, iteration.indexInComponent[target])
-		local.weight = append(local.weight, weight)
+		local.termColumns = append(local.termColumns, iteration.indexInComponent[target])
+		local.termWeights = append(local.termWeights, weight)
 	}
-	local.exitWeight = append(local.exitWeight, exit)
+	local.exitWeights = append(local.exitWeights, exit)
 }

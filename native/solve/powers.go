@@ -160,7 +160,7 @@ func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice
 	choice = sparse.None
 	first, end := steps.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if !steps.usable(c) {
+		if !steps.isUsableChoice(c) {
 			continue
 		}
 		candidate := steps.evaluateScaled(s, c)
@@ -201,7 +201,7 @@ func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps i
 		return err
 	}
 	for _, s := range window.states {
-		isWanted := !window.restricted || window.queryDistance[s] == 0
+		isWanted := !window.isRestricted || window.queryDistance[s] == 0
 		if !isWanted {
 			continue
 		}

@@ -108,7 +108,7 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 		return nil, err
 	}
 	if transient.rate.hi > 0 { // one step takes 1/rate units of time
-		scale = new(big.Rat).Quo(scale, transient.rate.rat())
+		scale = new(big.Rat).Quo(scale, transient.rate.fraction())
 	} else {
 		scale = new(big.Rat).Mul(scale, time.Low)
 	}
@@ -205,7 +205,7 @@ func (transient *preciseTransient) advance(maybe *sparse.Set, time *big.Rat) err
 		copy(transient.value, transient.rewardRate)
 		return nil
 	}
-	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.rat(), time))
+	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.fraction(), time))
 	if !(mean.hi < 1<<53) {
 		return tooManySteps(mean.hi, 1<<53)
 	}

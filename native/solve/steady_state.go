@@ -21,7 +21,7 @@ func (forward *Forward) SteadyState(ctx context.Context) error {
 		return err
 	}
 	solver := &steadyStateSolver{
-		Forward: forward, system: sys, bscc: newBSCCGain(ctx, sys, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exact != nil}),
+		Forward: forward, system: sys, bscc: newBSCCGain(ctx, sys, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil}),
 	}
 	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
 	components := forward.graph.Components(forward.reachable, nil)
@@ -35,7 +35,7 @@ func (forward *Forward) SteadyState(ctx context.Context) error {
 			return err
 		}
 	}
-	forward.steadyState = solver.values
+	forward.longRunProbs = solver.values
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 		sourceVisits, isTransient := visits[source]
 		switch {
 		case !isTransient: // no inflow
-		case solver.exact != nil:
+		case solver.exactProbs != nil:
 			prob := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
 			total.Exact.Add(total.Exact, prob.Mul(prob, sourceVisits.Exact))
 		default:
@@ -162,7 +162,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 		return nil
 	}
 	reference := last(members) // any state would be correct
-	if solver.exact == nil {
+	if solver.exactProbs == nil {
 		reference = solver.bscc.likelyState(members)
 	}
 	var others []uint32
@@ -177,7 +177,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 	}
 	others = append(others, reference)
 	visits = append(visits, interval.Fraction(big.NewRat(1, 1)))
-	if solver.exact != nil {
+	if solver.exactProbs != nil {
 		solver.normalizeRat(others, visits, absorption.Exact)
 	} else {
 		solver.normalize(others, visits, absorption)
@@ -210,7 +210,7 @@ func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat 
 
 // weightRat returns the exact weight of transition i, or its float64 as a fraction if the computation is not exact.
 func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
-	if solver.exact != nil {
+	if solver.exactProbs != nil {
 		return solver.graph.Rat(i)
 	}
 	return new(big.Rat).SetFloat64(solver.graph.Prob(i))
@@ -218,7 +218,7 @@ func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 
 // assign sets the long-run probability of a state.
 func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
-	if solver.exact != nil {
+	if solver.exactProbs != nil {
 		solver.values.assign(int(s), prob.Exact)
 		return
 	}
@@ -271,11 +271,11 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 	if len(states) == 0 {
 		return nil, nil
 	}
-	if solver.exact != nil {
+	if solver.exactProbs != nil {
 		return solver.expectedVisitsRat(states, initial)
 	}
 	local := solver.system.localSystem(states, &solver.bscc.index)
-	defer solver.bscc.index.reset(states)
+	defer solver.bscc.index.clearUnknowns(states)
 	equations := newVisitEquations(local)
 	for i, s := range states {
 		if probability := initial[s]; probability != nil {
@@ -315,10 +315,10 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	exitRates := make([]*big.Rat, len(states))
 	for k, s := range states {
-		index.ofState[s] = uint32(k)
+		index.unknowns[s] = uint32(k)
 		exitRates[k] = solver.exitRateRat(s)
 	}
-	defer index.reset(states)
+	defer index.clearUnknowns(states)
 	equations := make([]exactRow, len(states))
 	for k, s := range states {
 		equations[k] = solver.visitRow(s, initial[s], exitRates)
@@ -341,17 +341,17 @@ func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates 
 	first, end := incoming.Row(int(s))
 	for i := first; i < end; i++ {
 		source := incoming.Target[i] // the transitions of incoming are reversed
-		unknown := solver.bscc.index.ofState[source]
+		unknown := solver.bscc.index.unknowns[source]
 		if unknown == sparse.None || source == s {
 			continue
 		}
 		prob := new(big.Rat).Quo(incoming.Rat(i), exitRates[unknown])
-		row.column = append(row.column, unknown)
+		row.columns = append(row.columns, unknown)
 		probs = append(probs, prob)
 		scale = leastCommonMultiple(scale, prob.Denom())
 	}
 	for _, prob := range probs {
-		row.coefficient = append(row.coefficient, scaledInteger(prob, scale))
+		row.coefficients = append(row.coefficients, scaledInteger(prob, scale))
 	}
 	row.scale, row.weightDenominator = scale, scale
 	if initial != nil {

@@ -238,7 +238,7 @@ func (change *periodChange) equations(values *Values) *system {
 	sys := change.system
 	return &system{
 		graph: sys.graph, minimize: sys.minimize, maximizer: sys.maximizer, nature: sys.nature, reward: sys.reward,
-		oneStep: true, rounding: sys.rounding, values: values,
+		isOneStep: true, rounding: sys.rounding, values: values,
 	}
 }
 

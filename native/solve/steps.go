@@ -145,7 +145,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	if err != nil {
 		return nil, err
 	}
-	sys.oneStep, sys.stepScheduler = true, recorder
+	sys.isOneStep, sys.stepScheduler = true, recorder
 	return sys, nil
 }
 

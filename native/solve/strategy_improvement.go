@@ -61,7 +61,7 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 		}
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !improvement.sys.maybe.Has(s) || improvement.sys.usable(c) {
+			if !improvement.sys.maybe.Has(s) || improvement.sys.isUsableChoice(c) {
 				choices.Add(c)
 			}
 		}
@@ -107,8 +107,8 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 // improve switches each state of one side to its best choice if that is better than the value of the state. It reports whether any choice
 // changed.
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
-	improvement.sys.oneStep = true // a choice is compared as one step
-	defer func() { improvement.sys.oneStep = false }()
+	improvement.sys.isOneStep = true // a choice is compared as one step
+	defer func() { improvement.sys.isOneStep = false }()
 	for s := range improvement.sys.maybe.All() {
 		if improvement.game.side(s) != side {
 			continue
@@ -128,8 +128,8 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 // setOptimalChoices writes choices of one side that attain the exact values to the strategy. That side is the opponent of the side whose
 // strategy was improved.
 func (improvement *strategyImprovement) setOptimalChoices(side Direction, strategy []uint32) {
-	improvement.sys.oneStep = true
-	defer func() { improvement.sys.oneStep = false }()
+	improvement.sys.isOneStep = true
+	defer func() { improvement.sys.isOneStep = false }()
 	for s := range improvement.sys.maybe.All() {
 		if improvement.game.side(s) == side {
 			strategy[s] = improvement.sys.optimumRat(s).choice
@@ -259,11 +259,11 @@ func (sys *system) bestResponse(s int, improvingSide Direction) (best uint32, be
 	minimize := sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if !sys.usable(c) {
+		if !sys.isUsableChoice(c) {
 			continue
 		}
 		bounds := sys.evaluateChoice(s, c)
-		if !bounds.leaves { // the choice has only self-loops, so its value is 0 or infinite
+		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
 			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
 			earnsForever := sys.reward.OfChoice(s, c) > 0
 			if missesTarget || earnsForever {

@@ -28,9 +28,9 @@ type system struct {
 	choices       *sparse.Set    // the allowed choices; nil for all
 	reward        *sparse.Reward // nil for none
 	endComponents *sparse.EndComponents
-	// oneStep says that the equations describe one step: transitions from a state to
+	// isOneStep says that the equations describe one step: transitions from a state to
 	// itself count like others.
-	oneStep       bool
+	isOneStep       bool
 	rounding      rounding
 	values        *Values
 	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
@@ -73,8 +73,8 @@ func (sys *system) endComponentOf(s int) uint32 {
 	return sys.endComponents.ID[s]
 }
 
-// usable reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
-func (sys *system) usable(c int) bool {
+// isUsableChoice reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
+func (sys *system) isUsableChoice(c int) bool {
 	return (sys.choices == nil || sys.choices.Has(c)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(c))
 }
 
@@ -82,7 +82,7 @@ func (sys *system) usable(c int) bool {
 // state; the bounds then mean nothing.
 type choiceBounds struct {
 	lower, upper float64
-	leaves       bool
+	leavesState       bool
 }
 
 // minimizes reports whether the choice in state s minimizes.
@@ -109,7 +109,7 @@ func (sys *system) evaluateChoice(s, choice int) choiceBounds {
 	hasLoop := false
 	for i := first; i < end; i++ {
 		target, weight := int(model.Target[i]), model.Prob(i)
-		isLoop := !sys.oneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
+		isLoop := !sys.isOneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
 		if isLoop {
 			hasLoop = true
 			continue
@@ -160,7 +160,7 @@ func (sys *system) optimalBounds(s int) bestBounds {
 	minimize := sys.minimizes(s)
 	bounds := emptyBestBounds(minimize)
 	for c := first; c < end; c++ {
-		if sys.usable(c) {
+		if sys.isUsableChoice(c) {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), minimize)
 		}
 	}
@@ -189,7 +189,7 @@ func emptyBestBounds(minimize bool) bestBounds {
 
 // include updates the optimum by a choice with the given bounds. It ignores a choice that cannot leave its state.
 func (best *bestBounds) include(bounds choiceBounds, choice uint32, minimize bool) {
-	if !bounds.leaves {
+	if !bounds.leavesState {
 		return
 	}
 	if minimize {

@@ -419,12 +419,12 @@ func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.canSkipEqualValues(values) {
-		weight, _ = remaining.sum(1)
+		weight, _ = remaining.weightedSum(1)
 		return weight, true
 	}
 	if !changed { // each later step has the same rounding error
 		uniform.stepsTaken = float64(step + remaining.flatSteps + len(remaining.weights) - 1)
-		weight, _ = remaining.sum(1)
+		weight, _ = remaining.weightedSum(1)
 		return weight, true
 	}
 	return uniform.extrapolate(step, values, next, sum, remaining)

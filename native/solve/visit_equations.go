@@ -22,12 +22,12 @@ type visitEquations struct {
 // newVisitEquations returns the equations w = initial + w P for the expected visits w of the unknowns of a local system, in which each
 // unknown has one choice. The caller sets initial.
 func newVisitEquations(local *localSystem) *visitEquations {
-	n := len(local.choiceStart) - 1
+	n := len(local.choiceStarts) - 1
 	equations := &visitEquations{
-		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), source: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
+		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), source: make([]uint32, len(local.termColumns)), prob: make([]float64, len(local.termColumns)),
 	}
 	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
-	for _, target := range local.column {
+	for _, target := range local.termColumns {
 		equations.start[target+2]++
 	}
 	maxTerms := 0
@@ -36,14 +36,14 @@ func newVisitEquations(local *localSystem) *visitEquations {
 		equations.start[column+2] += equations.start[column+1]
 	}
 	for unknown := range n { // unknown k has only choice k
-		for i := local.termStart[unknown]; i < local.termStart[unknown+1]; i++ {
-			next := &equations.start[local.column[i]+1]
-			equations.source[*next], equations.prob[*next] = uint32(unknown), local.weight[i]
+		for i := local.termStarts[unknown]; i < local.termStarts[unknown+1]; i++ {
+			next := &equations.start[local.termColumns[i]+1]
+			equations.source[*next], equations.prob[*next] = uint32(unknown), local.termWeights[i]
 			*next++
 		}
 	}
 	equations.start = equations.start[:n+1]
-	equations.err = 1.05 * (slices.Max(local.evalErr) + local.rounding.sumErr(maxTerms))
+	equations.err = 1.05 * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
 	return equations
 }
 
@@ -64,7 +64,7 @@ func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []int
 // ok says that their relative width is at most epsilon.
 func (equations *visitEquations) eliminate(meter *meter, epsilon float64) (bounds []interval.Number, ok bool, err error) {
 	solver := newEliminationSolver(equations.localSystem, visitBudget)
-	solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.row, solver.budget)
+	solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.currentColumns, solver.budget)
 	if solver.eliminationOrder == nil || err != nil {
 		return nil, false, err
 	}
@@ -164,21 +164,21 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 }
 
 // solveTransposed returns the row vector w with w = initial + w P. It uses the triangular factors of I - P.
-func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
-	intermediate := make([]float64, len(elim.order)) // by position
-	for p, k := range elim.order {
+func (solver *eliminationSolver) solveTransposed(initial []float64) []float64 {
+	intermediate := make([]float64, len(solver.order)) // by position
+	for p, k := range solver.order {
 		intermediate[p] = initial[k]
 	}
 	for p := range intermediate {
-		intermediate[p] /= elim.pivot[p]
-		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-			intermediate[elim.upperCols[i]] += elim.upper[i] * intermediate[p]
+		intermediate[p] /= solver.pivots[p]
+		for i := solver.upperStarts[p]; i < solver.upperStarts[p+1]; i++ {
+			intermediate[solver.upperColumns[i]] += solver.upperTerms[i] * intermediate[p]
 		}
 	}
 	visits := make([]float64, len(intermediate))
-	for p, k := range slices.Backward(elim.order) {
-		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
-			intermediate[elim.lowerCols[i]] += elim.lower[i] * intermediate[p]
+	for p, k := range slices.Backward(solver.order) {
+		for i := solver.lowerStarts[p]; i < solver.lowerStarts[p+1]; i++ {
+			intermediate[solver.lowerColumns[i]] += solver.lowerFactors[i] * intermediate[p]
 		}
 		visits[k] = intermediate[p]
 	}

@@ -12,11 +12,11 @@ import (
 type belief struct {
 	states  []uint32
 	weights []*big.Int
-	total   *big.Int
+	totalWeight   *big.Int
 }
 
-// point returns the belief that has probability one in state s.
-func point(s uint32) *belief {
+// certainBelief returns the belief that has probability one in state s.
+func certainBelief(s uint32) *belief {
 	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
@@ -30,10 +30,10 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 		}
 		gcd.GCD(nil, nil, gcd, weight)
 	}
-	result := &belief{states: states, weights: weights, total: new(big.Int)}
+	result := &belief{states: states, weights: weights, totalWeight: new(big.Int)}
 	for _, weight := range weights {
 		weight.Quo(weight, gcd)
-		result.total.Add(result.total, weight)
+		result.totalWeight.Add(result.totalWeight, weight)
 	}
 	return result
 }
@@ -59,13 +59,13 @@ func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 			sum.Add(sum, term.Mul(stateValue, term.SetInt(b.weights[i])))
 		}
 	}
-	return sum.Quo(sum, term.SetInt(b.total))
+	return sum.Quo(sum, term.SetInt(b.totalWeight))
 }
 
 // expectationFloat returns the mean of value(s) over the states s of the belief, and a bound on its relative error. The values must not be
 // negative.
 func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
-	total, _ := new(big.Float).SetInt(b.total).Float64()
+	total, _ := new(big.Float).SetInt(b.totalWeight).Float64()
 	if math.IsInf(total, 1) {
 		return b.roundedExpectation(value)
 	}
@@ -92,7 +92,7 @@ func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr f
 
 // outcome is a belief after a step. Its probability is weight divided by outcomes.total.
 type outcome struct {
-	next   *belief
+	nextBelief   *belief
 	weight *big.Int
 }
 
@@ -101,7 +101,7 @@ type outcome struct {
 type outcomes struct {
 	continuing    []outcome // by observation
 	goal, failure *big.Int
-	total         *big.Int // the sum of all weights
+	totalWeight         *big.Int // the sum of all weights
 }
 
 // updater computes the beliefs after a step. It is not safe for concurrent use.
@@ -116,10 +116,10 @@ func newUpdater(problem *pomdp) *updater {
 	return &updater{pomdp: problem, weightOf: make([]big.Int, problem.model.NumStates())}
 }
 
-// step returns the outcomes of an action in a belief: the next belief for each observation, and the weights of reaching the target and of
+// outcomesOf returns the outcomes of an action in a belief: the next belief for each observation, and the weights of reaching the target and of
 // failing.
-func (u *updater) step(b *belief, action int) outcomes {
-	result := outcomes{goal: new(big.Int), failure: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
+func (u *updater) outcomesOf(b *belief, action int) outcomes {
+	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(u.denominator, b.totalWeight)}
 	weight := new(big.Int)
 	for i, s := range b.states {
 		first, end := u.model.Row(u.choiceOf(s, action))
@@ -137,7 +137,7 @@ func (u *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
 	switch {
 	case u.Target.Has(int(next)):
 		result.goal.Add(result.goal, weight)
-	case u.terminal.Has(int(next)):
+	case u.terminalStates.Has(int(next)):
 		result.failure.Add(result.failure, weight)
 	default:
 		if u.weightOf[next].Sign() == 0 {

@@ -186,7 +186,7 @@ func (p *random) play(controller *belief.Controller, node, s, depth int) float64
 	}
 	first, _ := model.Choices(s)
 	actions, share := []int{0, 1, 2}, 1.0/3
-	if a := controller.Nodes[node].Action; a != belief.Any {
+	if a := controller.Nodes[node].Action; a != belief.AnyAction {
 		actions, share = []int{a}, 1
 	}
 	x := 0.0

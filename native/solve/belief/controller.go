@@ -12,8 +12,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Any is the Action of a node that takes every action with the same probability.
-const Any = -1
+// AnyAction is the Action of a node that takes every action with the same probability.
+const AnyAction = -1
 
 // Controller is a strategy of a POMDP as a finite automaton. It starts in node 0, takes the action of
 // the current node, and moves on by the next observation.
@@ -38,8 +38,8 @@ type Edge struct {
 	Node        int
 }
 
-// next returns the node after an observation, or -1 if there is none.
-func (n *Node) next(observation uint32) int {
+// nextNode returns the node after an observation, or -1 if there is none.
+func (n *Node) nextNode(observation uint32) int {
 	i, found := slices.BinarySearchFunc(n.Next, observation, func(edge Edge, wanted uint32) int { return cmp.Compare(edge.Observation, wanted) })
 	if !found {
 		return -1
@@ -62,7 +62,7 @@ var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 // inducedChain returns the Markov chain that a controller induces from a start state. Each state of the chain is a state of the POMDP with
 // a node of the controller. Terminal states are absorbing. The error is errTooLarge if the chain has more than limit states.
 func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
-	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, rows: sparse.NewBuilder(sparse.DTMC)}
+	builder := &chainBuilder{pomdp: problem, controller: controller, numberOf: map[chainState]int{}, chain: &Chain{}, modelBuilder: sparse.NewBuilder(sparse.DTMC)}
 	if _, err := builder.stateNumber(start, 0); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 			return nil, err
 		}
 	}
-	chainModel, err := builder.rows.Finish()
+	chainModel, err := builder.modelBuilder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 type chainBuilder struct {
 	*pomdp
 	controller *Controller
-	number     map[chainState]int
+	numberOf     map[chainState]int
 	chain      *Chain
-	rows       *sparse.Builder // of the model of the chain
+	modelBuilder       *sparse.Builder // of the model of the chain
 }
 
 // chainState is a state of the POMDP with a node of the controller.
@@ -104,16 +104,16 @@ type chainState struct {
 // stateNumber returns the number of the chain state (s, node), and adds it if it is new. A terminal state s has one chain state, with node
 // 0. A negative node is an error: the controller has no action for the observation of s.
 func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
-	if builder.terminal.Has(int(s)) {
+	if builder.terminalStates.Has(int(s)) {
 		node = 0
 	}
 	if node < 0 { // the controller has no edge for the observation
 		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[s])
 	}
-	number, found := builder.number[chainState{s, node}]
+	number, found := builder.numberOf[chainState{s, node}]
 	if !found {
 		number = len(builder.chain.State)
-		builder.number[chainState{s, node}] = number
+		builder.numberOf[chainState{s, node}] = number
 		builder.chain.State = append(builder.chain.State, s)
 		builder.chain.Node = append(builder.chain.Node, node)
 	}
@@ -122,18 +122,18 @@ func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 
 // addTransitions adds the transitions of the chain state with number row to the rows, and adds their targets to the chain.
 func (builder *chainBuilder) addTransitions(row int) error {
-	builder.rows.State()
+	builder.modelBuilder.State()
 	s, node := builder.chain.State[row], &builder.controller.Nodes[builder.chain.Node[row]]
-	if builder.terminal.Has(int(s)) {
-		builder.rows.AddRat(row, big.NewRat(1, 1), sparse.NoAction)
+	if builder.terminalStates.Has(int(s)) {
+		builder.modelBuilder.AddRat(row, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
 	for _, next := range builder.transitions(s, node.Action) {
-		target, err := builder.stateNumber(next.target, node.next(builder.Observation[next.target]))
+		target, err := builder.stateNumber(next.target, node.nextNode(builder.Observation[next.target]))
 		if err != nil {
 			return err
 		}
-		builder.rows.AddRat(target, next.prob, sparse.NoAction)
+		builder.modelBuilder.AddRat(target, next.prob, sparse.NoAction)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ type transition struct {
 // transitions returns the transitions of an action in a state, one for each target, sorted by target. If action is Any, all actions are
 // equally likely.
 func (problem *pomdp) transitions(s uint32, action int) []transition {
-	var all []transition
+	var result []transition
 	choices := problem.choicesOf(s, action)
 	for _, choice := range choices {
 		first, end := problem.model.Row(choice)
@@ -156,15 +156,15 @@ func (problem *pomdp) transitions(s uint32, action int) []transition {
 			if len(choices) > 1 {
 				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(len(choices))))
 			}
-			all = append(all, transition{problem.model.Target[i], prob})
+			result = append(result, transition{problem.model.Target[i], prob})
 		}
 	}
-	return mergeTargets(all)
+	return mergeTargets(result)
 }
 
 // choicesOf returns the choice of an action in a state. For Any it returns all choices.
 func (problem *pomdp) choicesOf(s uint32, action int) []int {
-	if action != Any {
+	if action != AnyAction {
 		return []int{problem.choiceOf(s, action)}
 	}
 	choices := make([]int, problem.numActions(s))
@@ -193,7 +193,7 @@ func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32
 	observations := map[uint32]bool{}
 	for _, s := range states {
 		for _, target := range problem.targetsOf(s, action) {
-			if !problem.terminal.Has(int(target)) {
+			if !problem.terminalStates.Has(int(target)) {
 				observations[problem.Observation[target]] = true
 			}
 		}
@@ -203,7 +203,7 @@ func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32
 
 // targetsOf returns the targets of an action in a state. A terminal state has none.
 func (problem *pomdp) targetsOf(s uint32, action int) []uint32 {
-	if problem.terminal.Has(int(s)) {
+	if problem.terminalStates.Has(int(s)) {
 		return nil
 	}
 	var targets []uint32
@@ -223,7 +223,7 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 	reward := &sparse.Reward{Name: problem.Reward.Name, Err: 0x1p-53}
 	for i, s := range chain.State {
 		stateReward := new(big.Rat)
-		if !problem.terminal.Has(int(s)) {
+		if !problem.terminalStates.Has(int(s)) {
 			stateReward = problem.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
 		reward.State = append(reward.State, sparse.NonzeroFloat(stateReward))
@@ -261,7 +261,7 @@ func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *spar
 		switch {
 		case problem.Target.Has(int(s)):
 			target.Add(i)
-		case !problem.terminal.Has(int(s)):
+		case !problem.terminalStates.Has(int(s)):
 			nonterminal.Add(i)
 		}
 	}

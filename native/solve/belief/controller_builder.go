@@ -3,11 +3,11 @@ package belief
 // controllerBuilder builds a controller from a scheduler of a finiteMDP.
 type controllerBuilder struct {
 	*exploration
-	model      *finiteMDP
-	choice     []uint32 // of each state of the MDP
-	optimistic bool     // choice is for the optimistic MDP
-	// fallback is the strategy of the pool for observations that a grid point excludes.
-	fallback   int
+	mdp      *finiteMDP
+	stateChoices     []uint32 // of each state of the MDP
+	isOptimistic bool     // choice is for the optimistic MDP
+	// fallbackStrategy is the strategy of the pool for observations that a grid point excludes.
+	fallbackStrategy   int
 	controller Controller
 	nodeOf     map[controllerState]int
 	queue      []controllerState
@@ -23,10 +23,10 @@ type controllerState struct {
 // controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each state. When the scheduler
 // reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points replace,
 // it continues at the grid point with the greatest weight.
-func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimistic bool) *Controller {
-	builder := &controllerBuilder{exploration: search, model: mdp, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
+func (search *exploration) controller(mdp *finiteMDP, stateChoices []uint32, isOptimistic bool) *Controller {
+	builder := &controllerBuilder{exploration: search, mdp: mdp, stateChoices: stateChoices, isOptimistic: isOptimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
-		_, builder.fallback = search.pool.bestStrategy(search.nodes[0].belief)
+		_, builder.fallbackStrategy = search.pool.bestStrategy(search.nodes[0].belief)
 	}
 	builder.nodeFor(controllerState{node: 0})
 	for i := 0; i < len(builder.queue); i++ {
@@ -39,8 +39,8 @@ func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimisti
 // strategy for that belief.
 func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	if state.node >= 0 && builder.nodes[state.node].belief == nil {
-		cutOff := &builder.nodes[state.node]
-		state = controllerState{-1, cutOff.cutoff.strategy, cutOff.observation}
+		cutOffNode := &builder.nodes[state.node]
+		state = controllerState{-1, cutOffNode.cutoff.strategy, cutOffNode.observation}
 	}
 	number, found := builder.nodeOf[state]
 	if !found {
@@ -60,33 +60,33 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 	explored := &builder.nodes[state.node]
 	result := Node{Observation: explored.observation}
 	mdpState := firstNode + state.node
-	choice := builder.choice[mdpState]
-	hasChoice := int(choice) < builder.model.graph.NumChoices()
+	choice := builder.stateChoices[mdpState]
+	hasChoice := int(choice) < builder.mdp.graph.NumChoices()
 	if hasChoice { // otherwise every action is optimal, so take action 0
-		first, _ := builder.model.graph.Choices(mdpState)
+		first, _ := builder.mdp.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}
-	return builder.addEdges(result, explored.actions[result.Action].successors, builder.fallback)
+	return builder.addEdges(result, explored.actions[result.Action].successors, builder.fallbackStrategy)
 }
 
 // addEdges adds an edge to a node for each observation that can follow its action, and returns the node. successors are the next beliefs of
 // the action. An observation without a successor leads to the fallback strategy of the pool.
-func (builder *controllerBuilder) addEdges(node Node, successors []successor, fallback int) Node {
+func (builder *controllerBuilder) addEdges(node Node, successors []successor, fallbackStrategy int) Node {
 	for _, observation := range builder.observationsAfter(node.Observation, node.Action) {
-		next := builder.stateForObservation(observation, successors, fallback)
+		next := builder.stateForObservation(observation, successors, fallbackStrategy)
 		node.Next = append(node.Next, Edge{observation, builder.nodeFor(next)})
 	}
 	return node
 }
 
 // stateForObservation returns the controller state after an observation. Without a successor for the observation it is the fallback strategy.
-func (builder *controllerBuilder) stateForObservation(observation uint32, successors []successor, fallback int) controllerState {
+func (builder *controllerBuilder) stateForObservation(observation uint32, successors []successor, fallbackStrategy int) controllerState {
 	for i := range successors {
 		if successors[i].observation == observation {
 			return builder.stateForSuccessor(&successors[i])
 		}
 	}
-	return controllerState{-1, fallback, observation}
+	return controllerState{-1, fallbackStrategy, observation}
 }
 
 // stateForSuccessor returns the controller state for the next belief. If grid points replace the belief, the state is the grid point
@@ -95,7 +95,7 @@ func (builder *controllerBuilder) stateForSuccessor(next *successor) controllerS
 	if !next.isReplaced() {
 		return controllerState{node: next.representatives[0].node}
 	}
-	if !builder.optimistic {
+	if !builder.isOptimistic {
 		return controllerState{-1, next.cutoff.strategy, next.observation}
 	}
 	best := next.representatives[0]

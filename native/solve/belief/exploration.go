@@ -22,8 +22,8 @@ type exploration struct {
 	maxExactNodes, maxGridNodes, resolution int
 	exactNodes, gridNodes                   int // expanded so far
 	numEdges                                int
-	// partial says that some belief was cut off, or replaced by grid points.
-	partial bool
+	// isPartial says that some belief was cut off, or replaced by grid points.
+	isPartial bool
 }
 
 // node is a belief with the results of its actions or, if the belief was cut off (not expanded), with bounds on its value.
@@ -37,14 +37,14 @@ type node struct {
 // cutoff bounds the value of a belief without expanding it: optimistically, and pessimistically by a
 // strategy of the pool.
 type cutoff struct {
-	optimistic, pessimistic float64
+	optimisticValue, pessimisticValue float64
 	strategy                int
 }
 
 // cutoffOf returns bounds on the value of a belief.
 func (search *exploration) cutoffOf(b *belief) cutoff {
-	pessimistic, strategy := search.pool.bestStrategy(b)
-	return cutoff{optimistic: search.informedBound.bound(b), pessimistic: pessimistic, strategy: strategy}
+	pessimisticValue, strategy := search.pool.bestStrategy(b)
+	return cutoff{optimisticValue: search.informedBound.beliefBound(b), pessimisticValue: pessimisticValue, strategy: strategy}
 }
 
 // actionResult is the result of an action in a belief: where it leads, and the expected reward.
@@ -94,7 +94,7 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 			continue
 		}
 		if search.numEdges > maxEdges {
-			search.partial = true
+			search.isPartial = true
 			search.nodes[i].belief = nil
 			search.nodes[i].cutoff = search.cutoffOf(current)
 			continue
@@ -107,16 +107,16 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 
 // addNode returns the number of the node of a belief, and adds a node if the belief is new. onGrid says that the belief is a grid point. If
 // the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
-func (search *exploration) addNode(b *belief, onGrid bool) int {
+func (search *exploration) addNode(b *belief, isGridPoint bool) int {
 	key := b.mapKey()
 	if i, found := search.nodeIndex[key]; found {
 		return i
 	}
 	newNode := node{belief: b, observation: search.Observation[b.states[0]]}
-	if search.reserveExpansion(onGrid) {
+	if search.reserveExpansion(isGridPoint) {
 		search.nodeIndex[key] = len(search.nodes)
 	} else { // do not store the belief and its key, because many beliefs may be cut off
-		search.partial = true
+		search.isPartial = true
 		newNode.belief, newNode.cutoff = nil, search.cutoffOf(b)
 	}
 	search.nodes = append(search.nodes, newNode)
@@ -124,9 +124,9 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 }
 
 // reserveExpansion reports whether one more belief may be expanded, and counts it if so. Grid points have their own counter and limit.
-func (search *exploration) reserveExpansion(onGrid bool) bool {
+func (search *exploration) reserveExpansion(isGridPoint bool) bool {
 	count, limit := &search.exactNodes, search.maxExactNodes
-	if onGrid {
+	if isGridPoint {
 		count, limit = &search.gridNodes, search.maxGridNodes
 	}
 	if *count >= limit {
@@ -140,12 +140,12 @@ func (search *exploration) reserveExpansion(onGrid bool) bool {
 func (search *exploration) expand(current *belief) []actionResult {
 	results := make([]actionResult, search.numActions(current.states[0]))
 	for action := range results {
-		outcomes := search.step(current, action)
+		outcomes := search.outcomesOf(current, action)
 		result := &results[action]
-		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.total)
-		result.failure = new(big.Rat).SetFrac(outcomes.failure, outcomes.total)
+		result.goal = new(big.Rat).SetFrac(outcomes.goal, outcomes.totalWeight)
+		result.failure = new(big.Rat).SetFrac(outcomes.failure, outcomes.totalWeight)
 		for i := range outcomes.continuing {
-			next := search.newSuccessor(&outcomes.continuing[i], outcomes.total)
+			next := search.newSuccessor(&outcomes.continuing[i], outcomes.totalWeight)
 			result.successors = append(result.successors, next)
 			search.numEdges += len(next.representatives)
 		}
@@ -160,11 +160,11 @@ func (search *exploration) expand(current *belief) []actionResult {
 func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) successor {
 	next := successor{
 		prob:            new(big.Rat).SetFrac(outcome.weight, total),
-		observation:     search.Observation[outcome.next.states[0]],
-		representatives: search.representatives(outcome.next),
+		observation:     search.Observation[outcome.nextBelief.states[0]],
+		representatives: search.representatives(outcome.nextBelief),
 	}
 	if next.isReplaced() {
-		next.cutoff = search.cutoffOf(outcome.next)
+		next.cutoff = search.cutoffOf(outcome.nextBelief)
 	}
 	return next
 }
@@ -175,7 +175,7 @@ func (search *exploration) representatives(b *belief) []weightedNode {
 	if i, found := search.nodeIndex[b.mapKey()]; found {
 		return []weightedNode{{node: i}}
 	}
-	expandExactly := search.exactNodes < search.maxExactNodes && b.total.BitLen() <= maxBeliefBits
+	expandExactly := search.exactNodes < search.maxExactNodes && b.totalWeight.BitLen() <= maxBeliefBits
 	if search.resolution == 0 || expandExactly {
 		return []weightedNode{{node: search.addNode(b, false)}}
 	}
@@ -183,7 +183,7 @@ func (search *exploration) representatives(b *belief) []weightedNode {
 	if len(corners) == 1 { // b is a grid point
 		return []weightedNode{{node: search.addNode(b, true)}}
 	}
-	search.partial = true
+	search.isPartial = true
 	nodes := make([]weightedNode, len(corners))
 	for i, corner := range corners {
 		nodes[i] = weightedNode{search.addNode(corner.belief, true), corner.weight}
@@ -204,11 +204,11 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. exact says whether it has exact
+// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. exact says whether it has exact
 // probabilities. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
 // pessimistic bounds replace all these beliefs.
-func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
-	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
+func (search *exploration) buildMDP(isOptimistic, isExact bool) (*finiteMDP, error) {
+	writer := &mdpWriter{exploration: search, isOptimistic: isOptimistic, isExact: isExact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
 		writer.writeAbsorbing(nil)
 	}
@@ -223,8 +223,8 @@ func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error)
 	result := &finiteMDP{graph: sparse.NewGraph(model)}
 	if search.Reward != nil {
 		result.reward = &sparse.Reward{Name: search.Reward.Name, Choice: writer.rewards, Err: 0x1p-53}
-		if exact {
-			result.reward.ChoiceRat = writer.rewardRats
+		if isExact {
+			result.reward.ChoiceRat = writer.exactRewards
 		}
 	}
 	return result, nil
@@ -233,28 +233,28 @@ func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error)
 // mdpWriter writes the choices of a finiteMDP.
 type mdpWriter struct {
 	*exploration
-	optimistic bool
-	exact      bool // the transitions have exact probabilities
+	isOptimistic bool
+	isExact      bool // the transitions have exact probabilities
 	builder    *sparse.Builder
-	states     int
+	stateCount     int
 	rewards    []float64
-	rewardRats []*big.Rat
+	exactRewards []*big.Rat
 }
 
 // cutoffValue returns the bound of a cutoff that the MDP uses.
 func (writer *mdpWriter) cutoffValue(bounds cutoff) float64 {
-	if writer.optimistic {
-		return bounds.optimistic
+	if writer.isOptimistic {
+		return bounds.optimisticValue
 	}
-	return bounds.pessimistic
+	return bounds.pessimisticValue
 }
 
 // writeAbsorbing writes an absorbing state, goal or failed.
 func (writer *mdpWriter) writeAbsorbing(reward *big.Rat) {
 	writer.builder.State()
 	writer.writeChoice(reward)
-	writer.writeTransition(writer.states, big.NewRat(1, 1))
-	writer.states++
+	writer.writeTransition(writer.stateCount, big.NewRat(1, 1))
+	writer.stateCount++
 }
 
 // writeChoice begins a choice with the given reward; nil stands for 0.
@@ -267,12 +267,12 @@ func (writer *mdpWriter) writeChoice(reward *big.Rat) {
 		reward = new(big.Rat)
 	}
 	writer.rewards = append(writer.rewards, sparse.NonzeroFloat(reward))
-	writer.rewardRats = append(writer.rewardRats, reward)
+	writer.exactRewards = append(writer.exactRewards, reward)
 }
 
 // writeTransition adds a transition to the current choice.
 func (writer *mdpWriter) writeTransition(target int, prob *big.Rat) {
-	if writer.exact {
+	if writer.isExact {
 		writer.builder.AddRat(target, prob, sparse.NoAction)
 		return
 	}
@@ -328,7 +328,7 @@ func (writer *mdpWriter) newActionOf(action *actionResult) *mdpAction {
 // addSuccessor adds the transitions to a successor belief. If grid points replace the belief, these are transitions to the grid points in
 // the optimistic MDP, and transitions with the value of the belief's bound in the pessimistic MDP.
 func (writer *mdpWriter) addSuccessor(action *mdpAction, next *successor) {
-	if !writer.optimistic && next.isReplaced() {
+	if !writer.isOptimistic && next.isReplaced() {
 		writer.addCutoff(action, next.cutoff, next.prob)
 		return
 	}

@@ -22,7 +22,7 @@ func (b *belief) triangulate(resolution int) []gridCorner {
 	// order of decreasing fractional parts. The weight of a corner is the difference of two successive fractional parts.
 	corner, fractions := b.cumulativeWeights(resolution)
 	var corners []gridCorner
-	previous := b.total
+	previous := b.totalWeight
 	for _, i := range decreasingOrder(fractions) {
 		corners = b.appendCorner(corners, corner, new(big.Int).Sub(previous, fractions[i]))
 		corner[i] = new(big.Int).Add(corner[i], big.NewInt(1))
@@ -37,7 +37,7 @@ func (b *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight *big
 	if weight.Sign() == 0 {
 		return corners
 	}
-	return append(corners, gridCorner{b.gridPoint(sums), new(big.Rat).SetFrac(weight, b.total)})
+	return append(corners, gridCorner{b.gridPoint(sums), new(big.Rat).SetFrac(weight, b.totalWeight)})
 }
 
 // decreasingOrder returns the indices of the positive numbers, in the order of decreasing numbers.
@@ -62,7 +62,7 @@ func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.I
 	for i := n - 1; i >= 0; i-- {
 		sum.Add(sum, b.weights[i])
 		product := new(big.Int).Mul(sum, factor)
-		integers[i], fractions[i] = new(big.Int).QuoRem(product, b.total, new(big.Int))
+		integers[i], fractions[i] = new(big.Int).QuoRem(product, b.totalWeight, new(big.Int))
 	}
 	return integers, fractions
 }

@@ -30,25 +30,25 @@ func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (
 		return nil, err
 	}
 	bound := &informedBound{problem, make([]float64, problem.model.NumChoices())}
-	mdpValues := problem.optimistic(values)
+	mdpValues := problem.optimisticBounds(values)
 	for s := range problem.model.NumStates() {
 		for action := range problem.numActions(uint32(s)) {
-			bound.actionValue[bound.index(s, action)] = bound.backupFullyObserved(s, action, mdpValues)
+			bound.actionValue[bound.actionIndex(s, action)] = bound.backupFullyObserved(s, action, mdpValues)
 		}
 	}
 	for range informedRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !bound.improve() {
+		if !bound.improveActions() {
 			break
 		}
 	}
 	return bound, nil
 }
 
-// index returns the index of an action of state s in actionValue.
-func (bound *informedBound) index(s, action int) int {
+// actionIndex returns the index of an action of state s in actionValue.
+func (bound *informedBound) actionIndex(s, action int) int {
 	first, _ := bound.model.Choices(s)
 	return first + action
 }
@@ -60,7 +60,7 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 	first, end := bound.model.Row(choice)
 	sum := 0.0
 	for j := first; j < end; j++ {
-		if target := bound.model.Target[j]; !bound.terminal.Has(int(target)) {
+		if target := bound.model.Target[j]; !bound.terminalStates.Has(int(target)) {
 			sum += bound.model.Prob(j) * values[target]
 		}
 	}
@@ -97,33 +97,33 @@ func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
 	return value
 }
 
-// improve performs one round of the fast informed bound on all actions. It reports whether a value changed noticeably.
-func (bound *informedBound) improve() (changed bool) {
-	next := slices.Clone(bound.actionValue)
+// improveActions performs one round of the fast informed bound on all actions. It reports whether a value changed noticeably.
+func (bound *informedBound) improveActions() (changed bool) {
+	newValues := slices.Clone(bound.actionValue)
 	for s := range bound.model.NumStates() {
-		if bound.terminal.Has(s) {
+		if bound.terminalStates.Has(s) {
 			continue
 		}
 		for action := range bound.numActions(uint32(s)) {
-			if bound.improveAction(next, s, action) {
+			if bound.improveAction(newValues, s, action) {
 				changed = true
 			}
 		}
 	}
-	bound.actionValue = next
+	bound.actionValue = newValues
 	return changed
 }
 
 // improveAction computes a new bound on the value of an action, and stores it in next if it is tighter. It reports whether the value
 // changed noticeably.
-func (bound *informedBound) improveAction(next []float64, s, action int) (changed bool) {
+func (bound *informedBound) improveAction(newValues []float64, s, action int) (changed bool) {
 	const noticeableShare = 1e-9 // relative
-	i := bound.index(s, action)
+	i := bound.actionIndex(s, action)
 	oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
 	if !bound.isBetter(oldValue, value) { // the new bound is not tighter
 		return false
 	}
-	next[i] = value
+	newValues[i] = value
 	return math.Abs(value-oldValue) > noticeableShare*math.Abs(value)
 }
 
@@ -137,7 +137,7 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	for j := first; j < end; j++ {
 		target := bound.model.Target[j]
 		observation := bound.Observation[target]
-		if bound.terminal.Has(int(target)) || isAdded[observation] {
+		if bound.terminalStates.Has(int(target)) || isAdded[observation] {
 			continue
 		}
 		isAdded[observation] = true
@@ -156,19 +156,19 @@ func (bound *informedBound) bestNextValue(first, end int, observation uint32) fl
 			continue
 		}
 		for action := range actionValues {
-			actionValues[action] += bound.model.Prob(j) * bound.actionValue[bound.index(int(target), action)]
+			actionValues[action] += bound.model.Prob(j) * bound.actionValue[bound.actionIndex(int(target), action)]
 		}
 	}
 	return bound.bestOf(actionValues...)
 }
 
-// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded optimistically.
-func (bound *informedBound) bound(current *belief) float64 {
+// beliefBound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded optimistically.
+func (beliefBound *informedBound) beliefBound(current *belief) float64 {
 	var values []float64
-	for action := range bound.numActions(current.states[0]) {
-		valueIn := func(s uint32) float64 { return bound.actionValue[bound.index(int(s), action)] }
+	for action := range beliefBound.numActions(current.states[0]) {
+		valueIn := func(s uint32) float64 { return beliefBound.actionValue[beliefBound.actionIndex(int(s), action)] }
 		expected, relErr := current.expectationFloat(valueIn)
-		values = append(values, bound.roundOptimistic(expected, relErr))
+		values = append(values, beliefBound.roundOptimistic(expected, relErr))
 	}
-	return bound.bestOf(values...)
+	return beliefBound.bestOf(values...)
 }

@@ -41,7 +41,7 @@ type alphaVector struct {
 // floatBelief is a belief with float64 probabilities; states are in increasing order.
 type floatBelief struct {
 	states []uint32
-	weight []float64
+	weights []float64
 }
 
 // newPointBased prepares point-based value iteration without vectors. The first lower bounds are the values of the pool's strategies.
@@ -104,7 +104,7 @@ func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]flo
 			return nil, err
 		}
 		path = append(path, current)
-		current = search.drawBelief(search.step(current, search.chooseAction(current)))
+		current = search.drawBelief(search.nextBeliefs(current, search.chooseAction(current)))
 	}
 	return path, nil
 }
@@ -118,7 +118,7 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	}
 	for _, s := range belief.states {
 		for action := range search.numActions(s) {
-			if search.informedBound.actionValue[search.informedBound.index(int(s), action)] > 0 {
+			if search.informedBound.actionValue[search.informedBound.actionIndex(int(s), action)] > 0 {
 				return false
 			}
 		}
@@ -144,27 +144,27 @@ func (search *pointBased) chooseAction(belief floatBelief) int {
 
 // bestInformedAction returns the best action for a belief by the informed bound.
 func (search *pointBased) bestInformedAction(belief floatBelief) int {
-	best, bestValue := 0, 0.0
+	bestAction, bestValue := 0, 0.0
 	for action := range search.numActions(belief.states[0]) {
 		value := 0.0
 		for i, s := range belief.states {
-			value += belief.weight[i] * search.informedBound.actionValue[search.informedBound.index(int(s), action)]
+			value += belief.weights[i] * search.informedBound.actionValue[search.informedBound.actionIndex(int(s), action)]
 		}
 		if action == 0 || search.isBetter(value, bestValue) {
-			best, bestValue = action, value
+			bestAction, bestValue = action, value
 		}
 	}
-	return best
+	return bestAction
 }
 
-// step returns the next belief for each observation after an action. The weights of each belief sum to the probability of its observation.
-func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
+// nextBeliefs returns the next belief for each observation after an action. The weights of each belief sum to the probability of its observation.
+func (search *pointBased) nextBeliefs(belief floatBelief, action int) []floatBelief {
 	var reached []weightedState
 	for i, s := range belief.states {
 		first, end := search.model.Row(search.choiceOf(s, action))
 		for j := first; j < end; j++ {
-			if target := search.model.Target[j]; !search.terminal.Has(int(target)) {
-				reached = append(reached, weightedState{target, belief.weight[i] * search.model.Weights[search.model.Weight[j]]})
+			if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
+				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.Weight[j]]})
 			}
 		}
 	}
@@ -189,11 +189,11 @@ func (search *pointBased) splitByObservation(reached []weightedState) []floatBel
 		}
 		belief := &beliefs[len(beliefs)-1]
 		if last := len(belief.states) - 1; last >= 0 && belief.states[last] == current.state {
-			belief.weight[last] += current.weight
+			belief.weights[last] += current.weight
 			continue
 		}
 		belief.states = append(belief.states, current.state)
-		belief.weight = append(belief.weight, current.weight)
+		belief.weights = append(belief.weights, current.weight)
 	}
 	return beliefs
 }
@@ -204,15 +204,15 @@ func (search *pointBased) drawBelief(beliefs []floatBelief) floatBelief {
 	random := search.rng.Float64()
 	for _, belief := range beliefs {
 		probability := 0.0
-		for _, weight := range belief.weight {
+		for _, weight := range belief.weights {
 			probability += weight
 		}
 		random -= probability
 		if random >= 0 || probability <= 0 {
 			continue
 		}
-		for i := range belief.weight {
-			belief.weight[i] /= probability
+		for i := range belief.weights {
+			belief.weights[i] /= probability
 		}
 		return belief
 	}
@@ -220,30 +220,30 @@ func (search *pointBased) drawBelief(beliefs []floatBelief) floatBelief {
 }
 
 // bestContinuation returns the best vector or strategy of the pool for a belief, as a node number, and its value.
-func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestValue float64) {
+func (search *pointBased) bestContinuation(belief floatBelief) (bestNode int, bestValue float64) {
 	vectors := search.activeVectors[search.Observation[belief.states[0]]]
-	search.work += len(belief.states) * (len(search.pool.values) + len(vectors))
-	for i, values := range search.pool.values {
+	search.work += len(belief.states) * (len(search.pool.strategyValues) + len(vectors))
+	for i, values := range search.pool.strategyValues {
 		value := belief.expectation(func(s uint32) float64 { return values[s] })
 		if i == 0 || search.isBetter(value, bestValue) {
-			best, bestValue = strategyNode(i), value
+			bestNode, bestValue = strategyNode(i), value
 		}
 	}
 	for _, i := range vectors {
 		values := search.vectors[i].values
 		value := belief.expectation(func(s uint32) float64 { return values[search.indexInObservation[s]] })
 		if search.isBetter(value, bestValue) {
-			best, bestValue = i, value
+			bestNode, bestValue = i, value
 		}
 	}
-	return best, bestValue
+	return bestNode, bestValue
 }
 
 // expectation returns the sum of weight * value(s) over the states s of the belief.
 func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	sum := 0.0
 	for i, s := range b.states {
-		if weight := b.weight[i]; weight > 0 {
+		if weight := b.weights[i]; weight > 0 {
 			sum += weight * value(s)
 		}
 	}
@@ -270,23 +270,23 @@ func (search *pointBased) backup(belief floatBelief) {
 
 // betterAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably
 // better than the vectors and strategies found so far.
-func (search *pointBased) betterAction(belief floatBelief) (best int, bestEdges []Edge) {
+func (search *pointBased) betterAction(belief floatBelief) (bestAction int, bestEdges []Edge) {
 	_, oldValue := search.bestContinuation(belief)
-	best, bestValue := -1, oldValue
+	bestAction, bestValue := -1, oldValue
 	for action := range search.numActions(belief.states[0]) {
 		value, edges := search.backupAction(belief, action)
 		isNoticeable := !search.isBetter(oldValue+search.noticeableChange(oldValue), value)
 		if isNoticeable && search.isBetter(value, bestValue) {
-			best, bestValue, bestEdges = action, value, edges
+			bestAction, bestValue, bestEdges = action, value, edges
 		}
 	}
-	return best, bestEdges
+	return bestAction, bestEdges
 }
 
 // backupAction returns the value of an action for a belief, with the best edge for each next observation.
 func (search *pointBased) backupAction(belief floatBelief, action int) (value float64, edges []Edge) {
 	value = belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
-	for _, next := range search.step(belief, action) {
+	for _, next := range search.nextBeliefs(belief, action) {
 		node, nextValue := search.bestContinuation(next)
 		value += nextValue
 		edges = append(edges, Edge{search.Observation[next.states[0]], node})
@@ -336,7 +336,7 @@ func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Row(search.choiceOf(s, vector.action))
 	for j := first; j < end; j++ {
-		if target := search.model.Target[j]; !search.terminal.Has(int(target)) {
+		if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
 			sum += search.model.Weights[search.model.Weight[j]] * search.valueAfter(vector.next, target)
 		}
 	}
@@ -346,11 +346,11 @@ func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 // valueAfter returns the value in a state if the player follows the edge for the observation of the state.
 func (search *pointBased) valueAfter(edges []Edge, s uint32) float64 {
 	controllerNode := Node{Next: edges}
-	next := controllerNode.next(search.Observation[s])
+	next := controllerNode.nextNode(search.Observation[s])
 	if isVector(next) {
 		return search.vectors[next].values[search.indexInObservation[s]]
 	}
-	return search.pool.values[strategyNode(next)][s]
+	return search.pool.strategyValues[strategyNode(next)][s]
 }
 
 // completeEdges returns an edge for each observation that can follow an action. An observation without an edge in next leads to the best
@@ -370,17 +370,17 @@ func (search *pointBased) completeEdges(observation uint32, action int, next []E
 
 // bestUniformStrategy returns the best strategy of the pool for the uniform belief over the states with an observation.
 func (search *pointBased) bestUniformStrategy(observation uint32) int {
-	best, bestSum := 0, 0.0
-	for i, values := range search.pool.values {
+	bestStrategy, bestSum := 0, 0.0
+	for i, values := range search.pool.strategyValues {
 		sum := 0.0
 		for _, s := range search.statesOf[observation] {
 			sum += values[s]
 		}
 		if i == 0 || search.isBetter(sum, bestSum) {
-			best, bestSum = i, sum
+			bestStrategy, bestSum = i, sum
 		}
 	}
-	return best
+	return bestStrategy
 }
 
 // observationsAfter returns the observations that can follow an action in the states with an observation, in increasing order.
@@ -398,20 +398,20 @@ func (search *pointBased) observationsAfter(observation uint32, action int) []ui
 // controller returns the controller that starts with the best vector for a start state. It has finitely many nodes, because each vector is
 // followed by older vectors only.
 func (search *pointBased) controller(start uint32) *Controller {
-	best, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
-	queue := []vectorNode{{best, search.Observation[start]}}
-	number := map[vectorNode]int{queue[0]: 0}
+	bestNode, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
+	queue := []vectorNode{{bestNode, search.Observation[start]}}
+	numberOf := map[vectorNode]int{queue[0]: 0}
 	controller := &Controller{}
 	for i := 0; i < len(queue); i++ {
 		action, next := search.continuation(queue[i])
 		node := Node{Observation: queue[i].observation, Action: action}
 		for _, edge := range next {
 			target := vectorNode{edge.Node, edge.Observation}
-			if _, found := number[target]; !found {
-				number[target] = len(queue)
+			if _, found := numberOf[target]; !found {
+				numberOf[target] = len(queue)
 				queue = append(queue, target)
 			}
-			node.Next = append(node.Next, Edge{edge.Observation, number[target]})
+			node.Next = append(node.Next, Edge{edge.Observation, numberOf[target]})
 		}
 		controller.Nodes = append(controller.Nodes, node)
 	}

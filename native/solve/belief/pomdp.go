@@ -46,12 +46,12 @@ func Observable(set *sparse.Set, observation []uint32) bool {
 type pomdp struct {
 	Problem
 	model  *sparse.Model
-	choice []uint32 // of each action in each state; see Model.MatchActions
+	actionChoices []uint32 // of each action in each state; see Model.MatchActions
 	// scaledWeights are the weights times scale, all integers.
-	scale         *big.Int
+	denominator         *big.Int
 	scaledWeights []*big.Int
-	// terminal are the states in which the outcome is decided: target states, and states outside Left.
-	terminal *sparse.Set
+	// terminalStates are the states in which the outcome is decided: target states, and states outside Left.
+	terminalStates *sparse.Set
 }
 
 // maxScale limits the common denominator of all weights, in bits. Every step adds that many bits to the
@@ -64,19 +64,19 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	if model.Kind != sparse.MDP || !model.Exact() || problem.Direction > solve.Min {
 		return nil, errProblem
 	}
-	result := &pomdp{Problem: problem, model: model, terminal: problem.Target}
+	result := &pomdp{Problem: problem, model: model, terminalStates: problem.Target}
 	if problem.Reward == nil {
-		result.terminal = problem.Left.Complement().Union(problem.Target)
+		result.terminalStates = problem.Left.Complement().Union(problem.Target)
 	}
 	var err error
-	if result.choice, err = model.MatchActions(problem.Observation); err != nil {
+	if result.actionChoices, err = model.MatchActions(problem.Observation); err != nil {
 		return nil, err
 	}
-	if result.scale, err = commonDenominator(model.Rats); err != nil {
+	if result.denominator, err = commonDenominator(model.Rats); err != nil {
 		return nil, err
 	}
 	for _, weight := range model.Rats {
-		scaled := new(big.Int).Mul(result.scale, weight.Num())
+		scaled := new(big.Int).Mul(result.denominator, weight.Num())
 		scaled.Quo(scaled, weight.Denom())
 		result.scaledWeights = append(result.scaledWeights, scaled)
 	}
@@ -107,7 +107,7 @@ func (problem *pomdp) numActions(s uint32) int {
 // choiceOf returns the choice of an action in state s.
 func (problem *pomdp) choiceOf(s uint32, action int) int {
 	first, _ := problem.model.Choices(int(s))
-	return int(problem.choice[first+action])
+	return int(problem.actionChoices[first+action])
 }
 
 // rewardOf returns the state reward plus the choice reward.

@@ -17,7 +17,7 @@ type memoryless []int
 type pool struct {
 	*pomdp
 	strategies []memoryless
-	values     [][]float64
+	strategyValues     [][]float64
 }
 
 // Strategies are improved by local search in models of at most pooledStates states, with at most
@@ -43,7 +43,7 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	numObservations := informed.numObservations()
 	uniform := make(memoryless, numObservations)
 	for i := range uniform {
-		uniform[i] = Any
+		uniform[i] = AnyAction
 	}
 	greedy := informed.greedyStrategy(numObservations)
 	for _, strategy := range []memoryless{uniform, greedy} {
@@ -63,7 +63,7 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 			sums[observation] = make([]float64, bound.numActions(uint32(s)))
 		}
 		for action := range sums[observation] {
-			sums[observation][action] += bound.actionValue[bound.index(s, action)]
+			sums[observation][action] += bound.actionValue[bound.actionIndex(s, action)]
 		}
 	}
 	strategy := make(memoryless, numObservations)
@@ -91,7 +91,7 @@ func (p *pool) addStrategy(ctx context.Context, strategy memoryless, opts solve.
 		return err
 	}
 	p.strategies = append(p.strategies, strategy)
-	p.values = append(p.values, values)
+	p.strategyValues = append(p.strategyValues, values)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 	if err != nil {
 		return nil, err
 	}
-	return p.pessimistic(values), nil
+	return p.pessimisticBounds(values), nil
 }
 
 // solveModel returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
@@ -128,16 +128,16 @@ func (problem *pomdp) solveModel(ctx context.Context, graph *sparse.Graph, opts 
 	return solve.Until(ctx, graph, problem.Left, problem.Target, problem.Direction, opts)
 }
 
-// pessimistic returns the lower bounds of a maximum, or the upper bounds of a minimum.
-func (problem *pomdp) pessimistic(values *solve.Values) []float64 {
+// pessimisticBounds returns the lower bounds of a maximum, or the upper bounds of a minimum.
+func (problem *pomdp) pessimisticBounds(values *solve.Values) []float64 {
 	if problem.Direction == solve.Max {
 		return values.Lower
 	}
 	return values.Upper
 }
 
-// optimistic returns the upper bounds of a maximum, or the lower bounds of a minimum.
-func (problem *pomdp) optimistic(values *solve.Values) []float64 {
+// optimisticBounds returns the upper bounds of a maximum, or the lower bounds of a minimum.
+func (problem *pomdp) optimisticBounds(values *solve.Values) []float64 {
 	if problem.Direction == solve.Max {
 		return values.Upper
 	}
@@ -181,7 +181,7 @@ type strategyChange struct{ observation, action int }
 func (p *pool) possibleChanges() []strategyChange {
 	var changes []strategyChange
 	for observation, s := range p.firstStateByObservation() {
-		if p.terminal.Has(int(s)) {
+		if p.terminalStates.Has(int(s)) {
 			continue
 		}
 		for action := range p.numActions(s) {
@@ -199,12 +199,12 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 	if err != nil {
 		return false, err
 	}
-	oldValue, value := p.values[len(p.values)-1][start], values[start]
+	oldValue, value := p.strategyValues[len(p.strategyValues)-1][start], values[start]
 	if !p.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeableShare*math.Abs(value) {
 		return false, nil
 	}
 	p.strategies = append(p.strategies, strategy)
-	p.values = append(p.values, values)
+	p.strategyValues = append(p.strategyValues, values)
 	return true, nil
 }
 
@@ -218,15 +218,15 @@ func (problem *pomdp) firstStateByObservation() []uint32 {
 }
 
 // bestStrategy returns the best pessimistic bound of the pool for a belief, and the number of its strategy.
-func (p *pool) bestStrategy(b *belief) (best float64, strategy int) {
+func (p *pool) bestStrategy(b *belief) (bestValue float64, strategy int) {
 	for i := range p.strategies {
-		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.values[i][s] })
+		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.strategyValues[i][s] })
 		value = p.roundPessimistic(value, relErr)
-		if i == 0 || p.isBetter(value, best) {
-			best, strategy = value, i
+		if i == 0 || p.isBetter(value, bestValue) {
+			bestValue, strategy = value, i
 		}
 	}
-	return best, strategy
+	return bestValue, strategy
 }
 
 // roundPessimistic moves a value by a relative error: down for a maximum, up for a minimum.

@@ -59,7 +59,7 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 	if opts.Beliefs <= 0 {
 		opts.Beliefs = DefaultBeliefs
 	}
-	if pomdp.terminal.Has(start) {
+	if pomdp.terminalStates.Has(start) {
 		return pomdp.terminalBounds(start), nil
 	}
 	search := &refinement{pomdp: pomdp, opts: opts, start: uint32(start), solveOptions: solve.Options{Epsilon: opts.Epsilon / 8}}
@@ -93,7 +93,7 @@ type refinement struct {
 	vectors       *pointBased
 	// The best bounds so far.
 	optimisticBound, pessimisticBound float64
-	exact                             *interval.Number // the exact value, once it is known
+	exactValue                             *interval.Number // the exact value, once it is known
 	result                            Bounds
 }
 
@@ -111,7 +111,7 @@ const (
 // run explores beliefs in rounds with growing limits, and returns the best bounds. It stops when the bounds are narrow enough, all
 // reachable beliefs are expanded, or Options.Beliefs is reached.
 func (search *refinement) run(ctx context.Context) (*Bounds, error) {
-	search.optimisticBound = search.informedBound.bound(point(search.start))
+	search.optimisticBound = search.informedBound.beliefBound(certainBelief(search.start))
 	if err := search.tryMemoryless(ctx); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (search *refinement) run(ctx context.Context) (*Bounds, error) {
 		if err := search.exploreAndRefine(ctx, explored); err != nil {
 			return nil, err
 		}
-		if !explored.partial || search.hasConverged() || beliefs == search.opts.Beliefs {
+		if !explored.isPartial || search.hasConverged() || beliefs == search.opts.Beliefs {
 			return search.bounds(), nil
 		}
 		beliefs, resolution = min(beliefs*growth, search.opts.Beliefs), resolution*2
@@ -143,7 +143,7 @@ func (search *refinement) reportProgress(beliefs int) {
 // exploration.
 func (search *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
 	oldBounds := *search.bounds()
-	err := explored.explore(ctx, point(search.start))
+	err := explored.explore(ctx, certainBelief(search.start))
 	if err == nil {
 		err = search.refine(ctx, explored)
 	}
@@ -161,7 +161,7 @@ func withKnownBounds(err error, known Bounds) error {
 // tryMemoryless evaluates the best memoryless strategy of the pool, and stores it if it gives the best pessimistic bound.
 func (search *refinement) tryMemoryless(ctx context.Context) error {
 	empty := &exploration{updater: newUpdater(search.pomdp), informedBound: search.informedBound, pool: search.pool}
-	empty.addNode(point(search.start), false) // cut off at once, since the limits are 0
+	empty.addNode(certainBelief(search.start), false) // cut off at once, since the limits are 0
 	return search.tryController(ctx, empty.controller(nil, nil, false))
 }
 
@@ -178,8 +178,8 @@ func (search *refinement) hasConverged() bool {
 // bounds returns the exact value if it is known, or the best bounds.
 func (search *refinement) bounds() *Bounds {
 	switch {
-	case search.exact != nil:
-		search.result.Number = *search.exact
+	case search.exactValue != nil:
+		search.result.Number = *search.exactValue
 	case search.Direction == solve.Max:
 		search.result.Lo, search.result.Hi = search.pessimisticBound, search.optimisticBound
 	default:
@@ -196,11 +196,11 @@ func (search *refinement) refine(ctx context.Context, explored *exploration) err
 	if explored.gridNodes > 0 {
 		search.result.Resolution = explored.resolution
 	}
-	search.result.Complete = !explored.partial
+	search.result.Complete = !explored.isPartial
 	if err := search.refineOptimistic(ctx, explored); err != nil {
 		return err
 	}
-	if !explored.partial {
+	if !explored.isPartial {
 		return search.solveExactly(ctx, explored)
 	}
 	if err := search.refinePessimistic(ctx, explored); err != nil {
@@ -218,7 +218,7 @@ func (search *refinement) refineOptimistic(ctx context.Context, explored *explor
 	if err != nil {
 		return err
 	}
-	if bound := search.optimistic(values)[firstNode]; search.isBetter(search.optimisticBound, bound) {
+	if bound := search.optimisticBounds(values)[firstNode]; search.isBetter(search.optimisticBound, bound) {
 		search.optimisticBound = bound
 	}
 	return search.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
@@ -234,8 +234,8 @@ func (search *refinement) refinePessimistic(ctx context.Context, explored *explo
 }
 
 // solveAbstraction builds the optimistic or the pessimistic MDP of the explored beliefs, and solves it. The values include a scheduler.
-func (search *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
-	mdp, err := explored.finiteMDP(optimistic, false)
+func (search *refinement) solveAbstraction(ctx context.Context, explored *exploration, isOptimistic bool) (*finiteMDP, *solve.Values, error) {
+	mdp, err := explored.buildMDP(isOptimistic, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -255,7 +255,7 @@ func (search *refinement) tryController(ctx context.Context, controller *Control
 	if err != nil {
 		return err
 	}
-	if bound := search.pessimistic(values)[0]; search.result.Strategy == nil || search.isBetter(bound, search.pessimisticBound) {
+	if bound := search.pessimisticBounds(values)[0]; search.result.Strategy == nil || search.isBetter(bound, search.pessimisticBound) {
 		search.pessimisticBound = bound
 		search.result.Strategy = controller
 		search.result.Chain = chain
@@ -268,14 +268,14 @@ func (search *refinement) solveExactly(ctx context.Context, explored *exploratio
 	if !search.opts.Exact {
 		return nil
 	}
-	mdp, err := explored.finiteMDP(true, true)
+	mdp, err := explored.buildMDP(true, true)
 	if err != nil {
 		return err
 	}
 	values, err := explored.solveMDP(ctx, mdp, solve.Options{Exact: true})
 	if err == nil {
 		exact := values.Number(firstNode)
-		search.exact = &exact
+		search.exactValue = &exact
 	}
 	return err
 }
