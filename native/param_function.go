@@ -73,10 +73,10 @@ func (function *piecewise) regions() string {
 // rootText returns a root as a fraction if it is one, else as a decimal with ten digits.
 func rootText(root ratfunc.Root) string {
 	maxWidth := big.NewRat(1, 1e12) // less than the last digit that is printed
-	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
+	for !root.IsFraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
 		root = root.Narrow()
 	}
-	if root.Fraction() {
+	if root.IsFraction() {
 		return root.Low.RatString()
 	}
 	approximate, _ := root.Low.Float64()
@@ -88,7 +88,7 @@ func rootText(root ratfunc.Root) string {
 func (function *piecewise) at(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
-		value, isDefined := piece.At(point)
+		value, isDefined := piece.ValueAt(point)
 		if !isDefined {
 			continue // a pole
 		}

@@ -266,7 +266,7 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	var extremum *big.Rat // of the differences between the functions and the threshold; nil if none of them is defined
 	for _, difference := range check.differences {
-		value, isDefined := difference.At(point)
+		value, isDefined := difference.ValueAt(point)
 		if !isDefined {
 			continue
 		}

@@ -60,5 +60,5 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 	if err != nil || best.Point == nil {
 		return nil, m.unsupportedError(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	}
-	return best.Point[last], m.recordMixture(best.Parts)
+	return best.Point[last], m.recordMixture(best.Coefficients)
 }

@@ -96,7 +96,7 @@ func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, er
 	if best.Point == nil {
 		return m.valueIfUnsatisfiable(expr)
 	}
-	if err := m.recordMixture(best.Parts); err != nil {
+	if err := m.recordMixture(best.Coefficients); err != nil {
 		return result.Value{}, nil, err
 	}
 	return m.valueOfBest(expr, best)
@@ -128,7 +128,7 @@ func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	switch {
 	case errors.Is(err, errInfiniteCost):
 		return &pareto.Best{}, nil
-	case errors.Is(err, pareto.ErrOpen):
+	case errors.Is(err, pareto.ErrUndecided):
 		return nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
 		return nil, err

@@ -41,7 +41,7 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
 		return result.Value{}, nil, m.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
-	case errors.Is(err, pareto.ErrOpen):
+	case errors.Is(err, pareto.ErrUndecided):
 		return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
 		return result.Value{}, nil, err
@@ -66,8 +66,8 @@ func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 // coordinate.
 func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
 	curve := result.Value{Kind: result.Curve}
-	if surface.Beyond.Sign() > 0 {
-		curve.Num = interval.Around(surface.Beyond).Hi
+	if surface.MaxDistance.Sign() > 0 {
+		curve.Num = interval.Around(surface.MaxDistance).Hi
 	}
 	for _, vertex := range surface.Points {
 		var point []float64

@@ -122,7 +122,7 @@ func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Dire
 		if err != nil {
 			return nil, err
 		}
-		e.recordUntil(e.allStates(), set, solve.Steps{Low: 1, High: 1}, false)
+		e.recordUntil(e.allStates(), set, solve.StepBound{Low: 1, High: 1}, false)
 		return e.nextProbability(set, dir)
 	case logic.Until:
 		hasOnlyLowerBound := path.Bound != nil && path.Bound.High == nil
@@ -187,7 +187,7 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbersOf, err
 	if err != nil {
 		return nil, err
 	}
-	e.recordScheduler(values.Scheduler, values.Steps)
+	e.recordScheduler(values.Scheduler, values.StepChoices)
 	if !values.Converged {
 		e.hitSweepLimit = true
 	}
@@ -248,7 +248,7 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 	case path.Bound == nil && dir == solve.Min && e.onlyFairSchedulers():
 		return e.fairUntil(left, right)
 	case path.Bound == nil:
-		e.recordUntil(left, right, solve.Steps{High: solve.Unbounded}, negated)
+		e.recordUntil(left, right, solve.StepBound{High: solve.Unbounded}, negated)
 		return e.unboundedUntil(left, right, dir)
 	}
 	steps, err := e.stepInterval(path)
@@ -292,23 +292,23 @@ func (e *evaluation) optionsForScope() solve.Options {
 }
 
 // stepInterval evaluates the bound of a temporal operator to the least and the greatest number of steps. An empty interval is an error.
-func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
+func (e *evaluation) stepInterval(path *logic.Path) (solve.StepBound, error) {
 	bound, operator := path.Bound, path.Op.String()
 	first, err := e.firstStep(bound, operator)
 	if err != nil {
-		return solve.Steps{}, err
+		return solve.StepBound{}, err
 	}
 	if bound.High == nil {
-		return solve.Steps{Low: first, High: solve.Unbounded}, nil
+		return solve.StepBound{Low: first, High: solve.Unbounded}, nil
 	}
 	last, err := e.lastStep(bound, operator)
 	switch {
 	case err != nil:
-		return solve.Steps{}, err
+		return solve.StepBound{}, err
 	case last < first:
-		return solve.Steps{}, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, first, last)
+		return solve.StepBound{}, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, first, last)
 	}
-	return solve.Steps{Low: first, High: last}, nil
+	return solve.StepBound{Low: first, High: last}, nil
 }
 
 // firstStep returns the least number of steps that satisfies the lower bound of an operator. It is 0 without a lower bound.

@@ -19,7 +19,7 @@ import (
 type Reach struct {
 	Space       *explicit.Space // with fractions
 	Left, Right *sparse.Set
-	Steps       solve.Steps
+	Steps       solve.StepBound
 	// Negated says that the formula is the negation of the until formula, as for G.
 	Negated bool
 	// Choices is a scheduler that attains the value, as in Scheduler; nil for a Markov chain.
@@ -119,7 +119,7 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 
 // recordUntil records an until formula if it belongs to the operator whose scheduler is wanted. negated says that the path formula of the
 // operator is the negation of the until formula.
-func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
+func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.StepBound, negated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.isInOperator {
 		e.schedulerRequest.untilFormula = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}

@@ -194,7 +194,7 @@ func (b *bench) path(x sema.Expr) (*big.Rat, bool) {
 
 func (b *bench) until(x *sema.Temporal, left, right *sparse.Set) *big.Rat {
 	g := sparse.NewGraph(b.in.Model)
-	steps := solve.Steps{High: solve.Unbounded}
+	steps := solve.StepBound{High: solve.Unbounded}
 	if x.Bound != nil && x.Bound.Low != nil {
 		steps.Low = b.integer(x.Bound.Low)
 		if x.Bound.LowStrict {

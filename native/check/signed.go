@@ -23,7 +23,7 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		return nil, e.negativeRewardError(formula, "in a POMDP, a game, or a model with intervals")
 	case e.modelKind() != sparse.MDP:
 		return e.signedInChain(formula, rewards)
-	case rewards.Large():
+	case rewards.HasLarge():
 		return nil, e.negativeRewardError(formula, "beside rewards that are too large: above 2^900 without their sign")
 	}
 	switch objective.Form {
@@ -94,11 +94,11 @@ func (e *evaluation) subtract(values *numbersOf, subtrahend func(s int) number) 
 // signedInChain returns the value of an objective over signed rewards in a Markov chain: E[positive rewards] - E[absolute values of negative
 // rewards].
 func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbersOf, error) {
-	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
+	earned, err := e.rewardValue(formula, rewards.Gains, solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	lost, err := e.rewardValue(formula, rewards.Lost, solve.Max)
+	lost, err := e.rewardValue(formula, rewards.Losses, solve.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 	for c := first; c < end; c++ {
 		firstTransition, endTransition := e.graph.Row(c)
 		isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
-		hasReward := rewards.Earned.OfChoice(s, c) != 0 || rewards.Lost.OfChoice(s, c) != 0
+		hasReward := rewards.Gains.OfChoice(s, c) != 0 || rewards.Losses.OfChoice(s, c) != 0
 		if !isSelfLoop || hasReward {
 			return false
 		}
@@ -197,5 +197,5 @@ func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) 
 	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {
 		return rewards, false
 	}
-	return solve.Signed{Earned: earned, Lost: lost}, true
+	return solve.Signed{Gains: earned, Losses: lost}, true
 }

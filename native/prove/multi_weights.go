@@ -105,9 +105,9 @@ func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error
 			gain = point[query]
 		}
 		program.Objective = append(program.Objective, gain)
-		sum = append(sum, solve.Term{Var: j, Coeff: one})
+		sum = append(sum, solve.Term{Variable: j, Coefficient: one})
 	}
-	program.Row(one, sum...)
+	program.AddRow(one, sum...)
 	for i := range search.Several.Objectives {
 		if i != query {
 			search.addBound(program, i)
@@ -126,8 +126,8 @@ func (search *weightSearch) addBound(program *solve.LinearProgram, objective int
 	for j, point := range search.points {
 		values[j] = point[objective]
 	}
-	slack := solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)}
-	program.Row(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
+	slack := solve.Term{Variable: program.AddVariable(), Coefficient: big.NewRat(-1, 1)}
+	program.AddRow(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
 }
 
 // nonzeroTerms returns the left side of a linear equation, in which variable i has the coefficient coefficients[i].
@@ -135,7 +135,7 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	var terms []solve.Term
 	for i, coefficient := range coefficients {
 		if coefficient.Sign() != 0 {
-			terms = append(terms, solve.Term{Var: i, Coeff: coefficient})
+			terms = append(terms, solve.Term{Variable: i, Coefficient: coefficient})
 		}
 	}
 	return terms
@@ -148,9 +148,9 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 	program := &solve.LinearProgram{}
 	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)
 	for range numObjectives {
-		program.Variable() // the weight of an objective
+		program.AddVariable() // the weight of an objective
 	}
-	positive, negative := program.Variable(), program.Variable() // their difference is the greatest weighted sum of a scheduler
+	positive, negative := program.AddVariable(), program.AddVariable() // their difference is the greatest weighted sum of a scheduler
 	program.Objective[positive] = big.NewRat(-1, 1)
 	program.Objective[negative] = one
 	for i := range numObjectives {
@@ -161,9 +161,9 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 	search.normalizeWeights(program, query, feasible)
 	for _, point := range search.points {
 		row := nonzeroTerms(point)
-		row = append(row, solve.Term{Var: positive, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: negative, Coeff: one})
-		slack := solve.Term{Var: program.Variable(), Coeff: one}
-		program.Row(new(big.Rat), append(row, slack)...)
+		row = append(row, solve.Term{Variable: positive, Coefficient: big.NewRat(-1, 1)}, solve.Term{Variable: negative, Coefficient: one})
+		slack := solve.Term{Variable: program.AddVariable(), Coefficient: one}
+		program.AddRow(new(big.Rat), append(row, slack)...)
 	}
 	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
@@ -181,7 +181,7 @@ func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query
 		if feasible {
 			queryWeight = one
 		}
-		program.Row(queryWeight, solve.Term{Var: query, Coeff: one})
+		program.AddRow(queryWeight, solve.Term{Variable: query, Coefficient: one})
 	}
 	if feasible {
 		return
@@ -189,8 +189,8 @@ func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query
 	var sum []solve.Term
 	for i := range search.Several.Objectives {
 		if i != query {
-			sum = append(sum, solve.Term{Var: i, Coeff: one})
+			sum = append(sum, solve.Term{Variable: i, Coefficient: one})
 		}
 	}
-	program.Row(one, sum...)
+	program.AddRow(one, sum...)
 }

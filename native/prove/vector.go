@@ -179,7 +179,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 			}
 		}
 		proof.grid = 0
-		return solve.BoundedUntil(proof.ctx, graph, left, right, solve.Steps{Low: proof.From, High: proof.To}, dir, proof.options())
+		return solve.BoundedUntil(proof.ctx, graph, left, right, solve.StepBound{Low: proof.From, High: proof.To}, dir, proof.options())
 	case certificate.Next:
 		return solve.Next(proof.ctx, graph, right, dir, proof.options())
 	case certificate.Cumulative:

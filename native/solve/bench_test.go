@@ -438,7 +438,7 @@ func BenchmarkSteps(b *testing.B) {
 		top.Add(s)
 	}
 	for b.Loop() {
-		values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{})
+		values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.StepBound{High: 200}, solve.Max, solve.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -459,7 +459,7 @@ func BenchmarkExactSteps(b *testing.B) {
 	for name, within := range map[string]*sparse.Set{"one": sparse.SetOf(n, start), "all": nil} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{Exact: true, Within: within})
+				values, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(model), sparse.FullSet(n), top, solve.StepBound{High: 200}, solve.Max, solve.Options{Exact: true, Within: within})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -14,7 +14,7 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of values = P values + rhs under the current scheduler by at most maxSteps steps of Bi-CGSTAB.
+// solveIteratively approximates the solution of values = P values + rightSide under the current scheduler by at most maxSteps steps of Bi-CGSTAB.
 // It returns nil if the relative residual stays large. The error of the result is unknown, so the caller must prove bounds.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
@@ -54,7 +54,7 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 	return values, nil
 }
 
-// sweepUnderScheduler applies the equations values = P values + rhs of the current scheduler once, in place.
+// sweepUnderScheduler applies the equations values = P values + rightSide of the current scheduler once, in place.
 func (solver *eliminationSolver) sweepUnderScheduler(values []float64, rightSide func(unknown int) float64) {
 	for unknown, choice := range solver.currentChoices {
 		values[unknown] = rightSide(unknown)
@@ -64,7 +64,7 @@ func (solver *eliminationSolver) sweepUnderScheduler(values []float64, rightSide
 	}
 }
 
-// bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
+// bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is scaledValues times scales, and
 // residual has the residual of each equation divided by its scale.
 type bicgstab struct {
 	solver             *eliminationSolver
@@ -72,7 +72,7 @@ type bicgstab struct {
 }
 
 // rescale makes the unknowns similar in size: the scale of each unknown becomes the magnitude of its value. Then it computes the scaled
-// unknowns x, with values[k] = x[k] * scale[k], and the residual rhs - (I - P) values, divided by the scales.
+// unknowns scaledValues, with values[k] = scaledValues[k] * scales[k], and the residual rightSide - (I - P) values, divided by the scales.
 func (iteration *bicgstab) rescale(values []float64, rightSide func(unknown int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for unknown, value := range values {

@@ -7,7 +7,7 @@ import "math"
 //
 // It is for state spaces that are larger than memory, whose blocks are solved one after the other: see package native/external.
 type Block struct {
-	// First is the number of the first state. State First+i has the row at RowOf[i] of Operands; NoRow if its value is given.
+	// First is the number of the first state. State First+i has the row at RowStart[i] of Operands; NoRow if its value is given.
 	First int64
 	RowStart []uint32
 	// A row has the number of choices, and for each choice the number of its transitions, the position of their weights in Weights, and for
@@ -105,11 +105,11 @@ func (block *Block) SweepUpper() (hasRaised bool) {
 
 // TakeStep replaces the bounds after k steps by the bounds after k+1 steps: x' = P x, or its optimum over the choices, rounded up for upper bounds and
 // down for lower bounds. It reports whether a bound changed.
-func (block *Block) TakeStep(upper bool) (changed bool) {
+func (block *Block) TakeStep(isUpper bool) (changed bool) {
 	values := block.ownValues()
 	block.nextValues = append(block.nextValues[:0], values...)
 	block.forEachState(func(i int, row uint32) {
-		block.nextValues[i] = block.evaluate(block.First+int64(i), row, upper)
+		block.nextValues[i] = block.evaluate(block.First+int64(i), row, isUpper)
 		changed = changed || block.nextValues[i] != values[i]
 	})
 	copy(values, block.nextValues)
@@ -145,14 +145,14 @@ func (block *Block) forEachState(visit func(index int, row uint32)) {
 
 // evaluate returns a bound on the optimal value of a state over its choices. The operands of the state begin at index row of Operands. If
 // upper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
-func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
+func (block *Block) evaluate(state int64, row uint32, isUpper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
 	position := int(row) + 1
 	best := 0.0
 	for choice := range numChoices {
 		end := position + 2 + int(operands[position])
-		value := block.evaluateChoice(state, position, end, upper)
+		value := block.evaluateChoice(state, position, end, isUpper)
 		if choice == 0 || isBetter(value, best, block.Minimize) {
 			best = value
 		}
@@ -164,7 +164,7 @@ func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
 // evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
 // targets. If the choice has a self-loop and OneStep is not set, or if weights are rates, the sum is divided by the total weight of the other targets. If
 // upper is true, the result is rounded up, otherwise down.
-func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
+func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.rangeHints[position+2:end]
 	ranges, values := block.Ranges, block.Values
@@ -192,15 +192,15 @@ func (block *Block) evaluateChoice(state int64, position, end int, upper bool) f
 	}
 	relErr := block.rounding.sumErr(len(differences) + 1)
 	mustDivide := hasSelfLoop || block.Rates
-	if !upper {
+	if !isUpper {
 		if mustDivide {
 			sum = min(sum, math.MaxFloat64) / weightSum
 		}
-		return max(block.rounding.down(sum, relErr), minValue)
+		return max(block.rounding.roundDown(sum, relErr), minValue)
 	}
 	if mustDivide {
 		sum /= weightSum
 	}
-	sum = max(sum, block.rounding.floor) // even if its products underflow
-	return min(block.rounding.up(sum, relErr), maxValue)
+	sum = max(sum, block.rounding.leastBound) // even if its products underflow
+	return min(block.rounding.roundUp(sum, relErr), maxValue)
 }

@@ -86,7 +86,7 @@ func (sys *system) solveBudget(order []uint32, budget int, costs []int, recent [
 		work := workPerState
 		if values.Exact != nil {
 			value := sys.budgetOptimumRat(int(s), budget, costs, recent)
-			values.assign(int(s), value)
+			values.setExact(int(s), value)
 			work += reductionCost(value)
 		} else {
 			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, costs, recent)

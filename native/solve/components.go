@@ -22,7 +22,7 @@ func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward
 		}
 	}
 	epsilon := opts.epsilon() / float64(sys.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
-	if sys.rounding.coarseGrid() {                                       // the grid widens the bounds on both sides
+	if sys.rounding.isGridCoarse() {                                       // the grid widens the bounds on both sides
 		epsilon /= 2
 	}
 	if err := sys.solveComponents(ctx, components, opts, epsilon); err != nil {
@@ -36,7 +36,7 @@ func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward
 	return sys.values, nil
 }
 
-// solveComponents solves the components in the given order, with a relative width of at most eps for each component.
+// solveComponents solves the components in the given order, with a relative width of at most epsilon for each component.
 func (sys *system) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
@@ -60,7 +60,7 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 	return nil
 }
 
-// solveComponent solves the equations of the members of a component, with a relative width of at most eps. All other successors must be
+// solveComponent solves the equations of the members of a component, with a relative width of at most epsilon. All other successors must be
 // solved. It returns the work that the meter has not counted yet.
 func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
 	if sys.isExact() {
@@ -156,8 +156,8 @@ type unknownIndex struct {
 	unknowns []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
-// init allocates the index at the first call, without unknowns.
-func (index *unknownIndex) init(numStates int) {
+// allocate allocates the index at the first call, without unknowns.
+func (index *unknownIndex) allocate(numStates int) {
 	if index.unknowns == nil {
 		index.unknowns = make([]uint32, numStates)
 		for s := range index.unknowns {
@@ -176,7 +176,7 @@ func (index *unknownIndex) clearUnknowns(members []uint32) {
 // localSystem builds the equations of one strongly connected component. It stores the number of each member's unknown in index, which the
 // caller must reset.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
-	index.init(sys.graph.NumStates())
+	index.allocate(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
 	groups := sys.numberUnknowns(members, index)
 	sys.reserveCapacity(local, members)
@@ -188,7 +188,7 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	}
 	local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
 	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
-	local.init(sys.values.Scheduler != nil || sys.isExact())
+	local.initBounds(sys.values.Scheduler != nil || sys.isExact())
 	return local
 }
 
@@ -249,12 +249,12 @@ func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknown
 		return
 	}
 	if row.mustNormalize {
-		row.lower, row.upper = sys.rounding.quotient(row.lower, row.upper, row.weightSum)
+		row.lower, row.upper = sys.rounding.divideBounds(row.lower, row.upper, row.weightSum)
 		row.exitWeight /= row.weightSum
 		local.divideWeights(firstTerm, row.weightSum)
 	}
 	if row.maxTarget > 0 { // even if the products underflow
-		row.upper = max(row.upper, sys.rounding.floor)
+		row.upper = max(row.upper, sys.rounding.leastBound)
 	}
 	local.termStarts = append(local.termStarts, uint32(firstTerm))
 	local.lowerConstants = append(local.lowerConstants, row.lower)

@@ -45,13 +45,13 @@ type RewardParts struct {
 }
 
 // ConditionedReward multiplies every reward of a Markov chain by the probability that a path satisfies a condition after it earned this
-// reward. The expected sum of the products is E[reward * 1_condition]. The probabilities of the states are in exact or, if exact is nil, in
-// probability. roundUp selects the direction in which tiny products are rounded.
+// reward. The expected sum of the products is E[reward * 1_condition]. The probabilities of the states are in exactProbs or, if exactProbs is nil, in
+// probs. roundUp selects the direction in which tiny products are rounded.
 func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs []*big.Rat, probs []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exactProbs: exactProbs, probs: probs, roundUp: roundUp}
 	reward := &sparse.Reward{Err: 0x1p-51}
 	reward.State, reward.StateRat = condition.roundRewards(func(s int) *big.Rat {
-		return condition.conditionReward(s, ratAt(rewardParts.State, s))
+		return condition.conditionReward(s, fractionAt(rewardParts.State, s))
 	})
 	if rewardParts.Transition != nil {
 		reward.Choice, reward.ChoiceRat = condition.roundRewards(func(s int) *big.Rat { return condition.transitionReward(s, rewardParts.Transition) })
@@ -96,7 +96,7 @@ func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) 
 	return sum
 }
 
-// roundRewards computes value(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
+// roundRewards computes fractionOf(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
 func (condition *conditionedReward) roundRewards(fractionOf func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
 	floats = make([]float64, condition.model.NumStates())
 	if condition.exactProbs != nil {

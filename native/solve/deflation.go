@@ -198,7 +198,7 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	return result
 }
 
-// addChoice adds a choice of the graph to the model if all its targets are members. number maps members to states of the model.
+// addChoice adds a choice of the graph to the model if all its targets are members. memberIndex maps members to states of the model.
 func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex map[uint32]uint32) {
 	start := len(submodel.model.Target)
 	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {

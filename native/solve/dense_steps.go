@@ -27,11 +27,11 @@ type denseSteps struct {
 	rowIndex    []int // the row of each state in matrix; -1 for other states
 	matrix        []doubleWord
 	offsets, values [numVectors][]doubleWord
-	// mapErr and valueErr are sums of relative errors: of matrix and offset, and of value. compound turns them into bounds.
+	// mapErr and valueErr are sums of relative errors: of matrix and offsets, and of values. compound turns them into bounds.
 	mapErr, valueErr float64
 	isOutOfRange       bool        // a positive probability or reward is below doubleWordFloor
 	hasUnderflow      atomic.Bool // a product was below doubleWordFloor
-	maxEntry         float64     // the greatest number of offset and value before the first squaring
+	maxEntry         float64     // the greatest number of offsets and values before the first squaring
 }
 
 // The vectors: lower bounds, upper bounds, and a number that is positive if the value may be below 1.
@@ -80,7 +80,7 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	}
 	dense.mapErr = float64(size+8) * doubleWordUnit
 	if !dense.isExact {
-		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
+		dense.mapErr += 2.1*sys.rounding.relErr + unitRoundoff // of the sum of two rewards
 	}
 	for i, s := range states {
 		dense.setRow(i, int(s))
@@ -150,7 +150,7 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 	return [numVectors]float64{lower, upper, belowOne}
 }
 
-// boundedProduct multiplies two numbers. A positive product below doubleWordFloor is raised to doubleWordFloor, and sets underflowed.
+// boundedProduct multiplies two numbers. A positive product below doubleWordFloor is raised to doubleWordFloor, and sets hasUnderflow.
 func (steps *denseSteps) boundedProduct(left, right doubleWord) doubleWord {
 	product := left.mul(right)
 	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
@@ -267,13 +267,13 @@ func (steps *denseSteps) isFinite() bool {
 // belowOneVector is 0: then every path ends in a state with value 1.
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
-	relErr := compound(steps.valueErr) + 4*unit
+	relErr := compound(steps.valueErr) + 4*unitRoundoff
 	underflowErr := steps.underflowError()
 	for i, s := range steps.states {
-		lower := max(rounding.down(steps.values[lowerVector][i].hi, relErr)-underflowErr, 0)
-		upper := rounding.up(steps.values[upperVector][i].hi, relErr)
+		lower := max(rounding.roundDown(steps.values[lowerVector][i].hi, relErr)-underflowErr, 0)
+		upper := rounding.roundUp(steps.values[upperVector][i].hi, relErr)
 		if underflowErr > 0 && upper > 0 {
-			upper = rounding.up(upper+underflowErr, 4*unit)
+			upper = rounding.roundUp(upper+underflowErr, 4*unitRoundoff)
 		}
 		if steps.system.isProbability {
 			upper = min(upper, 1)

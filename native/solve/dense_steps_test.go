@@ -30,7 +30,7 @@ func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *spar
 	if err != nil {
 		panic(err)
 	}
-	r := sparse.Reward{Err: unit, State: make([]float64, n), StateRat: make([]*big.Rat, n), Choice: make([]float64, n), ChoiceRat: make([]*big.Rat, n)}
+	r := sparse.Reward{Err: unitRoundoff, State: make([]float64, n), StateRat: make([]*big.Rat, n), Choice: make([]float64, n), ChoiceRat: make([]*big.Rat, n)}
 	for s := range n {
 		if rng.IntN(2) == 0 {
 			r.StateRat[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
@@ -42,7 +42,7 @@ func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *spar
 		}
 	}
 	model.Rewards = []sparse.Reward{r}
-	model.Err = unit
+	model.Err = unitRoundoff
 	d := *model
 	d.Rats = nil
 	d.Rewards = []sparse.Reward{r}
@@ -110,7 +110,7 @@ func TestDenseSteps(t *testing.T) {
 		right := sparsetest.RandomSet(rng, n, 0.3)
 		left := sparsetest.RandomSet(rng, n, 0.8).Minus(right)
 		steps := 1 + rng.IntN(60)
-		x, err := BoundedUntil(t.Context(), sparse.NewGraph(exact), left, right, Steps{High: steps}, Max, Options{Exact: true})
+		x, err := BoundedUntil(t.Context(), sparse.NewGraph(exact), left, right, StepBound{High: steps}, Max, Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,10 +140,10 @@ func TestManySteps(t *testing.T) {
 		steps := denseMinSteps + 1 + rng.IntN(300)
 		for name, f := range map[string]func(model *sparse.Model, opts Options) (*Values, error){
 			"until": func(model *sparse.Model, opts Options) (*Values, error) {
-				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, Steps{High: steps}, Max, opts)
+				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, StepBound{High: steps}, Max, opts)
 			},
 			"until with a lower bound": func(model *sparse.Model, opts Options) (*Values, error) {
-				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, Steps{Low: steps, High: steps + 7}, Max, opts)
+				return BoundedUntil(t.Context(), sparse.NewGraph(model), left, right, StepBound{Low: steps, High: steps + 7}, Max, opts)
 			},
 			"cumulative": func(model *sparse.Model, opts Options) (*Values, error) {
 				return CumulReward(t.Context(), sparse.NewGraph(model), &model.Rewards[0], steps, Max, opts)

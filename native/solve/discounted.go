@@ -52,8 +52,8 @@ func (v *Values) truncate(numStates int) {
 	if v.Scheduler != nil {
 		v.Scheduler = v.Scheduler[:numStates]
 	}
-	for i, choices := range v.Steps {
-		v.Steps[i] = choices[:numStates]
+	for i, choices := range v.StepChoices {
+		v.StepChoices[i] = choices[:numStates]
 	}
 }
 

@@ -39,7 +39,7 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 			return false, err
 		}
 		if found {
-			lower, upper := local.perturbedBounds(optimum, slack, delta, solver.perturbation()+4*unit)
+			lower, upper := local.perturbedBounds(optimum, slack, delta, solver.perturbation()+4*unitRoundoff)
 			local.acceptBounds(lower, upper, scheduler)
 			return true, nil
 		}

@@ -11,11 +11,11 @@ import (
 type eliminationOrder struct {
 	order    []uint32 // the unknown at each position
 	positionOf []uint32 // of each unknown
-	// upperCols[upperStart[p]:upperStart[p+1]] are the later positions with a term in row p when it is
+	// upperColumns[upperStarts[p]:upperStarts[p+1]] are the later positions with a term in row p when it is
 	// eliminated, in increasing order.
 	upperStarts []int
 	upperColumns  []uint32
-	// lowerCols has the earlier positions that are substituted into row p, in the same layout.
+	// lowerColumns has the earlier positions that are substituted into row p, in the same layout.
 	lowerStarts []int
 	lowerColumns  []uint32
 }
@@ -27,7 +27,7 @@ type columnsFunc func(k int) []uint32
 const maxFill = 1 << 26
 
 // markowitzOrder orders the unknowns by Markowitz's rule: it always eliminates an unknown whose elimination can create few new terms.
-// row(k) returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the
+// rowColumns(k) returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the
 // factors maxFill terms.
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and 10.
@@ -60,7 +60,7 @@ const (
 type eliminator struct {
 	order      []uint32
 	eliminated []bool
-	// rowColumns has the columns of each row, and column the rows with a term in each column. Both may contain
+	// rowColumns has the columns of each row, and columnRows the rows with a term in each columnRows. Both may contain
 	// eliminated unknowns; rowCount and columnCount do not count those.
 	rowColumns, columnRows           [][]uint32
 	rowCount, columnCount []int32
@@ -68,13 +68,13 @@ type eliminator struct {
 	// many times.
 	rowSets        map[uint32]map[uint32]struct{}
 	remainingTerms int
-	storedTerms    int      // terms in row and column of eliminated unknowns
-	marks           []uint32 // t is in the current set if mark[t] == stamp
+	storedTerms    int      // terms in rowColumns and columnRows of eliminated unknowns
+	marks           []uint32 // t is in the current set if marks[t] == currentMark
 	currentMark          uint32
 	queue          bucketQueue
 }
 
-// newEliminator copies the pattern of the matrix, and queues all unknowns by their Markowitz cost. row(k) returns the columns of equation k.
+// newEliminator copies the pattern of the matrix, and queues all unknowns by their Markowitz cost. rowColumns(k) returns the columns of equation k.
 func newEliminator(numUnknowns int, rowColumns columnsFunc) *eliminator {
 	eliminator := &eliminator{
 		order: make([]uint32, 0, numUnknowns), eliminated: make([]bool, numUnknowns), rowColumns: make([][]uint32, numUnknowns), columnRows: make([][]uint32, numUnknowns),

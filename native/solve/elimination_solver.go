@@ -40,10 +40,10 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 }
 
 // acceptSolution proves bounds around a solution and stores them. It reports whether it found a proof: either that the bounds are
-// inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first. eps is the relative
+// inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first. epsilon is the relative
 // width that is asked for.
 func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, epsilon float64) (proved bool, err error) {
-	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
+	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than epsilon
 	relErr := solver.relErr + solver.perturbation()
 	scheduler := slices.Clone(solver.currentChoices)
 	isGridCoarse := local.rounding.grid > 0
@@ -76,8 +76,8 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	return isErrorKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
 }
 
-// proveAround tries to prove inductive bounds slightly below low and slightly above high, with a relative width of at most maxWidth. It
-// reports whether it stored such bounds. low and high are the solutions for the lower and upper bounds of the constants; values lies
+// proveAround tries to prove inductive bounds slightly below lowValues and slightly above highValues, with a relative width of at most maxWidth. It
+// reports whether it stored such bounds. lowValues and highValues are the solutions for the lower and upper bounds of the constants; values lies
 // between them.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, lowValues, highValues []float64, maxWidth float64) (proved bool, err error) {
 	for _, fixScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
@@ -154,7 +154,7 @@ func (solver *eliminationSolver) chosenConstant(constants []float64, k int) floa
 // gridSlack is the part of a slack vector that covers the rounding to the grid, in units of the grid.
 const gridSlack = 0x1p39
 
-// solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixedScheduler is set,
+// solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixScheduler is set,
 // under the scheduler that maximizes w. It adds a multiple of the rounding grid to values. Only the current scheduler is used if some
 // scheduler may never leave the component.
 func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixScheduler bool) ([]float64, error) {
@@ -167,7 +167,7 @@ func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixS
 	return solver.policyIteration(meter, false, rightSide)
 }
 
-// proveInductive searches for a number delta up to maxDelta for which low - delta*slack and high + delta*slack are inductive bounds. If
+// proveInductive searches for a number delta up to maxDelta for which lowValues - delta*slack and highValues + delta*slack are inductive bounds. If
 // their relative width is at most maxWidth, it stores them and returns true.
 func (local *localSystem) proveInductive(lowValues, highValues, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
@@ -349,7 +349,7 @@ func (local *localSystem) exitChoice(unknown int) (choice uint32, canExit bool) 
 }
 
 // columnIndex lists, for each unknown, the choices that have a term in it: the matrix of the equations, transposed and without
-// weights. owner is the unknown of each choice.
+// weights. owners is the unknown of each choice.
 type columnIndex struct {
 	starts, choiceList, owners []uint32
 }
@@ -394,7 +394,7 @@ type eliminationSolver struct {
 	relErr              float64  // bound on the relative error of a solution, for exact equations
 	backSubstitutionErr float64  // the part of relErr that is due to back substitution
 	areFactorsCurrent      bool     // the factors belong to the current scheduler
-	exceedsBudget       bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
+	exceedsBudget       bool     // elimination exceeds the budget: Bi-CGSTAB starts from initialGuess and stops at precision
 	forbidsIteration         bool     // do not solve iteratively
 	isCycling             bool     // policy iteration did not find a best scheduler
 	initialGuess               []float64
@@ -408,7 +408,7 @@ type eliminationSolver struct {
 }
 
 func newEliminationSolver(local *localSystem, budget float64) *eliminationSolver {
-	return &eliminationSolver{equations: local, currentChoices: local.properScheduler(), budget: budget, initialGuess: local.lower, precision: 4 * unit}
+	return &eliminationSolver{equations: local, currentChoices: local.properScheduler(), budget: budget, initialGuess: local.lower, precision: 4 * unitRoundoff}
 }
 
 // currentColumns returns the columns of the current choice of unknown k.
@@ -429,7 +429,7 @@ func (solver *eliminationSolver) constant(k int) float64 {
 	return solver.equations.constantMidpoint(choice)
 }
 
-// policyIteration alternates two steps until no choice is better: it solves values = P values + rhs under the current scheduler, and
+// policyIteration alternates two steps until no choice is better: it solves values = P values + rightSide under the current scheduler, and
 // switches to better choices. It returns the values of the final scheduler, or nil if it finds no solution.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
@@ -464,7 +464,7 @@ func (solver *eliminationSolver) improveUnknown(unknown int, values []float64, m
 		if candidate == current {
 			continue
 		}
-		solver.currentChoices[unknown] = candidate // rhs depends on the choice
+		solver.currentChoices[unknown] = candidate // rightSide depends on the choice
 		value := rightSide(unknown) + solver.equations.sumTerms(candidate, values)
 		if solver.isNoticeablyBetter(value, bestValue, minimize) {
 			best, bestValue = candidate, value
@@ -503,7 +503,7 @@ func (solver *eliminationSolver) perturbation() float64 {
 	return 2.02*sum + 1.01*solver.equations.inheritedWidth
 }
 
-// solve returns the solution of x = P x + rhs under the current scheduler. It uses elimination or, if this exceeds the budget of
+// solve returns the solution of x = P x + rightSide under the current scheduler. It uses elimination or, if this exceeds the budget of
 // operations, Bi-CGSTAB. It returns nil if it finds no solution, for example because numbers leave the range of float64.
 func (solver *eliminationSolver) solve(meter *meter, rightSide func(unknown int) float64) ([]float64, error) {
 	if err := solver.chooseOrder(meter); err != nil {
@@ -556,7 +556,7 @@ func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err erro
 	solver.lowerFactors = make([]float64, len(solver.lowerColumns))
 	solver.exitWeights, solver.pivots = make([]float64, n), make([]float64, n)
 	solver.setErrorBound()
-	workRow := make([]float64, n) // the equation at p, by position
+	workRow := make([]float64, n) // the equation at position, by position
 	for position := range n {
 		work := solver.eliminateRow(position, workRow)
 		if !(solver.pivots[position] >= minPivot) {
@@ -574,10 +574,10 @@ func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err erro
 // Source: O'Cinneide (1993), who counts all remaining equations as changed.
 func (solver *eliminationSolver) setErrorBound() {
 	// Back substitution adds one rounding error per term and 4 per unknown.
-	solver.backSubstitutionErr = 1.05 * unit * (float64(len(solver.upperColumns)) + 4*float64(len(solver.order)))
+	solver.backSubstitutionErr = 1.05 * unitRoundoff * (float64(len(solver.upperColumns)) + 4*float64(len(solver.order)))
 	// An elimination step changes each weight by at most 3 rounding errors, and all weights by the error of the pivot.
 	// Each changed equation changes the solution by at most 7 rounding errors.
-	solver.relErr = 1.05*unit*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
+	solver.relErr = 1.05*unitRoundoff*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
 }
 
 // eliminateRow computes a row of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
@@ -636,7 +636,7 @@ func (solver *eliminationSolver) loadRow(position int, workRow []float64) float6
 	return equations.exitWeights[choice]
 }
 
-// substitute solves values = P values + rhs by forward and back substitution. It returns nil on overflow.
+// substitute solves values = P values + rightSide by forward and back substitution. It returns nil on overflow.
 func (solver *eliminationSolver) substitute(rightSide func(unknown int) float64) []float64 {
 	n := len(solver.order)
 	intermediate := make([]float64, n) // by position

@@ -128,8 +128,8 @@ func directUntil(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Dire
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{graph: graph, minimize: dir == Min, isProbability: true, maybe: analysis.maybe(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
-	y.values.setAll(analysis.one, 1)
+	y := &system{graph: graph, minimize: dir == Min, isProbability: true, maybe: analysis.maybeStates(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
+	y.values.setAll(analysis.oneStates, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
 	enclosed(t, y.values, want.Exact)
 	return tried, failed
@@ -146,9 +146,9 @@ func directReward(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Dir
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{graph: graph, minimize: dir == Min, maybe: analysis.maybe, choices: analysis.choices, reward: reward, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, Options{})}
+	y := &system{graph: graph, minimize: dir == Min, maybe: analysis.maybeStates, choices: analysis.choices, reward: reward, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, Options{})}
 	tried, failed = y.solveBy(t, dir == Min, way)
-	for s := range analysis.infinite.All() {
+	for s := range analysis.infiniteStates.All() {
 		want.Exact[s] = new(big.Rat)
 	}
 	enclosed(t, y.values, want.Exact)

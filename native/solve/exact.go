@@ -45,7 +45,7 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 		if values[unknown] == nil {
 			values[unknown] = exactEquations.value(unknown)
 		}
-		sys.values.assign(int(s), values[unknown])
+		sys.values.setExact(int(s), values[unknown])
 	}
 	index.clearUnknowns(members)
 	return nil
@@ -166,7 +166,7 @@ func (sys *system) valueDistances() []int {
 }
 
 // distances returns the breadth-first distance of each state from the start states, or math.MaxInt for an unreachable state.
-// neighbours calls visit for each neighbour of a state. If expandable is not nil, only its states are expanded.
+// forEachNeighbour calls visit for each neighbour of a state. If expandable is not nil, only its states are expanded.
 func (sys *system) distances(start, expandable *sparse.Set, forEachNeighbour func(s int, visit func(target int))) []int {
 	distances := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
@@ -207,7 +207,7 @@ func (sys *system) solveExactState(s int) {
 	if sys.values.Scheduler != nil {
 		sys.values.Scheduler[s] = optimum.choice
 	}
-	sys.values.assign(s, optimum.value)
+	sys.values.setExact(s, optimum.value)
 }
 
 // exactOptimum is the optimal value of a state, and the first choice that attains it.

@@ -13,12 +13,12 @@ type exactLocalSystem struct {
 	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
 	currentChoices              []uint32   // the current scheduler
-	// The value of unknown k is numerator[k] / (denominator * constantDenominator).
+	// The value of unknown k is numerators[k] / (denominator * constantDenominator).
 	numerators   []*big.Int
 	denominator *big.Int
 }
 
-// exactRow is the equation of one choice: scale * x = constant + sum of coefficient[i] * x(column[i]). All
+// exactRow is the equation of one choice: scale * x = constant + sum of coefficients[i] * x(columns[i]). All
 // numbers except the constant are integers.
 type exactRow struct {
 	scale             *big.Int

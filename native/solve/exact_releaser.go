@@ -14,7 +14,7 @@ type exactReleaser struct {
 	placeholder  *big.Rat // replaces released fractions
 }
 
-// newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in kept keep their fractions. It
+// newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in keptStates keep their fractions. It
 // returns nil if all fractions are needed.
 func (sys *system) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
 	if keptStates == nil || !sys.isExact() || sys.values.Scheduler != nil {

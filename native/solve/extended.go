@@ -162,7 +162,7 @@ func sumExtended(terms []extended) extended {
 	return newExtended(total+compensation, greatest.exponent)
 }
 
-// substituteExtended solves values = P values + rhs by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
+// substituteExtended solves values = P values + rightSide by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
 func (solver *eliminationSolver) substituteExtended(rightSide func(unknown int) float64) []float64 {
 	factors, n := solver.extendedFactors, len(solver.order)
 	intermediate := make([]extended, n) // by position

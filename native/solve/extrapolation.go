@@ -30,7 +30,7 @@ func (remaining remainingWeights) weightedSum(factor float64) (total, relErr flo
 		power *= factor
 	}
 	// The absolute error of the exponent is the relative error of the power, which is negligible far below zero.
-	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(flatSteps*logFactor), 1<<10)) * unit
+	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(flatSteps*logFactor), 1<<10)) * unitRoundoff
 }
 
 // extrapolate tries to replace all remaining steps of a weighted sum of vectors by one multiple of the current vector. It returns this
@@ -47,7 +47,7 @@ func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64
 	if !ok {
 		return 0, false
 	}
-	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
+	relErr := 1.01 * (uniform.relErrPerStep + 4*unitRoundoff)
 	minWeight, minWeightErr := remaining.weightedSum(minRatio * (1 - relErr))
 	maxWeight, maxWeightErr := remaining.weightedSum(maxRatio * (1 + relErr))
 	minWeight, maxWeight = minWeight*(1-minWeightErr), maxWeight*(1+maxWeightErr)

@@ -172,7 +172,7 @@ func (h *extremeCase) all(dir solve.Direction, k int) {
 	if h.d.Kind == sparse.CTMC {
 		return
 	}
-	for _, steps := range []solve.Steps{{High: k}, {Low: 1, High: k + 1}, {Low: 2, High: solve.Unbounded}} {
+	for _, steps := range []solve.StepBound{{High: k}, {Low: 1, High: k + 1}, {Low: 2, High: solve.Unbounded}} {
 		h.compare("bounded until", true, func(graph *sparse.Graph, opts solve.Options) (*solve.Values, error) {
 			return solve.BoundedUntil(ctx, graph, h.left, h.right, steps, dir, opts)
 		})

@@ -18,11 +18,11 @@ type Forward struct {
 	graph          *sparse.Graph
 	uniformisation *uniformisation // with transposed transitions; all states are maybe states
 	opts           Options
-	// The probability of state s is prob[s] with relative error relErr. In addition, all states
+	// The probability of state s is probs[s] with relative error relErr. In addition, all states
 	// together have an absolute error of at most absErr.
 	probs           []float64
 	relErr, absErr float64
-	exactProbs          []*big.Rat  // replaces prob if fractions are asked for
+	exactProbs          []*big.Rat  // replaces probs if fractions are asked for
 	reachable      *sparse.Set // from the initial states
 	longRunProbs    *Values     // set by SteadyState
 }
@@ -35,12 +35,12 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	}
 	n := graph.NumStates()
 	forward := &Forward{
-		graph: graph, opts: opts, probs: make([]float64, n), relErr: 2 * unit,
+		graph: graph, opts: opts, probs: make([]float64, n), relErr: 2 * unitRoundoff,
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
 	forward.setInitialProbs()
 	uniform := forward.uniformisation
-	uniform.forward = true
+	uniform.isForward = true
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
 		uniform.prepare(sparse.FullSet(n))
@@ -70,17 +70,17 @@ func (forward *Forward) setInitialProbs() {
 // useDTMCSteps prepares a uniformisation for a DTMC: each of its steps is one step of the DTMC. maxRow is the greatest number of
 // transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
-	uniform.stepProb = uniform.graph.Weights
+	uniform.stepProbs = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		first, end := uniform.graph.Row(s)
 		for i := first; i < end; i++ {
 			if int(uniform.graph.Target[i]) == s {
-				uniform.stayProb[s] += uniform.graph.Prob(i)
+				uniform.stayProbs[s] += uniform.graph.Prob(i)
 			}
 		}
 	}
-	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
+	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unitRoundoff + uniform.rounding.relErr)
 }
 
 // transposed returns a Markov chain with all transitions reversed. maxRow is the greatest number of transitions into one state.
@@ -114,7 +114,7 @@ func (forward *Forward) TakeSteps(ctx context.Context, n int) error {
 	if forward.exactProbs != nil {
 		return forward.exactSteps(ctx, n)
 	}
-	return forward.applySteps(ctx, &poisson{firstNumber: n, weight: []float64{1}})
+	return forward.applySteps(ctx, &poisson{firstNumber: n, weights: []float64{1}})
 }
 
 // AdvanceTime advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
@@ -122,7 +122,7 @@ func (forward *Forward) AdvanceTime(ctx context.Context, time Time) error {
 	if forward.exactProbs != nil {
 		return ErrNotExact
 	}
-	if time.High.Sign() == 0 || forward.uniformisation.rate == 0 {
+	if time.High.Sign() == 0 || forward.uniformisation.uniformRate == 0 {
 		return nil
 	}
 	distribution, err := forward.uniformisation.poissonSteps(ctx, time)
@@ -142,7 +142,7 @@ func (forward *Forward) applySteps(ctx context.Context, distribution *poisson) e
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
-	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
+	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
 	forward.probs, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
 	forward.absErr += 1.01*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))
 	return nil
@@ -180,7 +180,7 @@ func (forward *Forward) Values() *Values {
 	values := newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil})
 	if forward.exactProbs != nil {
 		for s, prob := range forward.exactProbs {
-			values.assign(s, prob)
+			values.setExact(s, prob)
 		}
 		return values
 	}
@@ -190,8 +190,8 @@ func (forward *Forward) Values() *Values {
 		if isZero {
 			continue
 		}
-		values.Lower[s] = max(rounding.down(prob, forward.relErr)-forward.absErr, 0)
-		values.Upper[s] = min(max(rounding.up(prob, forward.relErr)+1.01*forward.absErr, rounding.floor), 1)
+		values.Lower[s] = max(rounding.roundDown(prob, forward.relErr)-forward.absErr, 0)
+		values.Upper[s] = min(max(rounding.roundUp(prob, forward.relErr)+1.01*forward.absErr, rounding.leastBound), 1)
 	}
 	return values
 }

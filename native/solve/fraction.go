@@ -37,14 +37,14 @@ func (f *fraction) addQuotient(numerator, denominator *big.Int) {
 
 func (f *fraction) addFraction(value *big.Rat) { f.addQuotient(value.Num(), value.Denom()) }
 
-// addProduct adds factor*x, and overwrites x with the product.
+// addProduct adds factor*other, and overwrites other with the product.
 func (f *fraction) addProduct(factor *big.Rat, other *fraction) {
 	other.numerator.Mul(&other.numerator, factor.Num())
 	other.denominator.Mul(&other.denominator, factor.Denom())
 	f.addQuotient(&other.numerator, &other.denominator)
 }
 
-// divideBy divides the fraction by x, which must not be 0.
+// divideBy divides the fraction by divisor, which must not be 0.
 func (f *fraction) divideBy(divisor *fraction) {
 	f.numerator.Mul(&f.numerator, &divisor.denominator)
 	f.denominator.Mul(&f.denominator, &divisor.numerator)

@@ -92,7 +92,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 }
 
 // solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
-// The set one has the states with value 1.
+// The set oneStates has the states with value 1.
 func (improvement *strategyImprovement) solveMaybe(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
 	sys, opts := improvement.sys, improvement.opts
 	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, oneStates, strategy, opts)
@@ -110,7 +110,7 @@ func (improvement *strategyImprovement) solveMaybe(oneStates *sparse.Set, strate
 	return sys.values, nil
 }
 
-// iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set one has the states
+// iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set oneStates has the states
 // with value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, oneStates *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
@@ -258,13 +258,13 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	}
 	sys.isProbability = true
 	sys.values.setAll(set, 1)
-	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
-	sys.values.Scheduler = sys.stepScheduler.first()
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
+	sys.values.Scheduler = sys.stepScheduler.firstChoices()
 	return sys.values, err
 }
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count steps.
-func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
+func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound StepBound, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
 	}
@@ -283,8 +283,8 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 		}
 		finalChoices, sys.values.Scheduler = sys.values.Scheduler, nil
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error { return sys.steps(ctx, opts, maybe, n) })
-	sys.values.Steps = sys.stepScheduler.steps(finalChoices)
+	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error { return sys.applyEquations(ctx, opts, maybe, n) })
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(finalChoices)
 	return sys.values, err
 }
 
@@ -304,8 +304,8 @@ func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps 
 		return nil, err
 	}
 	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
-	sys.values.Steps = sys.stepScheduler.steps(nil)
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
 	return sys.values, err
 }
 
@@ -326,8 +326,8 @@ func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, step
 	}
 	sys.setStateRewards(reward)
 	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
-	sys.values.Steps = sys.stepScheduler.steps(nil)
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
 	return sys.values, err
 }
 

@@ -38,7 +38,7 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	}
 	accumulation.infiniteStates = sparse.SelectStates(n, accumulation.totalReward.isInfinite)
 	finiteStates := accumulation.infiniteStates.Complement()
-	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices whose successors are all in finite
+	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices whose successors are all in finiteStates
 	keptChoices := accumulation.finiteChoices.Union(game.graph.ChoicesOf(accumulation.infiniteStates.Union(accumulation.endStates)))
 	if hasInfiniteChoices := keptChoices.Count() < game.graph.NumChoices(); hasInfiniteChoices {
 		return accumulation.withoutInfiniteChoices(keptChoices)
@@ -85,7 +85,7 @@ func (accumulation *accumulation) restrictChoices(keptChoices *sparse.Set, rewar
 	return NewGame(sparse.NewGraph(restricted), accumulation.game.maximizer), &restricted.Rewards[0]
 }
 
-// unrestrictedStrategy returns a strategy of a game that restrict has reduced to some choices as a strategy of the complete game. Where every
+// unrestrictedStrategy returns a strategy of a game that restrictChoices has reduced to some choices as a strategy of the complete game. Where every
 // remaining choice is optimal, it makes the first of them, because the others need not be optimal.
 func unrestrictedStrategy(restricted *Game, strategy []uint32, keptChoices *sparse.Set) []uint32 {
 	result := slices.Clone(strategy)
@@ -209,7 +209,7 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 		return err
 	}
 	for s := range finiteStates.All() {
-		result.assign(s, values.Exact[product.startPairs[s]])
+		result.setExact(s, values.Exact[product.startPairs[s]])
 	}
 	return product.addExactStrategies(result, values, largeSolution)
 }
@@ -386,7 +386,7 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 	}
 }
 
-// addPair adds the pair of state s and a reward to the product unless it is there, and returns its state in the product. amountText is the
+// addPair adds the pair of state s and a reward to the product unless it is there, and returns its state in the product. rewardText is the
 // reward as a text.
 func (product *accumulatedProduct) addPair(s uint32, earlierReward *big.Rat, rewardText string) uint32 {
 	key := pairKey{s, rewardText}
@@ -419,7 +419,7 @@ func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.
-	reward := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unit, Unfit: product.reward.Unfit}
+	reward := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unitRoundoff, Unfit: product.reward.Unfit}
 	if product.opts.Exact {
 		reward.StateRat = make([]*big.Rat, n)
 	}

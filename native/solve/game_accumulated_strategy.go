@@ -110,12 +110,12 @@ func (product *accumulatedProduct) addController(values *Values, maximizer, mini
 		}
 		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(s, strategy[s]))
 	}
-	return builder.build(values)
+	return builder.buildController(values)
 }
 
-// build adds all nodes that are reachable from the initial states, and stores the controller in values. It stores none if an initial state
+// buildController adds all nodes that are reachable from the initial states, and stores the controller in values. It stores none if an initial state
 // has an infinite value.
-func (builder *accumulatedController) build(values *Values) error {
+func (builder *accumulatedController) buildController(values *Values) error {
 	for _, s := range builder.game.graph.Initial {
 		if builder.infiniteStates.Has(int(s)) {
 			return nil
@@ -126,7 +126,7 @@ func (builder *accumulatedController) build(values *Values) error {
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
 			return builder.ctx.Err()
 		}
-		builder.result.Nodes[i].Moves = []sparse.Move{builder.move(builder.nodes[i])}
+		builder.result.Nodes[i].Moves = []sparse.Move{builder.moveOf(builder.nodes[i])}
 	}
 	values.Controller = &builder.result
 	return nil
@@ -153,8 +153,8 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	return number
 }
 
-// move returns the choice of a node and the nodes of its targets. It makes nodes for new targets.
-func (builder *accumulatedController) move(node controllerNode) (move sparse.Move) {
+// moveOf returns the choice of a node and the nodes of its targets. It makes nodes for new targets.
+func (builder *accumulatedController) moveOf(node controllerNode) (move sparse.Move) {
 	hasEnded := node.product == 0 || builder.payoffStates.Has(int(node.product)) // the second case is a terminal initial state
 	if hasEnded {
 		return builder.moveBeyondLimit(node.state)

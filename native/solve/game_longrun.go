@@ -52,14 +52,14 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
 	n := game.graph.NumStates()
-	total := make([]float64, n)
+	totalRewards := make([]float64, n)
 	var strategy []uint32
-	for taken, steps := 0, 64; steps <= maxLongRunSteps; taken, steps = steps, 2*steps {
-		if total, err = game.lazySteps(improvement.ctx, reward, total, steps-taken); err != nil {
+	for stepsTaken, steps := 0, 64; steps <= maxLongRunSteps; stepsTaken, steps = steps, 2*steps {
+		if totalRewards, err = game.lazySteps(improvement.ctx, reward, totalRewards, steps-stepsTaken); err != nil {
 			return nil, err
 		}
 		newStrategy := make([]uint32, n)
-		game.lazyStep(reward, total, newStrategy)
+		game.lazyStep(reward, totalRewards, newStrategy)
 		if slices.Equal(newStrategy, strategy) {
 			continue
 		}
@@ -102,43 +102,43 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 
 // lazySteps returns the optimal total reward of each state after some more lazy steps. total has the optimal total rewards before these
 // steps.
-func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []float64, steps int) ([]float64, error) {
+func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, totalRewards []float64, steps int) ([]float64, error) {
 	for i := range steps {
 		if i%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		total = game.lazyStep(reward, total, nil)
+		totalRewards = game.lazyStep(reward, totalRewards, nil)
 	}
-	return total, nil
+	return totalRewards, nil
 }
 
 // lazyStep returns the optimal total reward of each state after one more lazy step, in which every choice stays in its state with
 // probability 1/2. It also writes the optimal choices to strategy, unless strategy is nil.
-func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
-	next := make([]float64, len(total))
-	for s := range total {
+func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strategy []uint32) []float64 {
+	nextRewards := make([]float64, len(totalRewards))
+	for s := range totalRewards {
 		first, end := game.graph.Choices(s)
-		best := first
+		bestChoice := first
 		for c := first; c < end; c++ {
-			value := game.lazyValue(reward, s, c, total)
-			if c == first || isBetter(value, next[s], !game.maximizer.Has(s)) {
-				best, next[s] = c, value
+			value := game.lazyValue(reward, s, c, totalRewards)
+			if c == first || isBetter(value, nextRewards[s], !game.maximizer.Has(s)) {
+				bestChoice, nextRewards[s] = c, value
 			}
 		}
 		if strategy != nil {
-			strategy[s] = uint32(best)
+			strategy[s] = uint32(bestChoice)
 		}
 	}
-	return next
+	return nextRewards
 }
 
 // lazyValue returns the total reward of a choice of state s if the choice stays in s with probability 1/2. total has the total rewards of
 // the states. Without staying, value iteration of a periodic game would not converge.
-func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, total []float64) float64 {
+func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, totalRewards []float64) float64 {
 	sum := 0.0
 	first, end := game.graph.Row(choice)
 	for i := first; i < end; i++ {
-		sum += game.graph.Prob(i) * total[game.graph.Target[i]]
+		sum += game.graph.Prob(i) * totalRewards[game.graph.Target[i]]
 	}
-	return reward.OfChoice(s, choice) + (sum+total[s])/2
+	return reward.OfChoice(s, choice) + (sum+totalRewards[s])/2
 }

@@ -15,26 +15,26 @@ import (
 //
 // Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR 2006); the case of
 // parity games.
-func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Values, error) {
+func (game *Game) Parity(ctx context.Context, priorities []int, opts Options) (*Values, error) {
 	wantsStrategies := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
-	priority = compressPriorities(priority)
+	priorities = compressPriorities(priorities)
 	// Strategy improvement of each side gives one of the bounds.
-	improvement := game.newParityImprovement(ctx, priority, opts)
+	improvement := game.newParityImprovement(ctx, priorities, opts)
 	lower, err := improvement.run()
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
-	for s := range priority {
-		priority[s]++ // the minimizer wins if the least priority is odd
+	for s := range priorities {
+		priorities[s]++ // the minimizer wins if the least priority is odd
 	}
-	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priority, opts)
+	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priorities, opts)
 	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
 	}
 	if wantsStrategies {
-		lower.Scheduler = game.combineStrategies(improvement.evaluated, opponent.evaluated)
+		lower.Scheduler = game.combineStrategies(improvement.evaluatedStrategy, opponent.evaluatedStrategy)
 	}
 	if opts.Exact {
 		return lower, nil
@@ -48,8 +48,8 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 }
 
 // newParityImprovement returns the strategy improvement of the maximizer, from the first choice of each state.
-func (game *Game) newParityImprovement(ctx context.Context, priority []int, opts Options) *parityImprovement {
-	return &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
+func (game *Game) newParityImprovement(ctx context.Context, priorities []int, opts Options) *parityImprovement {
+	return &parityImprovement{game: game, ctx: ctx, opts: opts, priorities: priorities, strategy: game.firstChoices()}
 }
 
 // combineStrategies joins the choices of a strategy of the maximizer and a strategy of the minimizer.
@@ -62,19 +62,19 @@ func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 }
 
 // compressPriorities replaces priorities by the smallest nonnegative numbers that have the same order and the same parities.
-func compressPriorities(priority []int) []int {
-	distinct := slices.Compact(slices.Sorted(slices.Values(priority)))
+func compressPriorities(priorities []int) []int {
+	distinct := slices.Compact(slices.Sorted(slices.Values(priorities)))
 	compressed := map[int]int{}
 	next := 0
-	for _, value := range distinct {
-		if next%2 != value%2 {
+	for _, priority := range distinct {
+		if next%2 != priority%2 {
 			next++
 		}
-		compressed[value] = next
+		compressed[priority] = next
 	}
-	result := make([]int, len(priority))
-	for s, value := range priority {
-		result[s] = compressed[value]
+	result := make([]int, len(priorities))
+	for s, priority := range priorities {
+		result[s] = compressed[priority]
 	}
 	return result
 }
@@ -96,10 +96,10 @@ type parityImprovement struct {
 	game      *Game
 	ctx       context.Context
 	opts      Options
-	priority  []int
+	priorities  []int
 	strategy  []uint32
 	values    *Values  // of the last strategy that was evaluated
-	evaluated []uint32 // this strategy
+	evaluatedStrategy []uint32 // this strategy
 }
 
 // maxParityStrategies limits the strategies for bounds.
@@ -108,7 +108,7 @@ const maxParityStrategies = 200
 // run improves the strategy of the maximizer until no better strategy is found. It returns the exact values or, without exact arithmetic,
 // the greatest lower bound of each state over all evaluated strategies.
 func (improvement *parityImprovement) run() (*Values, error) {
-	best := newValues(improvement.game.graph.Model, improvement.opts)
+	bestValues := newValues(improvement.game.graph.Model, improvement.opts)
 	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
 		if err := improvement.ctx.Err(); err != nil {
 			return nil, err
@@ -116,23 +116,23 @@ func (improvement *parityImprovement) run() (*Values, error) {
 		if err := improvement.evaluate(); err != nil {
 			return nil, err
 		}
-		best.Sweeps += improvement.values.Sweeps
-		for s := range best.Lower {
-			best.Lower[s] = max(best.Lower[s], improvement.values.Lower[s])
+		bestValues.Sweeps += improvement.values.Sweeps
+		for s := range bestValues.Lower {
+			bestValues.Lower[s] = max(bestValues.Lower[s], improvement.values.Lower[s])
 		}
-		best.Exact = improvement.values.Exact
+		bestValues.Exact = improvement.values.Exact
 		if !improvement.improve() {
 			break
 		}
 	}
-	return best, nil
+	return bestValues, nil
 }
 
 // evaluate computes the values of the maximizer's strategy. In the MDP of the minimizer that this strategy leaves, the value of a state is
 // one minus the maximal probability to reach an end component whose least priority is odd.
 func (improvement *parityImprovement) evaluate() error {
 	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
-	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priority)
+	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priorities)
 	if err != nil {
 		return err
 	}
@@ -146,12 +146,12 @@ func (improvement *parityImprovement) evaluate() error {
 	}
 	for s := range values.Lower {
 		if values.Exact != nil {
-			values.assign(s, new(big.Rat).Sub(big.NewRat(1, 1), values.Exact[s]))
+			values.setExact(s, new(big.Rat).Sub(big.NewRat(1, 1), values.Exact[s]))
 			continue
 		}
 		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
 	}
-	improvement.values, improvement.evaluated = values, slices.Clone(improvement.strategy)
+	improvement.values, improvement.evaluatedStrategy = values, slices.Clone(improvement.strategy)
 	return nil
 }
 
@@ -174,8 +174,8 @@ func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 
 // oddEndComponentStates returns the states of all end components whose least priority is odd. If the least priority of a maximal end
 // component is even, it removes the states with this priority and searches smaller end components in the others.
-func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
-	odd := sparse.NewSet(model.NumStates())
+func oddEndComponentStates(ctx context.Context, model *sparse.Model, priorities []int) (*sparse.Set, error) {
+	oddStates := sparse.NewSet(model.NumStates())
 	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
 		components, err := model.EndComponents(ctx, states, nil)
 		if err != nil {
@@ -184,41 +184,41 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []
 		states = sparse.NewSet(model.NumStates()) // the next round finds smaller end components in these states
 		for i := range components.Num() {
 			members := components.Members(i)
-			least := leastPriority(members, priority)
-			if least%2 == 1 {
-				addStates(odd, members)
+			minPriority := leastPriority(members, priorities)
+			if minPriority%2 == 1 {
+				addStates(oddStates, members)
 				continue
 			}
-			isLeast := func(s uint32) bool { return priority[s] == least }
+			isLeast := func(s uint32) bool { return priorities[s] == minPriority }
 			addStates(states, slices.DeleteFunc(slices.Clone(members), isLeast))
 		}
 	}
-	return odd, nil
+	return oddStates, nil
 }
 
 // leastPriority returns the least priority of some states.
-func leastPriority(states []uint32, priority []int) int {
-	least := math.MaxInt
+func leastPriority(states []uint32, priorities []int) int {
+	minPriority := math.MaxInt
 	for _, s := range states {
-		least = min(least, priority[s])
+		minPriority = min(minPriority, priorities[s])
 	}
-	return least
+	return minPriority
 }
 
 // improve switches states of the maximizer to choices with a greater value than the current one. If there is no such choice, it switches to
 // strategies that win almost surely within a class of states with equal values. It reports whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
-	comparison := improvement.compareChoices()
+	comparisons := improvement.compareChoices()
 	for s := range improvement.game.maximizer.All() {
-		if best := improvement.bestChoice(s, comparison); comparison[best] > 0 {
-			improvement.strategy[s], changed = uint32(best), true
+		if betterChoice := improvement.bestChoice(s, comparisons); comparisons[betterChoice] > 0 {
+			improvement.strategy[s], changed = uint32(betterChoice), true
 		}
 	}
 	if changed {
 		return true
 	}
-	for _, class := range improvement.classes() {
-		changed = improvement.winClass(class, comparison) || changed
+	for _, class := range improvement.valueClasses() {
+		changed = improvement.winInClass(class, comparisons) || changed
 	}
 	return changed
 }
@@ -227,36 +227,36 @@ func (improvement *parityImprovement) improve() (changed bool) {
 // they are equal, and -1 if it is less.
 func (improvement *parityImprovement) compareChoices() []int {
 	graph := improvement.game.graph
-	comparison := make([]int, graph.NumChoices())
+	comparisons := make([]int, graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			comparison[c] = improvement.compare(c, s)
+			comparisons[c] = improvement.compareWithState(c, s)
 		}
 	}
-	return comparison
+	return comparisons
 }
 
 // bestChoice returns the choice of a state with the greatest mean value if this is above the value of the state, or else the first choice.
 // comparison is the result of compareChoices.
-func (improvement *parityImprovement) bestChoice(state int, comparison []int) int {
+func (improvement *parityImprovement) bestChoice(state int, comparisons []int) int {
 	first, end := improvement.game.graph.Choices(state)
-	best := first
+	greatestChoice := first
 	for c := first; c < end; c++ {
-		if comparison[c] > 0 && (comparison[best] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(best)) {
-			best = c
+		if comparisons[c] > 0 && (comparisons[greatestChoice] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(greatestChoice)) {
+			greatestChoice = c
 		}
 	}
-	return best
+	return greatestChoice
 }
 
 // tolerance is the greatest difference of float64 values that count as equal. It decides which strategies are tried; no bound
 // depends on it.
 const tolerance = 1e-10
 
-// compare returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state s. Without exact
+// compareWithState returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state s. Without exact
 // values, differences up to tolerance count as equal.
-func (improvement *parityImprovement) compare(choice, s int) int {
+func (improvement *parityImprovement) compareWithState(choice, s int) int {
 	if improvement.values.Exact != nil {
 		return expectedValue(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
@@ -280,20 +280,20 @@ func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
 	return sum
 }
 
-// classes groups the states with values below 1 by their values. Without exact values, neighbouring values with a difference up to
+// valueClasses groups the states with values below 1 by their values. Without exact values, neighbouring values with a difference up to
 // tolerance count as equal.
-func (improvement *parityImprovement) classes() [][]uint32 {
-	var order []uint32
+func (improvement *parityImprovement) valueClasses() [][]uint32 {
+	var sortedStates []uint32
 	for s, lower := range improvement.values.Lower {
 		isRoundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
 		if lower < 1 || isRoundedToOne {
-			order = append(order, uint32(s))
+			sortedStates = append(sortedStates, uint32(s))
 		}
 	}
-	slices.SortStableFunc(order, improvement.compareValues)
+	slices.SortStableFunc(sortedStates, improvement.compareValues)
 	var classes [][]uint32
-	for i, s := range order {
-		if i > 0 && improvement.equalValues(order[i-1], s) {
+	for i, s := range sortedStates {
+		if i > 0 && improvement.equalValues(sortedStates[i-1], s) {
 			last := len(classes) - 1
 			classes[last] = append(classes[last], s)
 			continue
@@ -304,11 +304,11 @@ func (improvement *parityImprovement) classes() [][]uint32 {
 }
 
 // compareValues compares the values of two states: 1, 0 or -1.
-func (improvement *parityImprovement) compareValues(a, b uint32) int {
+func (improvement *parityImprovement) compareValues(left, right uint32) int {
 	if improvement.values.Exact != nil {
-		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b])
+		return improvement.values.Exact[left].Cmp(improvement.values.Exact[right])
 	}
-	return cmp.Compare(improvement.values.Lower[a], improvement.values.Lower[b])
+	return cmp.Compare(improvement.values.Lower[left], improvement.values.Lower[right])
 }
 
 // equalValues reports whether two states have equal values, or nearly equal float64 values. The value of b must be at least the value of a.
@@ -319,31 +319,31 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	return improvement.values.Lower[b]-improvement.values.Lower[a] <= tolerance
 }
 
-// winClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
+// winInClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
 // whether there are such states. comparison is the result of compareChoices.
-func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
-	solver := improvement.classGame(class, comparison)
-	won := solver.solve()
-	for s := range won.All() {
+func (improvement *parityImprovement) winInClass(class []uint32, comparisons []int) bool {
+	solver := improvement.classGame(class, comparisons)
+	wonStates := solver.solve()
+	for s := range wonStates.All() {
 		improvement.strategy[s] = solver.strategy[s]
 	}
-	return !won.Empty()
+	return !wonStates.Empty()
 }
 
 // classGame returns the solver of the parity game within a class of states with equal values. The game has the choices that preserve this
 // value and stay in the class. comparison is the result of compareChoices.
-func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
+func (improvement *parityImprovement) classGame(class []uint32, comparisons []int) *almostSure {
 	graph := improvement.game.graph
-	inside := sparse.NewSet(graph.NumStates())
-	addStates(inside, class)
+	classStates := sparse.NewSet(graph.NumStates())
+	addStates(classStates, class)
 	solver := &almostSure{
-		game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()),
-		priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
+		game: improvement.game, region: classStates, choices: sparse.NewSet(graph.NumChoices()),
+		priorities: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
 	}
 	for _, s := range class {
-		canLeave := improvement.addClassChoices(solver, int(s), comparison)
+		canLeave := improvement.addClassChoices(solver, int(s), comparisons)
 		if canLeave && !improvement.game.maximizer.Has(int(s)) { // the minimizer wins here
-			inside.Remove(int(s))
+			classStates.Remove(int(s))
 		}
 	}
 	return solver
@@ -351,10 +351,10 @@ func (improvement *parityImprovement) classGame(class []uint32, comparison []int
 
 // addClassChoices adds the choices of state s that preserve the value and stay in the class to the solver's game. canLeave says that another
 // choice preserves the value and can leave the class.
-func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparison []int) (canLeave bool) {
+func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparisons []int) (canLeave bool) {
 	first, end := improvement.game.graph.Choices(s)
 	for c := first; c < end; c++ {
-		preservesValue := comparison[c] == 0
+		preservesValue := comparisons[c] == 0
 		if !preservesValue {
 			continue
 		}
@@ -363,7 +363,7 @@ func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int,
 			continue
 		}
 		solver.choices.Add(c)
-		solver.priority[c] = improvement.priority[s]
+		solver.priorities[c] = improvement.priorities[s]
 	}
 	return canLeave
 }
@@ -381,7 +381,7 @@ type almostSure struct {
 	game      *Game
 	region    *sparse.Set   // the states
 	choices   *sparse.Set   // the choices, which all stay in the region
-	priority  []int         // of each choice
+	priorities  []int         // of each choice
 	strategy  []uint32      // gets the choices of the maximizer in the states that the maximizer wins
 	variables []*sparse.Set // of each priority
 }
@@ -390,7 +390,7 @@ type almostSure struct {
 func (winning *almostSure) solve() *sparse.Set {
 	greatest := 0
 	for c := range winning.choices.All() {
-		greatest = max(greatest, winning.priority[c])
+		greatest = max(greatest, winning.priorities[c])
 	}
 	winning.variables = make([]*sparse.Set, greatest+1)
 	return winning.fixedPoint(0)
@@ -419,13 +419,13 @@ func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 
 // wonStates returns the states that the maximizer wins for the current values of all variables.
 func (winning *almostSure) wonStates() *sparse.Set {
-	won := sparse.NewSet(winning.region.Len())
+	result := sparse.NewSet(winning.region.Len())
 	for s := range winning.region.All() {
 		if winning.isWon(s) {
-			won.Add(s)
+			result.Add(s)
 		}
 	}
-	return won
+	return result
 }
 
 // isWon reports whether the maximizer wins state s for the current values of all variables. It writes the winning choice to the strategy.
@@ -469,10 +469,10 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 // isWonChoice reports whether the maximizer wins after a choice. For each even priority 2k up to the priority of the choice, plus one, all
 // successors must be in the variable of 2k, or one successor must be in the variable of 2k-1.
 func (winning *almostSure) isWonChoice(choice int) bool {
-	priority := winning.priority[choice]
-	for even := 0; even <= priority+1; even += 2 {
-		allStay := even <= priority && winning.game.staysIn(choice, winning.variables[even])
-		if !allStay && (even == 0 || !winning.canEnter(choice, winning.variables[even-1])) {
+	priority := winning.priorities[choice]
+	for evenPriority := 0; evenPriority <= priority+1; evenPriority += 2 {
+		staysInVariable := evenPriority <= priority && winning.game.staysIn(choice, winning.variables[evenPriority])
+		if !staysInVariable && (evenPriority == 0 || !winning.canEnter(choice, winning.variables[evenPriority-1])) {
 			return false
 		}
 	}

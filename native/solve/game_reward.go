@@ -19,15 +19,15 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 	}
 	strategy := game.firstChoices()
 	reachabilityGame := NewGame(game.graph, game.maximizer.Complement()) // the minimizer of rewards maximizes reachability
-	_, finite, err := reachabilityGame.certainStates(ctx, sparse.FullSet(game.graph.NumStates()), target, strategy)
+	_, finiteStates, err := reachabilityGame.certainStates(ctx, sparse.FullSet(game.graph.NumStates()), target, strategy)
 	if err != nil {
 		return nil, err
 	}
-	improvement, err := game.newRewardImprovement(ctx, reward, finite, opts)
+	improvement, err := game.newRewardImprovement(ctx, reward, finiteStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = finite.Minus(target)
+	improvement.sys.maybe = finiteStates.Minus(target)
 	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return ReachReward(ctx, g, reward, target, dir, opts)
 	}
@@ -40,40 +40,40 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	if dir, ok := game.Direction(); ok {
 		return TotalReward(ctx, game.graph, reward, dir, opts)
 	}
-	finite := game.finiteTotal(reward)
-	if !finite.Complement().Empty() {
+	finiteStates := game.finiteTotalStates(reward)
+	if !finiteStates.Complement().Empty() {
 		opts.Scheduler = false // no strategy that collects rewards forever is computed
 	}
-	improvement, err := game.newRewardImprovement(ctx, reward, finite, opts)
+	improvement, err := game.newRewardImprovement(ctx, reward, finiteStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = finite
+	improvement.sys.maybe = finiteStates
 	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return TotalReward(ctx, g, reward, dir, opts)
 	}
 	return improvement.run(Max, game.firstChoices())
 }
 
-// finiteTotal returns the states with a finite total reward: the minimizer can almost surely ensure that rewards are earned only finitely
+// finiteTotalStates returns the states with a finite total reward: the minimizer can almost surely ensure that rewards are earned only finitely
 // often.
 //
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
-func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
-	priority := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
+func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
+	priorities := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
 	for s := range game.graph.NumStates() {
 		first, end := game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			priority[c] = 2
+			priorities[c] = 2
 			if reward.OfChoice(s, c) > 0 {
-				priority[c] = 1
+				priorities[c] = 1
 			}
 		}
 	}
 	solver := &almostSure{
 		game:   NewGame(game.graph, game.maximizer.Complement()),
 		region: sparse.FullSet(game.graph.NumStates()), choices: sparse.FullSet(game.graph.NumChoices()),
-		priority: priority, strategy: game.firstChoices(),
+		priorities: priorities, strategy: game.firstChoices(),
 	}
 	return solver.solve()
 }
@@ -124,12 +124,12 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 
 // valuesOfOrigins returns the value of each choice c of a derived model: values[origin[c]], or zero if c has no original choice. It returns
 // nil for nil.
-func valuesOfOrigins[T any](values []T, origin []uint32) []T {
+func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 	if values == nil {
 		return nil
 	}
-	result := make([]T, len(origin))
-	for c, original := range origin {
+	result := make([]T, len(originalChoices))
+	for c, original := range originalChoices {
 		if original != sparse.None {
 			result[c] = values[original]
 		}
@@ -138,26 +138,26 @@ func valuesOfOrigins[T any](values []T, origin []uint32) []T {
 }
 
 // originalStrategy translates the strategy of a derived model to the original model: it replaces each choice c by origin[c].
-func originalStrategy(strategy, origin []uint32) []uint32 {
-	original := slices.Clone(strategy)
-	for s, choice := range original {
+func originalStrategy(strategy, originalChoices []uint32) []uint32 {
+	result := slices.Clone(strategy)
+	for s, choice := range result {
 		if choice != sparse.None {
-			original[s] = origin[choice]
+			result[s] = originalChoices[choice]
 		}
 	}
-	return original
+	return result
 }
 
 // newRewardImprovement prepares strategy improvement for a reward structure. States outside of finite get infinite values.
-func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
+func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finiteStates *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
 	sys, err := game.newSystem(newSystem, reward, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(finite.Complement(), math.Inf(1))
+	sys.values.setAll(finiteStates.Complement(), math.Inf(1))
 	// The minimizer would lose outside of finite. The maximizer has no choice that leaves finite.
-	sys.choices = game.graph.ChoicesWithin(finite)
+	sys.choices = game.graph.ChoicesWithin(finiteStates)
 	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: reward}, nil
 }

@@ -246,7 +246,7 @@ func TestGameSteps(t *testing.T) {
 			in.checkFractions(name, v.Exact, want)
 		}
 		check("next", step(indicator(in.right), nil), func(o solve.Options) (*solve.Values, error) { return x.Next(in.Context(), in.right, o) })
-		for _, b := range []solve.Steps{{Low: 0, High: 0}, {Low: 0, High: 3}, {Low: 2, High: 5}, {Low: 1, High: 1}} {
+		for _, b := range []solve.StepBound{{Low: 0, High: 0}, {Low: 0, High: 3}, {Low: 2, High: 5}, {Low: 1, High: 1}} {
 			check("bounded", until(b.Low, b.High), func(o solve.Options) (*solve.Values, error) {
 				return x.BoundedUntil(in.Context(), in.left, in.right, b, o)
 			})

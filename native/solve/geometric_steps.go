@@ -71,9 +71,9 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int
 		sumLower: make([]float64, numStates), sumUpper: make([]float64, numStates),
 		nextLower: make([]float64, numStates), nextUpper: make([]float64, numStates),
 	}
-	first := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
-	sys.stepBlock(states, first.Lower, first.Upper)
-	current.equations = &system{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: first}
+	firstValues := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
+	sys.stepBlock(states, firstValues.Lower, firstValues.Upper)
+	current.equations = &system{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: firstValues}
 	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
@@ -81,7 +81,7 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int
 // bounds.
 func (steps *geometricSteps) run(meter *meter) error {
 	for steps.current.count < steps.numIncrements {
-		if err := steps.current.advance(meter); err != nil {
+		if err := steps.current.addIncrement(meter); err != nil {
 			return err
 		}
 		if steps.reference != nil {
@@ -97,32 +97,32 @@ func (steps *geometricSteps) run(meter *meter) error {
 	return nil
 }
 
-// advance adds the current increment to the sum, and computes the next increment.
-func (series *increments) advance(meter *meter) error {
-	next := series.equations.values
-	for _, s := range series.states {
-		series.sumLower[s] += next.Lower[s]
-		series.sumUpper[s] += next.Upper[s]
+// addIncrement adds the current increment to the sum, and computes the next increment.
+func (increments *increments) addIncrement(meter *meter) error {
+	current := increments.equations.values
+	for _, s := range increments.states {
+		increments.sumLower[s] += current.Lower[s]
+		increments.sumUpper[s] += current.Upper[s]
 	}
-	if _, err := series.equations.stepInBlocks(series.states, series.nextLower, series.nextUpper, meter); err != nil {
+	if _, err := increments.equations.stepInBlocks(increments.states, increments.nextLower, increments.nextUpper, meter); err != nil {
 		return err
 	}
-	next.Lower, series.nextLower = series.nextLower, next.Lower
-	next.Upper, series.nextUpper = series.nextUpper, next.Upper
-	series.count++
-	meter.progress.Done = max(meter.progress.Done, series.count)
+	current.Lower, increments.nextLower = increments.nextLower, current.Lower
+	current.Upper, increments.nextUpper = increments.nextUpper, current.Upper
+	increments.count++
+	meter.progress.Done = max(meter.progress.Done, increments.count)
 	return nil
 }
 
 // clone returns a deep copy.
-func (series *increments) clone() *increments {
-	copied, equations := *series, *series.equations
-	equations.values = &Values{Lower: slices.Clone(series.equations.values.Lower), Upper: slices.Clone(series.equations.values.Upper)}
+func (increments *increments) clone() *increments {
+	copied, equations := *increments, *increments.equations
+	equations.values = &Values{Lower: slices.Clone(increments.equations.values.Lower), Upper: slices.Clone(increments.equations.values.Upper)}
 	copied.equations = &equations
-	copied.sumLower = slices.Clone(series.sumLower)
-	copied.sumUpper = slices.Clone(series.sumUpper)
-	copied.nextLower = make([]float64, len(series.nextLower)) // the next step writes them
-	copied.nextUpper = make([]float64, len(series.nextUpper))
+	copied.sumLower = slices.Clone(increments.sumLower)
+	copied.sumUpper = slices.Clone(increments.sumUpper)
+	copied.nextLower = make([]float64, len(increments.nextLower)) // the next step writes them
+	copied.nextUpper = make([]float64, len(increments.nextUpper))
 	return &copied
 }
 
@@ -144,27 +144,27 @@ func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) 
 		return false, nil
 	}
 	// First add the increments that do not fill a whole period. Then the other increments are whole periods.
-	before := steps.reference.clone()
-	if err := before.advanceBy(remainder, meter); err != nil {
+	beforePeriods := steps.reference.clone()
+	if err := beforePeriods.addIncrements(remainder, meter); err != nil {
 		return false, err
 	}
-	firstPeriod := before.clone()
+	firstPeriod := beforePeriods.clone()
 	clear(firstPeriod.sumLower)
 	clear(firstPeriod.sumUpper)
-	if err := firstPeriod.advanceBy(period, meter); err != nil {
+	if err := firstPeriod.addIncrements(period, meter); err != nil {
 		return false, err
 	}
-	if !steps.boundsAreNarrow(before, firstPeriod, series) {
+	if !steps.boundsAreNarrow(beforePeriods, firstPeriod, series) {
 		return false, nil
 	}
-	steps.writeBounds(before, firstPeriod, series)
+	steps.writeBounds(beforePeriods, firstPeriod, series)
 	return true, nil
 }
 
-// advanceBy adds the given number of increments.
-func (series *increments) advanceBy(count int, meter *meter) error {
+// addIncrements adds the given number of increments.
+func (increments *increments) addIncrements(count int, meter *meter) error {
 	for range count {
-		if err := series.advance(meter); err != nil {
+		if err := increments.addIncrement(meter); err != nil {
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (m
 	if math.IsInf(minQuotient, 1) {
 		minQuotient = 0
 	}
-	return minQuotient * (1 - 2*unit), maxQuotient * (1 + 2*unit), maxQuotient < math.MaxFloat64
+	return minQuotient * (1 - 2*unitRoundoff), maxQuotient * (1 + 2*unitRoundoff), maxQuotient < math.MaxFloat64
 }
 
 // geometricSum has bounds on the sum 1 + q + q² + ... with one term for each period.
@@ -207,25 +207,25 @@ type geometricSum struct{ lower, upper float64 }
 
 // newGeometricSum returns bounds on 1 + q + q² + ... with the given number of terms, for a quotient q between minQuotient and maxQuotient.
 func newGeometricSum(minQuotient, maxQuotient float64, terms int) geometricSum {
-	return geometricSum{lower: sumOfPowers(minQuotient, terms) * (1 - 2*unit), upper: sumOfPowers(maxQuotient, terms) * (1 + 2*unit)}
+	return geometricSum{lower: sumOfPowers(minQuotient, terms) * (1 - 2*unitRoundoff), upper: sumOfPowers(maxQuotient, terms) * (1 + 2*unitRoundoff)}
 }
 
 // sumOfPowers returns 1 + ratio + ratio² + ... + ratio^(terms-1), rounded to nearest.
 func sumOfPowers(ratio float64, terms int) float64 {
-	number := func(x float64) *big.Float { return new(big.Float).SetPrec(256).SetFloat64(x) }
+	bigFloat := func(x float64) *big.Float { return new(big.Float).SetPrec(256).SetFloat64(x) }
 	if ratio == 1 {
 		return float64(terms)
 	}
 	// The sum is (1 - ratio^terms) / (1 - ratio). The differences lose at most 54 of the 256 bits.
-	power, square := number(1), number(ratio)
+	power, square := bigFloat(1), bigFloat(ratio)
 	for exponent := terms; exponent > 0; exponent >>= 1 {
 		if exponent&1 != 0 {
 			power.Mul(power, square)
 		}
 		square.Mul(square, square)
 	}
-	numerator := number(0).Sub(number(1), power)
-	denominator := number(0).Sub(number(1), number(ratio))
+	numerator := bigFloat(0).Sub(bigFloat(1), power)
+	denominator := bigFloat(0).Sub(bigFloat(1), bigFloat(ratio))
 	sum, _ := numerator.Quo(numerator, denominator).Float64()
 	return sum
 }
@@ -249,18 +249,18 @@ func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// bounds returns bounds on the value of state s: its increments before the first period, plus its increments in the first period times the
+// stateBounds returns bounds on the value of state s: its increments before the first period, plus its increments in the first period times the
 // geometric series. firstPeriod is nil if all increments were added one by one.
-func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, series geometricSum) (lower, upper float64) {
-	lower, upper = before.sumLower[s], before.sumUpper[s]
-	numAdditions := before.count
+func (steps *geometricSteps) stateBounds(s uint32, beforePeriods, firstPeriod *increments, series geometricSum) (lower, upper float64) {
+	lower, upper = beforePeriods.sumLower[s], beforePeriods.sumUpper[s]
+	numAdditions := beforePeriods.count
 	if firstPeriod != nil {
 		lower += series.lower * firstPeriod.sumLower[s]
 		upper += series.upper * firstPeriod.sumUpper[s]
 		numAdditions = firstPeriod.count + 2
 	}
-	relErr := 1.05 * float64(numAdditions+4) * unit
-	lower, upper = steps.system.rounding.down(lower, relErr), steps.system.rounding.up(upper, relErr)
+	relErr := 1.05 * float64(numAdditions+4) * unitRoundoff
+	lower, upper = steps.system.rounding.roundDown(lower, relErr), steps.system.rounding.roundUp(upper, relErr)
 	if steps.system.isProbability {
 		upper = min(upper, 1)
 	}
@@ -268,9 +268,9 @@ func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, s
 }
 
 // boundsAreNarrow reports whether the bounds of all states are narrow enough.
-func (steps *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, series geometricSum) bool {
+func (steps *geometricSteps) boundsAreNarrow(beforePeriods, firstPeriod *increments, series geometricSum) bool {
 	for _, s := range steps.current.states {
-		if !steps.isNarrow(steps.bounds(s, before, firstPeriod, series)) {
+		if !steps.isNarrow(steps.stateBounds(s, beforePeriods, firstPeriod, series)) {
 			return false
 		}
 	}
@@ -278,8 +278,8 @@ func (steps *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, se
 }
 
 // writeBounds writes the bounds on the values of all states to the system.
-func (steps *geometricSteps) writeBounds(before, firstPeriod *increments, series geometricSum) {
+func (steps *geometricSteps) writeBounds(beforePeriods, firstPeriod *increments, series geometricSum) {
 	for _, s := range steps.current.states {
-		steps.system.values.Lower[s], steps.system.values.Upper[s] = steps.bounds(s, before, firstPeriod, series)
+		steps.system.values.Lower[s], steps.system.values.Upper[s] = steps.stateBounds(s, beforePeriods, firstPeriod, series)
 	}
 }

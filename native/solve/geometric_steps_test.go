@@ -108,7 +108,7 @@ func BenchmarkGeometricSteps(b *testing.B) {
 	target := sparse.NewSet(n + 1)
 	target.Add(n)
 	for b.Loop() {
-		if _, err := BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n+1), target, Steps{High: 1_000_000}, Max, Options{}); err != nil {
+		if _, err := BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n+1), target, StepBound{High: 1_000_000}, Max, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // acceleratedIteration tightens bounds on the gain by restarted GMRES, and returns the tighter bounds. It stops after about the work of the
 // given number of sweeps, or after four slow restarts. sweepWork is the work of one sweep. It leaves bscc.bias unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, sweeps int) (lower, upper float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, maxSweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery, most transitions lead to earlier unknowns or to near ones. Then fewer factors are dropped.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -25,31 +25,31 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, boun
 		bscc.index.clearUnknowns(members)
 		bscc.bias = savedBias
 	}()
-	err = bscc.iterateGMRES(ordered, sweepWork, &bounds, sweeps)
+	err = bscc.iterateGMRES(ordered, sweepWork, &bounds, maxSweeps)
 	return bounds.lower, bounds.upper, err
 }
 
 // iterateGMRES tightens bounds on the gain by restarted GMRES. The order of the members is the order of the unknowns. It stops after the
 // work of the given number of sweeps; sweepWork is the work of one sweep.
-func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gainInterval, sweeps int) error {
+func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gainInterval, remainingSweeps int) error {
 	const maxSlowRestarts = 4
 	solver, err := newGMRES(bscc, members)
 	if err != nil {
 		return err
 	}
 	countSweep := func() error {
-		sweeps--
+		remainingSweeps--
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(sweepWork)
 	}
 	gain, residual := bounds.lower+(bounds.upper-bounds.lower)/2, math.Inf(1)
-	for slowRestarts := 0; sweeps > 0 && slowRestarts < maxSlowRestarts; {
+	for slowRestarts := 0; remainingSweeps > 0 && slowRestarts < maxSlowRestarts; {
 		newGain, newResidual, err := solver.restartCycle(gain, countSweep)
 		if err != nil || newResidual == 0 {
 			return err
 		}
 		gain = newGain
-		if err := bscc.smooth(members, gain, countSweep); err != nil {
+		if err := bscc.smoothBias(members, gain, countSweep); err != nil {
 			return err
 		}
 		lower, upper := bscc.gainBounds(members)
@@ -58,7 +58,7 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gain
 		}
 		oldWidth := bounds.upper - bounds.lower
 		bounds.tighten(lower, upper)
-		if bounds.converged(bscc.opts.epsilon()) {
+		if bounds.hasConverged(bscc.opts.epsilon()) {
 			return nil
 		}
 		if newResidual > residual/2 && bounds.upper-bounds.lower > oldWidth/2 {
@@ -69,8 +69,8 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gain
 	return nil
 }
 
-// smooth improves the bias by a few Gauss-Seidel sweeps with the given gain. It calls countSweep after each sweep.
-func (bscc *bsccGain) smooth(members []uint32, gain float64, countSweep func() error) error {
+// smoothBias improves the bias by a few Gauss-Seidel sweeps with the given gain. It calls countSweep after each sweep.
+func (bscc *bsccGain) smoothBias(members []uint32, gain float64, countSweep func() error) error {
 	const sweepsPerRestart = 4
 	for range sweepsPerRestart {
 		bscc.sweep(members, gain)
@@ -95,7 +95,7 @@ type gmres struct {
 	// right-hand side.
 	triangle [][]float64
 	cos, sin []float64
-	rhs      []float64
+	rightSide      []float64
 }
 
 // basisVector is a change of the bias, and of the gain.
@@ -117,7 +117,7 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 // restartCycle runs GMRES from the current bias and gain until its restart. It updates the bias, and returns the improved gain and the norm
 // of the initial residual. The norm is 0 if nothing changed. It calls countSweep for each step.
 func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
-	solver.triangle, solver.cos, solver.sin, solver.rhs = nil, nil, nil, nil
+	solver.triangle, solver.cos, solver.sin, solver.rightSide = nil, nil, nil, nil
 	first := solver.basisVector(0)
 	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
 	first.gain = 0 // the sum of the bias does not change
@@ -125,8 +125,8 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
 	}
-	solver.scale(first, 1/norm)
-	solver.rhs = append(solver.rhs, norm)
+	solver.scaleVector(first, 1/norm)
+	solver.rightSide = append(solver.rightSide, norm)
 	for j := range krylovDimension {
 		if err := countSweep(); err != nil {
 			return gain, 0, err
@@ -135,25 +135,25 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 			break
 		}
 	}
-	coeffs := solver.backSubstitute()
+	coefficients := solver.backSubstitute()
 	newGain = gain
-	for j, coeff := range coeffs {
-		newGain += coeff * solver.basis[j].gain
+	for j, coefficient := range coefficients {
+		newGain += coefficient * solver.basis[j].gain
 	}
 	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
 	}
-	solver.updateBias(coeffs)
+	solver.updateBias(coefficients)
 	return newGain, norm, nil
 }
 
 // updateBias adds a linear combination of the basis vectors to the bias.
-func (solver *gmres) updateBias(coeffs []float64) {
+func (solver *gmres) updateBias(coefficients []float64) {
 	solver.forEachBlock(func(_, from, to int) {
-		for j, coeff := range coeffs {
+		for j, coefficient := range coefficients {
 			basisBias := solver.basis[j].bias
 			for i := from; i < to; i++ {
-				solver.bscc.bias[i] += coeff * basisBias[i]
+				solver.bscc.bias[i] += coefficient * basisBias[i]
 			}
 		}
 	})
@@ -169,8 +169,8 @@ func (solver *gmres) basisVector(index int) *basisVector {
 
 // arnoldiStep adds basis vector last+1: the preconditioned matrix times vector last, made orthogonal to all earlier vectors. It returns
 // false if the basis is complete or the residual is small enough.
-func (solver *gmres) arnoldiStep(last int) bool {
-	current, next := &solver.basis[last], solver.basisVector(last+1)
+func (solver *gmres) arnoldiStep(lastIndex int) bool {
+	current, next := &solver.basis[lastIndex], solver.basisVector(lastIndex+1)
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, first, end int) {
@@ -180,65 +180,65 @@ func (solver *gmres) arnoldiStep(last int) bool {
 		}
 	})
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the row that fixes the sum of the bias
-	column := make([]float64, last+2)
-	for i := range column[:last+1] {
+	column := make([]float64, lastIndex+2)
+	for i := range column[:lastIndex+1] {
 		column[i] = solver.dot(&solver.basis[i], next)
-		solver.add(next, -column[i], &solver.basis[i])
+		solver.addMultiple(next, -column[i], &solver.basis[i])
 	}
 	norm := math.Sqrt(solver.dot(next, next))
-	column[last+1] = norm
+	column[lastIndex+1] = norm
 	if norm > 0 {
-		solver.scale(next, 1/norm)
+		solver.scaleVector(next, 1/norm)
 	}
-	isRegular := solver.addColumn(last, column)
-	return isRegular && norm > 0 && math.Abs(solver.rhs[last+1]) > residualReduction*math.Abs(solver.rhs[0])
+	isRegular := solver.addColumn(lastIndex, column)
+	return isRegular && norm > 0 && math.Abs(solver.rightSide[lastIndex+1]) > residualReduction*math.Abs(solver.rightSide[0])
 }
 
 // addColumn adds column last to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
 // returns false, and adds nothing, if the two lowest entries are both zero or overflow.
-func (solver *gmres) addColumn(last int, column []float64) bool {
-	for i := range last { // the earlier Givens rotations
-		column[i], column[i+1] = solver.cos[i]*column[i]+solver.sin[i]*column[i+1], solver.cos[i]*column[i+1]-solver.sin[i]*column[i]
+func (solver *gmres) addColumn(lastIndex int, entries []float64) bool {
+	for i := range lastIndex { // the earlier Givens rotations
+		entries[i], entries[i+1] = solver.cos[i]*entries[i]+solver.sin[i]*entries[i+1], solver.cos[i]*entries[i+1]-solver.sin[i]*entries[i]
 	}
-	radius := math.Hypot(column[last], column[last+1])
+	radius := math.Hypot(entries[lastIndex], entries[lastIndex+1])
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	solver.cos = append(solver.cos, column[last]/radius)
-	solver.sin = append(solver.sin, column[last+1]/radius)
-	column[last] = radius
-	solver.triangle = append(solver.triangle, column[:last+1])
-	solver.rhs = append(solver.rhs, -solver.sin[last]*solver.rhs[last])
-	solver.rhs[last] *= solver.cos[last]
+	solver.cos = append(solver.cos, entries[lastIndex]/radius)
+	solver.sin = append(solver.sin, entries[lastIndex+1]/radius)
+	entries[lastIndex] = radius
+	solver.triangle = append(solver.triangle, entries[:lastIndex+1])
+	solver.rightSide = append(solver.rightSide, -solver.sin[lastIndex]*solver.rightSide[lastIndex])
+	solver.rightSide[lastIndex] *= solver.cos[lastIndex]
 	return true
 }
 
 // backSubstitute returns the coefficients of the basis vectors that minimize the residual. It solves the triangular system of the rotated
 // least-squares problem.
 func (solver *gmres) backSubstitute() []float64 {
-	coeffs := make([]float64, len(solver.triangle))
-	for i := len(coeffs) - 1; i >= 0; i-- {
-		coeffs[i] = solver.rhs[i]
-		for j := i + 1; j < len(coeffs); j++ {
-			coeffs[i] -= solver.triangle[j][i] * coeffs[j]
+	coefficients := make([]float64, len(solver.triangle))
+	for i := len(coefficients) - 1; i >= 0; i-- {
+		coefficients[i] = solver.rightSide[i]
+		for j := i + 1; j < len(coefficients); j++ {
+			coefficients[i] -= solver.triangle[j][i] * coefficients[j]
 		}
-		coeffs[i] /= solver.triangle[i][i]
+		coefficients[i] /= solver.triangle[i][i]
 	}
-	return coeffs
+	return coefficients
 }
 
 // solveResidual computes the residual reward - gain - (D - R) bias and applies the preconditioner to it. D has the exit rates on its
 // diagonal, and R the weights between different members. A nil reward counts as 0.
 func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
-	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.unknowns
+	model, unknowns := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.unknowns
 	solver.forEachBlock(func(_, from, to int) {
 		for k, s := range solver.members[from:to] {
 			k += from
-			sum, current := reward.OfChoice(int(s), int(s))-gain, bias[k]
+			sum, ownBias := reward.OfChoice(int(s), int(s))-gain, bias[k]
 			first, end := model.Start[s], model.Start[s+1]
 			targets := model.Target[first:end]
 			for i, weightID := range model.Weight[first:end] {
-				sum += model.Weights[weightID] * (bias[unknownOf[targets[i]]] - current)
+				sum += model.Weights[weightID] * (bias[unknowns[targets[i]]] - ownBias)
 			}
 			result[k] = sum
 		}
@@ -281,19 +281,19 @@ func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
-// add adds factor * term to the vector sum.
-func (solver *gmres) add(sum *basisVector, factor float64, term *basisVector) {
-	sum.gain += factor * term.gain
+// addMultiple adds factor * term to the vector sum.
+func (solver *gmres) addMultiple(vector *basisVector, factor float64, term *basisVector) {
+	vector.gain += factor * term.gain
 	solver.forEachBlock(func(_, from, end int) {
-		sumBias := sum.bias[from:end]
+		sumBias := vector.bias[from:end]
 		for i, bias := range term.bias[from:end] {
 			sumBias[i] += factor * bias
 		}
 	})
 }
 
-// scale multiplies a basis vector by a factor.
-func (solver *gmres) scale(vector *basisVector, factor float64) {
+// scaleVector multiplies a basis vector by a factor.
+func (solver *gmres) scaleVector(vector *basisVector, factor float64) {
 	vector.gain *= factor
 	solver.forEachBlock(func(_, from, to int) {
 		for i := from; i < to; i++ {

@@ -20,7 +20,7 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 	for _, s := range graph.Initial {
 		quotient.graph.Initial = append(quotient.graph.Initial, quotient.stateOf[s])
 	}
-	values, err := markovUntil(ctx, quotient.graph, quotient.image(left), quotient.image(right), quotient.ratesOf(rates), time, dir, opts)
+	values, err := markovUntil(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientStates(right), quotient.quotientRates(rates), time, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -32,19 +32,19 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 	return values, nil
 }
 
-// image returns the states of the quotient that represent the given states.
-func (quotient *mecQuotient) image(states *sparse.Set) *sparse.Set {
-	image := sparse.NewSet(quotient.graph.NumStates())
+// quotientStates returns the states of the quotient that represent the given states.
+func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
+	result := sparse.NewSet(quotient.graph.NumStates())
 	for s, quotientState := range quotient.stateOf {
 		if states.Has(s) {
-			image.Add(int(quotientState))
+			result.Add(int(quotientState))
 		}
 	}
-	return image
+	return result
 }
 
-// ratesOf returns the rates of the states of the quotient.
-func (quotient *mecQuotient) ratesOf(rates Rates) Rates {
+// quotientRates returns the rates of the states of the quotient.
+func (quotient *mecQuotient) quotientRates(rates Rates) Rates {
 	n := quotient.graph.NumStates()
 	result := Rates{Low: make([]float64, n), High: make([]float64, n)}
 	for s, quotientState := range quotient.stateOf {

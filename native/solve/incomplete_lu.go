@@ -17,8 +17,8 @@ import (
 //
 // Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994).
 type incompleteLU struct {
-	lower, upper triangularFactor
-	pivot        []float64 // diagonal of the upper factor
+	lowerFactor, upperFactor triangularFactor
+	pivots        []float64 // diagonal of the upper factor
 }
 
 // An entry is dropped if it is smaller than dropTolerance times the exit rate of its row.
@@ -29,26 +29,26 @@ const (
 
 // triangularFactor has the rows of a factor without its diagonal, with columns in ascending order.
 type triangularFactor struct {
-	start  []int
-	column []uint32
-	value  []float64
+	rowStarts  []int
+	columns []uint32
+	values  []float64
 }
 
 func newTriangularFactor(rows int) triangularFactor {
-	return triangularFactor{start: make([]int, 1, rows+1)}
+	return triangularFactor{rowStarts: make([]int, 1, rows+1)}
 }
 
-func (factor *triangularFactor) add(column uint32, value float64) {
-	factor.column, factor.value = append(factor.column, column), append(factor.value, value)
+func (factor *triangularFactor) addEntry(column uint32, value float64) {
+	factor.columns, factor.values = append(factor.columns, column), append(factor.values, value)
 }
 
-func (factor *triangularFactor) endRow() { factor.start = append(factor.start, len(factor.column)) }
+func (factor *triangularFactor) endRow() { factor.rowStarts = append(factor.rowStarts, len(factor.columns)) }
 
 // rowProduct returns the scalar product of a row and a vector.
 func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum float64) {
-	first, end := factor.start[rowIndex], factor.start[rowIndex+1]
-	columns := factor.column[first:end]
-	for k, value := range factor.value[first:end] {
+	first, end := factor.rowStarts[rowIndex], factor.rowStarts[rowIndex+1]
+	columns := factor.columns[first:end]
+	for k, value := range factor.values[first:end] {
 		sum += value * vector[columns[k]]
 	}
 	return sum
@@ -58,10 +58,10 @@ func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum 
 // members.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
 	n := len(members)
-	lu := &incompleteLU{lower: newTriangularFactor(n), upper: newTriangularFactor(n), pivot: make([]float64, n)}
+	lu := &incompleteLU{lowerFactor: newTriangularFactor(n), upperFactor: newTriangularFactor(n), pivots: make([]float64, n)}
 	row := newEliminationRow(n)
 	for i, s := range members {
-		exitRate := row.load(graph, s, index)
+		exitRate := row.loadState(graph, s, index)
 		work := lu.eliminate(row, i, dropTolerance*exitRate)
 		lu.finishRow(row, i, exitRate)
 		if err := meter.addWork(work); err != nil {
@@ -74,25 +74,25 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 // eliminate subtracts multiples of earlier rows from the row with number rowIndex, and adds the multipliers to the lower factor. It skips
 // entries below minEntry, and stops after maxLowerEntries multipliers. work is the number of entries that it read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minEntry float64) (work int) {
-	firstEntry := len(lu.lower.column)
-	for next := 0; ; next++ { // row.add may insert columns after the next one
-		column := row.columns[next]
-		isFull := len(lu.lower.column)-firstEntry == maxLowerEntries
+	firstEntry := len(lu.lowerFactor.columns)
+	for index := 0; ; index++ { // row.add may insert columns after the next one
+		column := row.columns[index]
+		isFull := len(lu.lowerFactor.columns)-firstEntry == maxLowerEntries
 		if int(column) >= rowIndex || isFull {
 			break
 		}
 		work++
-		if math.Abs(row.value[column]) < minEntry {
+		if math.Abs(row.values[column]) < minEntry {
 			continue
 		}
-		factor := row.value[column] / lu.pivot[column]
-		lu.lower.add(column, factor)
-		for entry := lu.upper.start[column]; entry < lu.upper.start[column+1]; entry++ {
-			row.add(lu.upper.column[entry], -factor*lu.upper.value[entry])
+		factor := row.values[column] / lu.pivots[column]
+		lu.lowerFactor.addEntry(column, factor)
+		for entry := lu.upperFactor.rowStarts[column]; entry < lu.upperFactor.rowStarts[column+1]; entry++ {
+			row.addValue(lu.upperFactor.columns[entry], -factor*lu.upperFactor.values[entry])
 			work++
 		}
 	}
-	lu.lower.endRow()
+	lu.lowerFactor.endRow()
 	return work
 }
 
@@ -100,69 +100,69 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minEntry fl
 // the row. If the pivot is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
 func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate float64) {
 	const smallestPivot = 1e-10
-	lu.pivot[rowIndex] = row.value[rowIndex]
-	if !(lu.pivot[rowIndex] > smallestPivot*exitRate) {
-		lu.pivot[rowIndex] = exitRate
+	lu.pivots[rowIndex] = row.values[rowIndex]
+	if !(lu.pivots[rowIndex] > smallestPivot*exitRate) {
+		lu.pivots[rowIndex] = exitRate
 	}
 	for _, column := range row.columns {
-		if int(column) > rowIndex && math.Abs(row.value[column]) >= dropTolerance*exitRate {
-			lu.upper.add(column, row.value[column])
+		if int(column) > rowIndex && math.Abs(row.values[column]) >= dropTolerance*exitRate {
+			lu.upperFactor.addEntry(column, row.values[column])
 		}
 	}
-	lu.upper.endRow()
-	row.clear()
+	lu.upperFactor.endRow()
+	row.clearEntries()
 }
 
 // solve replaces x by the solution y of L U y = x.
-func (lu *incompleteLU) solve(x []float64) {
-	for i := range x {
-		x[i] -= lu.lower.rowProduct(i, x)
+func (lu *incompleteLU) solve(vector []float64) {
+	for i := range vector {
+		vector[i] -= lu.lowerFactor.rowProduct(i, vector)
 	}
-	for i := len(x) - 1; i >= 0; i-- {
-		x[i] = (x[i] - lu.upper.rowProduct(i, x)) / lu.pivot[i]
+	for i := len(vector) - 1; i >= 0; i-- {
+		vector[i] = (vector[i] - lu.upperFactor.rowProduct(i, vector)) / lu.pivots[i]
 	}
 }
 
 // eliminationRow is a sparse row to which entries are added.
 type eliminationRow struct {
 	columns []uint32  // of the entries, in ascending order
-	value   []float64 // by column
-	present []bool    // by column
+	values   []float64 // by column
+	hasEntry []bool    // by column
 }
 
 func newEliminationRow(n int) *eliminationRow {
-	return &eliminationRow{value: make([]float64, n), present: make([]bool, n)}
+	return &eliminationRow{values: make([]float64, n), hasEntry: make([]bool, n)}
 }
 
-// load fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the
+// loadState fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the
 // diagonal. It returns the exit rate.
-func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
+func (row *eliminationRow) loadState(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
 	first, end := graph.Row(int(s))
 	for transition := first; transition < end; transition++ {
 		if target := graph.Target[transition]; target != s {
 			weight := graph.Prob(transition)
-			row.add(index.unknowns[target], -weight)
+			row.addValue(index.unknowns[target], -weight)
 			exitRate += weight
 		}
 	}
-	row.add(index.unknowns[s], exitRate)
+	row.addValue(index.unknowns[s], exitRate)
 	return exitRate
 }
 
 // add adds a value to the entry of a column. The columns stay sorted.
-func (row *eliminationRow) add(column uint32, value float64) {
-	if !row.present[column] {
+func (row *eliminationRow) addValue(column uint32, value float64) {
+	if !row.hasEntry[column] {
 		position, _ := slices.BinarySearch(row.columns, column)
 		row.columns = slices.Insert(row.columns, position, column)
-		row.present[column] = true
+		row.hasEntry[column] = true
 	}
-	row.value[column] += value
+	row.values[column] += value
 }
 
-// clear removes all entries.
-func (row *eliminationRow) clear() {
+// clearEntries removes all entries.
+func (row *eliminationRow) clearEntries() {
 	for _, column := range row.columns {
-		row.value[column], row.present[column] = 0, false
+		row.values[column], row.hasEntry[column] = 0, false
 	}
 	row.columns = row.columns[:0]
 }

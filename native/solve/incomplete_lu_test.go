@@ -44,7 +44,7 @@ func factorized(t *testing.T, model *sparse.Model) (matrix [][]float64, lu *inco
 	t.Helper()
 	n := model.NumStates()
 	var index unknownIndex
-	index.init(n)
+	index.allocate(n)
 	members := make([]uint32, n)
 	for s := range members {
 		members[s], index.unknowns[s] = uint32(s), uint32(s)
@@ -67,16 +67,16 @@ func factorized(t *testing.T, model *sparse.Model) (matrix [][]float64, lu *inco
 
 // product returns entry i, j of L U.
 func (lu *incompleteLU) product(i, j int) float64 {
-	lower := make([]float64, len(lu.pivot))
+	lower := make([]float64, len(lu.pivots))
 	lower[i] = 1
-	for e := lu.lower.start[i]; e < lu.lower.start[i+1]; e++ {
-		lower[lu.lower.column[e]] = lu.lower.value[e]
+	for e := lu.lowerFactor.rowStarts[i]; e < lu.lowerFactor.rowStarts[i+1]; e++ {
+		lower[lu.lowerFactor.columns[e]] = lu.lowerFactor.values[e]
 	}
-	sum := lower[j] * lu.pivot[j]
+	sum := lower[j] * lu.pivots[j]
 	for k := range j {
-		for e := lu.upper.start[k]; e < lu.upper.start[k+1]; e++ {
-			if int(lu.upper.column[e]) == j {
-				sum += lower[k] * lu.upper.value[e]
+		for e := lu.upperFactor.rowStarts[k]; e < lu.upperFactor.rowStarts[k+1]; e++ {
+			if int(lu.upperFactor.columns[e]) == j {
+				sum += lower[k] * lu.upperFactor.values[e]
 			}
 		}
 	}
@@ -135,8 +135,8 @@ func TestIncompleteLURows(t *testing.T) {
 	queue, _, _ := queues(t, 7, 4, 6, 9)
 	for name, model := range map[string]*sparse.Model{"resets": resets, "repair shop": shop, "queues": queue} {
 		_, lu := factorized(t, model)
-		for i, pivot := range lu.pivot {
-			lower, upper := lu.lower.start[i+1]-lu.lower.start[i], lu.upper.start[i+1]-lu.upper.start[i]
+		for i, pivot := range lu.pivots {
+			lower, upper := lu.lowerFactor.rowStarts[i+1]-lu.lowerFactor.rowStarts[i], lu.upperFactor.rowStarts[i+1]-lu.upperFactor.rowStarts[i]
 			if !(pivot > 0) || lower > maxLowerEntries || float64(upper) > 1/dropTolerance {
 				t.Errorf("%s: row %d has pivot %v, and %d and %d entries", name, i, pivot, lower, upper)
 			}

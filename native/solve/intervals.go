@@ -23,7 +23,7 @@ type intervalSystem struct {
 	isProbability  bool
 	maybe          *sparse.Set
 	choices        *sparse.Set         // the allowed choices; nil for all
-	endComponentOf map[uint32][]uint32 // the states of each end component, by representative
+	endComponents map[uint32][]uint32 // the states of each end component, by representative
 	values         *Values
 	meter          *meter
 }
@@ -45,16 +45,16 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 
 // choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if upper is set,
 // or a lower bound. It follows from the bounds of the targets.
-func (sys *intervalSystem) choiceBound(s, choice int, upper bool) float64 {
+func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 	values := sys.values.Lower
-	if upper {
+	if isUpper {
 		values = sys.values.Upper
 	}
 	rewardErr := 0.0
 	if sys.reward != nil {
 		rewardErr = sys.reward.Err
 	}
-	bound := sys.nature.choiceBound(choice, sys.reward.OfChoice(s, choice), rewardErr, values, upper)
+	bound := sys.nature.choiceBound(choice, sys.reward.OfChoice(s, choice), rewardErr, values, isUpper)
 	if sys.isProbability {
 		return min(bound, 1)
 	}
@@ -68,16 +68,16 @@ func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	if err != nil || components.Num() == 0 {
 		return err
 	}
-	sys.representative = make([]uint32, model.NumStates())
-	sys.endComponentOf = map[uint32][]uint32{}
-	for s := range sys.representative {
-		sys.representative[s] = uint32(s)
+	sys.representatives = make([]uint32, model.NumStates())
+	sys.endComponents = map[uint32][]uint32{}
+	for s := range sys.representatives {
+		sys.representatives[s] = uint32(s)
 	}
 	for i := range components.Num() {
 		members := components.Members(i)
-		sys.endComponentOf[members[0]] = members
+		sys.endComponents[members[0]] = members
 		for _, s := range members {
-			sys.representative[s] = members[0]
+			sys.representatives[s] = members[0]
 		}
 	}
 	if sys.choices == nil {
@@ -105,7 +105,7 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 // allowedChoices iterates over the allowed choices of an unknown, each with its state. The unknown is given by its representative s.
 func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	return func(yield func(state, choice int) bool) {
-		members := sys.endComponentOf[s]
+		members := sys.endComponents[s]
 		if members == nil {
 			members = []uint32{s}
 		}
@@ -123,10 +123,10 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 
 // optimum computes a bound on the value of an unknown from the bounds of its successors: the optimum over its choices. The unknown is given
 // by its representative s. work is the number of operations.
-func (sys *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
+func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work int) {
 	minimize := sys.dir.Scheduler() == Min
 	for state, c := range sys.allowedChoices(s) {
-		value := sys.choiceBound(state, c, upper)
+		value := sys.choiceBound(state, c, isUpper)
 		isFirst := work == 0
 		if isFirst || isBetter(value, bound, minimize) {
 			bound = value
@@ -290,8 +290,8 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.setAll(analysis.one, 1)
-	sys.maybe = analysis.maybe()
+	sys.values.setAll(analysis.oneStates, 1)
+	sys.maybe = analysis.maybeStates()
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
@@ -300,16 +300,16 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 
 // canEarnReward returns the maybe states from which a reward can be earned. All other maybe states have the value 0.
 func (sys *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
-	earning := sparse.NewSet(sys.graph.NumStates())
+	earningStates := sparse.NewSet(sys.graph.NumStates())
 	for s := range maybe.All() {
 		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if sys.reward.OfChoice(s, c) > 0 {
-				earning.Add(s)
+				earningStates.Add(s)
 			}
 		}
 	}
-	return sys.graph.ExistsUntil(maybe, earning).Intersect(maybe)
+	return sys.graph.ExistsUntil(maybe, earningStates).Intersect(maybe)
 }
 
 // robustReach returns bounds on the reachability reward in an interval model.
@@ -322,8 +322,8 @@ func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(analysis.infinite, math.Inf(1))
-	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybe), analysis.choices
+	sys.values.setAll(analysis.infiniteStates, math.Inf(1))
+	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybeStates), analysis.choices
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (sys *intervalSystem) exactStrategyIteration(ctx context.Context, opts Opti
 			unknowns = append(unknowns, uint32(s))
 		}
 	}
-	strategies, err := sys.solveInitial(ctx, unknowns, opts)
+	strategies, err := sys.initialStrategies(ctx, unknowns, opts)
 	if err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (sys *intervalSystem) exactStrategyIteration(ctx context.Context, opts Opti
 		}
 	}
 	for s := range sys.maybe.All() {
-		sys.values.assign(s, sys.values.Exact[sys.representativeOf(uint32(s))])
+		sys.values.setExact(s, sys.values.Exact[sys.representativeOf(uint32(s))])
 	}
 	return nil
 }
 
-// solveInitial returns strategies that are optimal for the computed bounds, and stores their exact values in sys.values.Exact.
+// initialStrategies returns strategies that are optimal for the computed bounds, and stores their exact values in sys.values.Exact.
 // If these strategies can stay in the unknowns forever, it returns proper strategies instead.
-func (sys *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, opts Options) (map[uint32]*strategyPair, error) {
+func (sys *intervalSystem) initialStrategies(ctx context.Context, unknowns []uint32, opts Options) (map[uint32]*strategyPair, error) {
 	strategies := make(map[uint32]*strategyPair, len(unknowns))
 	sys.setExactGuess(unknowns)
 	for _, s := range unknowns {
@@ -81,11 +81,11 @@ func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	minimize := sys.dir.Scheduler() == Min
 	useUpper := minimize && sys.values.Converged
 	var strategy *strategyPair
-	best := 0.0
+	bestBound := 0.0
 	for state, c := range sys.allowedChoices(s) {
 		bound := sys.choiceBound(state, c, useUpper)
-		if strategy == nil || isBetter(bound, best, minimize) {
-			strategy, best = &strategyPair{state: state, choice: c}, bound
+		if strategy == nil || isBetter(bound, bestBound, minimize) {
+			strategy, bestBound = &strategyPair{state: state, choice: c}, bound
 		}
 	}
 	strategy.distribution = sys.distribution(strategy.choice)
@@ -95,15 +95,15 @@ func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 // properStrategies replaces the strategies by strategies that leave the maybe states with probability one. Each round adds the unknowns
 // that can move to an unknown of an earlier round, or leave the maybe states directly.
 func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
-	proper := sparse.NewSet(sys.graph.NumStates())
+	properUnknowns := sparse.NewSet(sys.graph.NumStates())
 	for changed := true; changed; {
 		changed = false
 		for _, s := range unknowns {
-			if proper.Has(int(s)) {
+			if properUnknowns.Has(int(s)) {
 				continue
 			}
-			if strategy := sys.strategyLeadingTo(s, proper); strategy != nil {
-				proper.Add(int(s))
+			if strategy := sys.strategyLeadingTo(s, properUnknowns); strategy != nil {
+				properUnknowns.Add(int(s))
 				strategies[s] = strategy
 				changed = true
 			}
@@ -113,9 +113,9 @@ func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[ui
 
 // strategyLeadingTo returns the first choice of unknown s that can lead to a proper unknown or out of the maybe states, or nil if there is
 // none.
-func (sys *intervalSystem) strategyLeadingTo(s uint32, proper *sparse.Set) *strategyPair {
+func (sys *intervalSystem) strategyLeadingTo(s uint32, properUnknowns *sparse.Set) *strategyPair {
 	for state, c := range sys.allowedChoices(s) {
-		if sys.canReachOrLeave(c, proper) {
+		if sys.canReachOrLeave(c, properUnknowns) {
 			return &strategyPair{state: state, choice: c, distribution: sys.distribution(c)}
 		}
 	}
@@ -123,11 +123,11 @@ func (sys *intervalSystem) strategyLeadingTo(s uint32, proper *sparse.Set) *stra
 }
 
 // canReachOrLeave reports whether a transition of a choice leads to a proper unknown, or out of the maybe states.
-func (sys *intervalSystem) canReachOrLeave(choice int, proper *sparse.Set) bool {
+func (sys *intervalSystem) canReachOrLeave(choice int, properUnknowns *sparse.Set) bool {
 	first, end := sys.graph.Row(choice)
 	for _, target := range sys.graph.Target[first:end] {
 		unknown := int(sys.representativeOf(target))
-		if proper.Has(unknown) || !sys.maybe.Has(unknown) {
+		if properUnknowns.Has(unknown) || !sys.maybe.Has(unknown) {
 			return true
 		}
 	}
@@ -167,16 +167,16 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 		betterOrder = -1
 	}
 	for _, s := range unknowns {
-		best := sys.values.Exact[s]
+		bestValue := sys.values.Exact[s]
 		for state, c := range sys.allowedChoices(s) {
 			distribution := sys.distribution(c)
 			value := sys.choiceValue(state, c, distribution)
-			if value.Cmp(best) == betterOrder {
-				best, improved = value, true
+			if value.Cmp(bestValue) == betterOrder {
+				bestValue, improved = value, true
 				*strategies[s] = strategyPair{state, c, distribution}
 			}
 		}
-		if err := sys.meter.addWork(4000 + reductionCost(best)); err != nil {
+		if err := sys.meter.addWork(4000 + reductionCost(bestValue)); err != nil {
 			return false, err
 		}
 	}
@@ -228,9 +228,9 @@ func (sys *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, 
 // State n is the absorbing target, and state n+1 is absorbing with value 0.
 func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
 	n := len(unknowns)
-	number := make(map[uint32]int, n)
+	stateOf := make(map[uint32]int, n)
 	for i, s := range unknowns {
-		number[s] = i
+		stateOf[s] = i
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
 	rewards := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
@@ -239,7 +239,7 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 		builder.State()
 		first, _ := sys.graph.Row(strategy.choice)
 		for j, prob := range strategy.distribution {
-			builder.AddRat(sys.inducedState(sys.graph.Target[first+j], number, n), prob, sparse.NoAction)
+			builder.AddRat(sys.inducedState(sys.graph.Target[first+j], stateOf, n), prob, sparse.NoAction)
 		}
 		if reward := sys.reward.OfChoiceRat(strategy.state, strategy.choice); reward.Sign() != 0 {
 			rewards.StateRat[i] = reward
@@ -256,8 +256,8 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 
 // inducedState returns the state of the induced chain that represents a target of the model. number has the state of each unknown. Other
 // targets become absorbing states: numUnknowns+1 for a target with probability 0, numUnknowns otherwise.
-func (sys *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
-	if i, ok := number[sys.representativeOf(target)]; ok {
+func (sys *intervalSystem) inducedState(target uint32, stateOf map[uint32]int, numUnknowns int) int {
+	if i, ok := stateOf[sys.representativeOf(target)]; ok {
 		return i
 	}
 	if sys.isProbability && sys.values.Exact[target].Sign() == 0 {

@@ -232,7 +232,7 @@ func TestRobust(t *testing.T) {
 		}
 		stepwise := map[string]query{ // schedulers that count steps: only where nature is one
 			"bounded": func(graph *sparse.Graph, _ *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-				return solve.BoundedUntil(t.Context(), graph, u.left, u.right, solve.Steps{Low: steps / 2, High: steps}, dir, opts)
+				return solve.BoundedUntil(t.Context(), graph, u.left, u.right, solve.StepBound{Low: steps / 2, High: steps}, dir, opts)
 			},
 			"cumulative": func(graph *sparse.Graph, reward *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
 				return solve.CumulReward(t.Context(), graph, reward, steps, dir, opts)

@@ -23,7 +23,7 @@ type lifting struct {
 	prime, inverse, montgomerySquare uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
 	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
-	upper, lower, pivot []uint64
+	upperFactor, lowerFactor, inversePivots []uint64
 	smallRows           []smallRow // of each row
 }
 
@@ -31,39 +31,39 @@ type lifting struct {
 // two words; otherwise its scale is 0.
 type smallRow struct {
 	scale       uint64
-	coefficient []uint64
+	coefficients []uint64
 }
 
 // newLifting factorizes the matrix of the equations modulo a prime. Only the scales and coefficients of the rows matter, not their
 // constants.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
-	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
+	lifting := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
-		lift.smallRows[k] = newSmallRow(row)
+		lifting.smallRows[k] = newSmallRow(row)
 	}
 	var err error
-	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].columns }, math.Inf(1))
+	lifting.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].columns }, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
-	if lift.eliminationOrder == nil {
+	if lifting.eliminationOrder == nil {
 		return nil, ErrFill
 	}
-	lift.upper = make([]uint64, len(lift.upperColumns))
-	lift.lower = make([]uint64, len(lift.lowerColumns))
-	lift.pivot = make([]uint64, len(rows))
-	return lift, lift.choosePrime(meter)
+	lifting.upperFactor = make([]uint64, len(lifting.upperColumns))
+	lifting.lowerFactor = make([]uint64, len(lifting.lowerColumns))
+	lifting.inversePivots = make([]uint64, len(rows))
+	return lifting, lifting.choosePrime(meter)
 }
 
 // choosePrime factorizes the equations modulo a prime of 63 bits. Nearly always the first prime works.
-func (lift *lifting) choosePrime(meter *meter) error {
+func (lifting *lifting) choosePrime(meter *meter) error {
 	for prime := uint64(1<<63 - 25); ; prime -= 2 {
-		lift.primeInt = new(big.Int).SetUint64(prime)
-		if !lift.primeInt.ProbablyPrime(0) {
+		lifting.primeInt = new(big.Int).SetUint64(prime)
+		if !lifting.primeInt.ProbablyPrime(0) {
 			continue
 		}
-		lift.setPrime(prime)
-		if ok, err := lift.factorize(meter); ok || err != nil {
+		lifting.setPrime(prime)
+		if ok, err := lifting.factorize(meter); ok || err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func newSmallRow(row *exactRow) smallRow {
 	}
 	small := smallRow{scale: row.scale.Uint64()}
 	for _, coefficient := range row.coefficients {
-		small.coefficient = append(small.coefficient, coefficient.Uint64())
+		small.coefficients = append(small.coefficients, coefficient.Uint64())
 	}
 	return small
 }
@@ -89,81 +89,81 @@ func newSmallRow(row *exactRow) smallRow {
 // setPrime prepares Montgomery arithmetic modulo p. The Montgomery form of x is x * 2^64 mod p.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
-func (lift *lifting) setPrime(p uint64) {
-	lift.prime = p
+func (lifting *lifting) setPrime(prime uint64) {
+	lifting.prime = prime
 	// Newton iteration for the inverse of p modulo 2^64: p is its own inverse modulo 2^3. Each step doubles the correct bits.
-	inverse := p
+	inverse := prime
 	for range 5 {
-		inverse *= 2 - p*inverse
+		inverse *= 2 - prime*inverse
 	}
-	lift.inverse = inverse
-	_, twoTo64 := bits.Div64(1, 0, p)
-	_, lift.montgomerySquare = bits.Div64(twoTo64, 0, p)
+	lifting.inverse = inverse
+	_, twoTo64 := bits.Div64(1, 0, prime)
+	_, lifting.montgomerySquare = bits.Div64(twoTo64, 0, prime)
 }
 
-// mul returns the Montgomery product x * y / 2^64 modulo the prime.
-func (lift *lifting) mul(x, y uint64) uint64 {
+// multiply returns the Montgomery product x * y / 2^64 modulo the prime.
+func (lifting *lifting) multiply(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
-	multiple, _ := bits.Mul64(lo*lift.inverse, lift.prime)
+	multiple, _ := bits.Mul64(lo*lifting.inverse, lifting.prime)
 	if hi < multiple {
-		hi += lift.prime
+		hi += lifting.prime
 	}
 	return hi - multiple
 }
 
-// sub returns x - y modulo the prime.
-func (lift *lifting) sub(x, y uint64) uint64 {
+// subtract returns x - y modulo the prime.
+func (lifting *lifting) subtract(x, y uint64) uint64 {
 	if x < y {
-		x += lift.prime
+		x += lifting.prime
 	}
 	return x - y
 }
 
 // invert returns the inverse of x modulo the prime p, computed as x^(p-2).
-func (lift *lifting) invert(x uint64) uint64 {
-	inverse := lift.mul(1, lift.montgomerySquare)
-	for exponent := lift.prime - 2; exponent > 0; exponent >>= 1 {
+func (lifting *lifting) invert(x uint64) uint64 {
+	inverse := lifting.multiply(1, lifting.montgomerySquare)
+	for exponent := lifting.prime - 2; exponent > 0; exponent >>= 1 {
 		if exponent&1 == 1 {
-			inverse = lift.mul(inverse, x)
+			inverse = lifting.multiply(inverse, x)
 		}
-		x = lift.mul(x, x)
+		x = lifting.multiply(x, x)
 	}
 	return inverse
 }
 
 // residue returns x modulo the prime, in Montgomery form.
-func (lift *lifting) residue(x *big.Int) uint64 {
+func (lifting *lifting) residue(x *big.Int) uint64 {
 	remainder := uint64(0)
 	words := x.Bits()
 	for i := len(words) - 1; i >= 0; i-- {
 		word := uint64(words[i])
 		if bits.UintSize == 32 {
-			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, lift.prime)
+			_, remainder = bits.Div64(remainder>>32, remainder<<32|word, lifting.prime)
 			continue
 		}
-		_, remainder = bits.Div64(remainder, word, lift.prime)
+		_, remainder = bits.Div64(remainder, word, lifting.prime)
 	}
 	if x.Sign() < 0 {
-		remainder = lift.sub(0, remainder)
+		remainder = lifting.subtract(0, remainder)
 	}
-	return lift.mul(remainder, lift.montgomerySquare)
+	return lifting.multiply(remainder, lifting.montgomerySquare)
 }
 
 // factorize computes the triangular factors modulo the prime. It returns false if a pivot is zero.
-func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
-	workRow := make([]uint64, len(lift.order)) // the current row, by position
-	for p, k := range lift.order {
-		row := lift.rows[k]
-		workRow[p] = lift.residue(row.scale)
+func (lifting *lifting) factorize(meter *meter) (ok bool, err error) {
+	workRow := make([]uint64, len(lifting.order)) // the current row, by position
+	for position, k := range lifting.order {
+		row := lifting.rows[k]
+		workRow[position] = lifting.residue(row.scale)
 		for i, column := range row.columns {
-			columnPosition := lift.positionOf[column]
-			workRow[columnPosition] = lift.sub(workRow[columnPosition], lift.residue(row.coefficients[i]))
+			columnPosition := lifting.positionOf[column]
+			workRow[columnPosition] = lifting.subtract(workRow[columnPosition], lifting.residue(row.coefficients[i]))
 		}
-		work := lift.eliminateRow(p, workRow)
-		if workRow[p] == 0 {
+		work := lifting.eliminateRow(position, workRow)
+		if workRow[position] == 0 {
 			return false, nil
 		}
-		lift.pivot[p], workRow[p] = lift.invert(workRow[p]), 0
+		lifting.inversePivots[position], workRow[position] = lifting.invert(workRow[position]), 0
 		if err := meter.addWork(work); err != nil {
 			return false, err
 		}
@@ -173,72 +173,72 @@ func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 
 // eliminateRow subtracts multiples of earlier rows from workRow, the given row of the matrix, and stores this row of both triangular
 // factors. Afterwards workRow contains only the pivot. It returns the number of operations.
-func (lift *lifting) eliminateRow(row int, workRow []uint64) (work int) {
-	for i := lift.lowerStarts[row]; i < lift.lowerStarts[row+1]; i++ {
-		earlier := lift.lowerColumns[i]
-		factor := lift.mul(workRow[earlier], lift.pivot[earlier])
-		workRow[earlier], lift.lower[i] = 0, factor
-		first, end := lift.upperStarts[earlier], lift.upperStarts[earlier+1]
+func (lifting *lifting) eliminateRow(row int, workRow []uint64) (work int) {
+	for i := lifting.lowerStarts[row]; i < lifting.lowerStarts[row+1]; i++ {
+		earlier := lifting.lowerColumns[i]
+		factor := lifting.multiply(workRow[earlier], lifting.inversePivots[earlier])
+		workRow[earlier], lifting.lowerFactor[i] = 0, factor
+		first, end := lifting.upperStarts[earlier], lifting.upperStarts[earlier+1]
 		for j := first; j < end; j++ {
-			column := lift.upperColumns[j]
-			workRow[column] = lift.sub(workRow[column], lift.mul(factor, lift.upper[j]))
+			column := lifting.upperColumns[j]
+			workRow[column] = lifting.subtract(workRow[column], lifting.multiply(factor, lifting.upperFactor[j]))
 		}
 		work += 1 + 4*(end-first)
 	}
-	for i := lift.upperStarts[row]; i < lift.upperStarts[row+1]; i++ {
-		column := lift.upperColumns[i]
-		lift.upper[i], workRow[column] = workRow[column], 0
+	for i := lifting.upperStarts[row]; i < lifting.upperStarts[row+1]; i++ {
+		column := lifting.upperColumns[i]
+		lifting.upperFactor[i], workRow[column] = workRow[column], 0
 	}
 	return work
 }
 
 // solveModPrime returns the solution modulo the prime for the given constants, by forward and back substitution.
-func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
-	intermediate := make([]uint64, len(lift.order)) // by position
-	for p, k := range lift.order {
-		value := lift.residue(constants[k])
-		for i := lift.lowerStarts[p]; i < lift.lowerStarts[p+1]; i++ {
-			value = lift.sub(value, lift.mul(lift.lower[i], intermediate[lift.lowerColumns[i]]))
+func (lifting *lifting) solveModPrime(constants []*big.Int) []uint64 {
+	intermediate := make([]uint64, len(lifting.order)) // by position
+	for position, k := range lifting.order {
+		value := lifting.residue(constants[k])
+		for i := lifting.lowerStarts[position]; i < lifting.lowerStarts[position+1]; i++ {
+			value = lifting.subtract(value, lifting.multiply(lifting.lowerFactor[i], intermediate[lifting.lowerColumns[i]]))
 		}
-		intermediate[p] = value
+		intermediate[position] = value
 	}
-	x := make([]uint64, len(intermediate))
-	for p := len(intermediate) - 1; p >= 0; p-- {
-		value := intermediate[p]
-		for i := lift.upperStarts[p]; i < lift.upperStarts[p+1]; i++ {
-			value = lift.sub(value, lift.mul(lift.upper[i], intermediate[lift.upperColumns[i]]))
+	solution := make([]uint64, len(intermediate))
+	for position := len(intermediate) - 1; position >= 0; position-- {
+		value := intermediate[position]
+		for i := lifting.upperStarts[position]; i < lifting.upperStarts[position+1]; i++ {
+			value = lifting.subtract(value, lifting.multiply(lifting.upperFactor[i], intermediate[lifting.upperColumns[i]]))
 		}
-		intermediate[p] = lift.mul(value, lift.pivot[p])
-		x[lift.order[p]] = lift.mul(intermediate[p], 1)
+		intermediate[position] = lifting.multiply(value, lifting.inversePivots[position])
+		solution[lifting.order[position]] = lifting.multiply(intermediate[position], 1)
 	}
-	return x
+	return solution
 }
 
 // solve returns the exact solution for the given constants: its numerators and their common denominator. It computes p-adic digits of the
 // solution, and tries to reconstruct fractions from them, until the fractions satisfy the equations.
-func (lift *lifting) solve(meter *meter, constant func(unknown int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
-	remainder := make([]*big.Int, len(lift.rows))
-	for unknown := range remainder {
-		remainder[unknown] = new(big.Int).Set(constant(unknown))
+func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
+	remainders := make([]*big.Int, len(lifting.rows))
+	for unknown := range remainders {
+		remainders[unknown] = new(big.Int).Set(constantOf(unknown))
 	}
 	var digits [][]uint64
 	nextAttempt := 2 // the number of digits at the next reconstruction
 	for {
-		digit := lift.solveModPrime(remainder)
-		digits = append(digits, digit)
-		lift.nextRemainder(remainder, digit)
-		if err := meter.addWork(16 * (len(lift.upper) + len(lift.lower) + len(lift.order))); err != nil {
+		newDigits := lifting.solveModPrime(remainders)
+		digits = append(digits, newDigits)
+		lifting.nextRemainder(remainders, newDigits)
+		if err := meter.addWork(16 * (len(lifting.upperFactor) + len(lifting.lowerFactor) + len(lifting.order))); err != nil {
 			return nil, nil, err
 		}
 		if len(digits) < nextAttempt {
 			continue
 		}
 		nextAttempt += max(2, nextAttempt/2)
-		numerators, denominator, err := lift.reconstruct(meter, digits)
+		numerators, denominator, err := lifting.reconstruct(meter, digits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if numerators != nil && lift.satisfies(numerators, denominator, constant) {
+		if numerators != nil && lifting.satisfies(numerators, denominator, constantOf) {
 			return numerators, denominator, nil
 		}
 	}
@@ -246,41 +246,41 @@ func (lift *lifting) solve(meter *meter, constant func(unknown int) *big.Int) (n
 
 // nextRemainder replaces each remainder r by (r - (A digit)) / prime, where A is the matrix of the equations, and digit has the new p-adic
 // digit of each unknown. The division has no remainder.
-func (lift *lifting) nextRemainder(remainder []*big.Int, digit []uint64) {
-	for k := range remainder {
-		isSmall := lift.smallRows[k].scale != 0
+func (lifting *lifting) nextRemainder(remainders []*big.Int, newDigits []uint64) {
+	for k := range remainders {
+		isSmall := lifting.smallRows[k].scale != 0
 		if isSmall {
-			lift.subtractDigitInWords(remainder[k], k, digit)
+			lifting.subtractDigitInWords(remainders[k], k, newDigits)
 		} else {
-			lift.subtractDigit(remainder[k], k, digit)
+			lifting.subtractDigit(remainders[k], k, newDigits)
 		}
-		remainder[k].Quo(remainder[k], lift.primeInt)
+		remainders[k].Quo(remainders[k], lifting.primeInt)
 	}
 }
 
 // subtractDigit subtracts (A digit)[k] from a remainder, where A is the matrix of the equations and digit has one p-adic digit of each
 // unknown.
-func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
-	row := lift.rows[k]
+func (lifting *lifting) subtractDigit(remainder *big.Int, k int, newDigits []uint64) {
+	row := lifting.rows[k]
 	var digitInt, product big.Int
-	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(digit[k])))
+	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(newDigits[k])))
 	for i, column := range row.columns {
-		remainder.Add(remainder, product.Mul(row.coefficients[i], digitInt.SetUint64(digit[column])))
+		remainder.Add(remainder, product.Mul(row.coefficients[i], digitInt.SetUint64(newDigits[column])))
 	}
 }
 
 // subtractDigitInWords subtracts (A digit)[k] from a remainder for a row k with small coefficients. It computes this product in two words
 // of 64 bits, which is faster than big integers.
-func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
-	row := &lift.smallRows[k]
+func (lifting *lifting) subtractDigitInWords(remainder *big.Int, k int, newDigits []uint64) {
+	row := &lifting.smallRows[k]
 	var low, high uint64 // the words of the sum of coefficients times digits
-	for i, column := range lift.rows[k].columns {
-		hi, lo := bits.Mul64(row.coefficient[i], digit[column])
+	for i, column := range lifting.rows[k].columns {
+		hi, lo := bits.Mul64(row.coefficients[i], newDigits[column])
 		var carry uint64
 		low, carry = bits.Add64(low, lo, 0)
 		high += hi + carry
 	}
-	hi, lo := bits.Mul64(row.scale, digit[k])
+	hi, lo := bits.Mul64(row.scale, newDigits[k])
 	low, borrow := bits.Sub64(low, lo, 0)
 	high, borrow = bits.Sub64(high, hi, borrow)
 	if borrow == 0 {
@@ -301,24 +301,24 @@ func twoWords(hi, lo uint64) *big.Int {
 
 // reconstruct converts the p-adic digits of all unknowns to fractions with a common denominator. It returns nil if there are too few
 // digits.
-func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
-	modulus := new(big.Int).Exp(lift.primeInt, big.NewInt(int64(len(digits))), nil)
-	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
+func (lifting *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
+	modulus := new(big.Int).Exp(lifting.primeInt, big.NewInt(int64(len(digits))), nil)
+	numerators, denominatorOf := make([]*big.Int, len(lifting.order)), make([]*big.Int, len(lifting.order))
 	denominator = big.NewInt(1) // the product of the denominators so far
 	for k := range numerators {
 		// If the product is a multiple of the denominator of x, then x times the product is a small integer.
-		x := lift.valueOfDigits(digits, k)
-		x = symmetricResidue(x.Mul(x, denominator), modulus)
-		needsFactor := x.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
+		scaledValue := lifting.valueOfDigits(digits, k)
+		scaledValue = symmetricResidue(scaledValue.Mul(scaledValue, denominator), modulus)
+		needsFactor := scaledValue.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
 		if needsFactor {
-			numerator, factor := reconstructFraction(x, modulus)
+			numerator, factor := reconstructFraction(scaledValue, modulus)
 			if numerator == nil {
 				return nil, nil, nil
 			}
-			x = numerator
+			scaledValue = numerator
 			denominator = new(big.Int).Mul(denominator, factor)
 		}
-		numerators[k], denominatorOf[k] = x, denominator
+		numerators[k], denominatorOf[k] = scaledValue, denominator
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
@@ -341,11 +341,11 @@ func symmetricResidue(x, modulus *big.Int) *big.Int {
 }
 
 // valueOfDigits returns the number with the given p-adic digits of an unknown.
-func (lift *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
+func (lifting *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
 	var digit big.Int
 	value := new(big.Int)
-	for _, digitOf := range slices.Backward(digits) {
-		value.Mul(value, lift.primeInt).Add(value, digit.SetUint64(digitOf[unknown]))
+	for _, digitOfUnknown := range slices.Backward(digits) {
+		value.Mul(value, lifting.primeInt).Add(value, digit.SetUint64(digitOfUnknown[unknown]))
 	}
 	return value
 }
@@ -382,11 +382,11 @@ func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big
 }
 
 // satisfies reports whether the fractions numerators[k]/denominator solve the equations exactly.
-func (lift *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
+func (lifting *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constantOf func(k int) *big.Int) bool {
 	var left, right, product big.Int
-	for k, row := range lift.rows {
+	for k, row := range lifting.rows {
 		left.Mul(row.scale, numerators[k])
-		right.Mul(constant(k), denominator)
+		right.Mul(constantOf(k), denominator)
 		for i, column := range row.columns {
 			right.Add(&right, product.Mul(row.coefficients[i], numerators[column]))
 		}

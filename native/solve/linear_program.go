@@ -12,13 +12,13 @@ type LinearProgram struct {
 	// Objective has one coefficient per variable; nil stands for 0.
 	Objective []*big.Rat
 	Rows      [][]Term
-	Right     []*big.Rat
+	RightSides     []*big.Rat
 }
 
 // Term is a coefficient of a variable. The terms of a row have different variables in increasing order.
 type Term struct {
-	Var   int
-	Coeff *big.Rat
+	Variable   int
+	Coefficient *big.Rat
 }
 
 // The reasons why a linear program has no solution.
@@ -28,16 +28,16 @@ var (
 	ErrUnbounded  = errors.New("the objective is unbounded") // ErrUnbounded says that the objective has no maximum.
 )
 
-// Variable adds a variable with objective coefficient 0, and returns its number.
-func (program *LinearProgram) Variable() int {
+// AddVariable adds a variable with objective coefficient 0, and returns its number.
+func (program *LinearProgram) AddVariable() int {
 	program.Objective = append(program.Objective, nil)
 	return len(program.Objective) - 1
 }
 
-// Row adds an equation.
-func (program *LinearProgram) Row(right *big.Rat, terms ...Term) {
+// AddRow adds an equation.
+func (program *LinearProgram) AddRow(right *big.Rat, terms ...Term) {
 	program.Rows = append(program.Rows, terms)
-	program.Right = append(program.Right, right)
+	program.RightSides = append(program.RightSides, right)
 }
 
 // Maximize returns the maximum of the objective and a solution that attains it. The error is ErrInfeasible, ErrUnbounded or
@@ -50,52 +50,52 @@ func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, s
 		return nil, nil, err
 	}
 	tableau.setObjective(program.Objective)
-	if err := tableau.run(ctx); err != nil {
+	if err := tableau.pivotUntilOptimal(ctx); err != nil {
 		return nil, nil, err
 	}
-	solution = make([]*big.Rat, len(tableau.reducedCost))
+	solution = make([]*big.Rat, len(tableau.reducedCosts))
 	for j := range solution {
 		solution[j] = new(big.Rat)
 	}
-	for i, j := range tableau.basis {
-		solution[j] = tableau.right[i]
+	for i, j := range tableau.basisVariables {
+		solution[j] = tableau.rightSides[i]
 	}
 	return tableau.value, solution, nil
 }
 
 // findFeasibleBasis is phase one of the simplex method: it makes the sum of the artificial variables 0, which gives a basic solution of the
 // program. The error is ErrInfeasible if the minimum of this sum is not 0.
-func (tab *tableau) findFeasibleBasis(ctx context.Context) error {
+func (tableau *tableau) findFeasibleBasis(ctx context.Context) error {
 	// The objective is minus the sum of the artificial variables, which are the right sides minus the rows.
-	for i, row := range tab.rows {
+	for i, row := range tableau.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for _, term := range row {
-			tab.addReducedCost(term.Var, term.Coeff)
+			tableau.addReducedCost(term.Variable, term.Coefficient)
 		}
-		tab.value.Sub(tab.value, tab.right[i])
+		tableau.value.Sub(tableau.value, tableau.rightSides[i])
 	}
-	if err := tab.run(ctx); err != nil {
+	if err := tableau.pivotUntilOptimal(ctx); err != nil {
 		return err
 	}
-	if tab.value.Sign() != 0 {
+	if tableau.value.Sign() != 0 {
 		return ErrInfeasible
 	}
-	return tab.removeArtificialVariables(ctx)
+	return tableau.removeArtificialVariables(ctx)
 }
 
 // setObjective replaces the objective and computes its reduced costs. A nil coefficient stands for 0.
-func (tab *tableau) setObjective(objective []*big.Rat) {
-	tab.value.SetInt64(0)
+func (tableau *tableau) setObjective(objective []*big.Rat) {
+	tableau.value.SetInt64(0)
 	for j, coefficient := range objective {
-		tab.reducedCost[j].SetInt64(0)
+		tableau.reducedCosts[j].SetInt64(0)
 		if coefficient != nil {
-			tab.reducedCost[j].Set(coefficient)
+			tableau.reducedCosts[j].Set(coefficient)
 		}
 	}
-	for i, j := range tab.basis {
-		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
+	for i, j := range tableau.basisVariables {
+		tableau.eliminateReducedCost(i, new(big.Rat).Set(tableau.reducedCosts[j]))
 	}
 }
 
@@ -104,23 +104,23 @@ func (tab *tableau) setObjective(objective []*big.Rat) {
 // artificial.
 type tableau struct {
 	rows        [][]Term
-	right       []*big.Rat
-	basis       []int
-	reducedCost []*big.Rat
+	rightSides       []*big.Rat
+	basisVariables       []int
+	reducedCosts []*big.Rat
 	value       *big.Rat
 }
 
 // tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side.
 func (program *LinearProgram) tableau() *tableau {
-	result := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(program.Objective))}
-	for j := range result.reducedCost {
-		result.reducedCost[j] = new(big.Rat)
+	result := &tableau{value: new(big.Rat), reducedCosts: make([]*big.Rat, len(program.Objective))}
+	for j := range result.reducedCosts {
+		result.reducedCosts[j] = new(big.Rat)
 	}
 	for i, row := range program.Rows {
-		terms, right := normalizedRow(row, program.Right[i])
+		terms, right := normalizedRow(row, program.RightSides[i])
 		result.rows = append(result.rows, terms)
-		result.right = append(result.right, right)
-		result.basis = append(result.basis, len(program.Objective)+i)
+		result.rightSides = append(result.rightSides, right)
+		result.basisVariables = append(result.basisVariables, len(program.Objective)+i)
 	}
 	return result
 }
@@ -133,42 +133,42 @@ func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 	}
 	terms := make([]Term, len(row))
 	for k, term := range row {
-		terms[k] = Term{term.Var, new(big.Rat).Mul(sign, term.Coeff)}
+		terms[k] = Term{term.Variable, new(big.Rat).Mul(sign, term.Coefficient)}
 	}
 	return terms, new(big.Rat).Mul(sign, right)
 }
 
 // addReducedCost increases the reduced cost of a variable by an amount.
-func (tab *tableau) addReducedCost(variable int, amount *big.Rat) {
-	tab.reducedCost[variable].Add(tab.reducedCost[variable], amount)
+func (tableau *tableau) addReducedCost(variable int, amount *big.Rat) {
+	tableau.reducedCosts[variable].Add(tableau.reducedCosts[variable], amount)
 }
 
-// coeff returns the coefficient of a variable in a row, or nil if it is 0.
-func (tab *tableau) coeff(row, variable int) *big.Rat {
-	i, ok := slices.BinarySearchFunc(tab.rows[row], variable, func(term Term, variable int) int { return term.Var - variable })
+// coefficientOf returns the coefficient of a variable in a row, or nil if it is 0.
+func (tableau *tableau) coefficientOf(row, variable int) *big.Rat {
+	i, ok := slices.BinarySearchFunc(tableau.rows[row], variable, func(term Term, variable int) int { return term.Variable - variable })
 	if !ok {
 		return nil
 	}
-	return tab.rows[row][i].Coeff
+	return tableau.rows[row][i].Coefficient
 }
 
-// run performs simplex pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
-func (tab *tableau) run(ctx context.Context) error {
+// pivotUntilOptimal performs simplex pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
+func (tableau *tableau) pivotUntilOptimal(ctx context.Context) error {
 	isDegenerate := false // the last pivot changed no value, so use Bland's rule, which excludes cycles
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		variable := tab.enteringVariable(isDegenerate)
+		variable := tableau.enteringVariable(isDegenerate)
 		if variable < 0 {
 			return nil
 		}
-		row := tab.leavingRow(variable)
+		row := tableau.leavingRow(variable)
 		if row < 0 {
 			return ErrUnbounded
 		}
-		isDegenerate = tab.right[row].Sign() == 0
-		if err := tab.pivot(ctx, row, variable); err != nil {
+		isDegenerate = tableau.rightSides[row].Sign() == 0
+		if err := tableau.pivot(ctx, row, variable); err != nil {
 			return err
 		}
 	}
@@ -176,40 +176,40 @@ func (tab *tableau) run(ctx context.Context) error {
 
 // enteringVariable returns the variable that enters the basis: the one with the greatest positive reduced cost or, by Bland's rule, the
 // first one with a positive reduced cost. It returns -1 if no reduced cost is positive.
-func (tab *tableau) enteringVariable(useBlandsRule bool) int {
-	best := -1
-	for variable, cost := range tab.reducedCost {
+func (tableau *tableau) enteringVariable(useBlandsRule bool) int {
+	bestVariable := -1
+	for variable, cost := range tableau.reducedCosts {
 		if cost.Sign() <= 0 {
 			continue
 		}
 		if useBlandsRule {
 			return variable
 		}
-		if best < 0 || cost.Cmp(tab.reducedCost[best]) > 0 {
-			best = variable
+		if bestVariable < 0 || cost.Cmp(tableau.reducedCosts[bestVariable]) > 0 {
+			bestVariable = variable
 		}
 	}
-	return best
+	return bestVariable
 }
 
 // leavingRow returns the row whose basis variable leaves the basis when the given variable enters: among the rows with a positive
 // coefficient of the variable, the one with the least ratio of right side and coefficient. It breaks ties by the smallest basis variable,
 // and returns -1 if there is no such row.
-func (tab *tableau) leavingRow(variable int) int {
+func (tableau *tableau) leavingRow(variable int) int {
 	bestRow := -1
 	var minRatio *big.Rat
-	for i := range tab.rows {
-		coeff := tab.coeff(i, variable)
-		if coeff == nil || coeff.Sign() <= 0 {
+	for i := range tableau.rows {
+		coefficient := tableau.coefficientOf(i, variable)
+		if coefficient == nil || coefficient.Sign() <= 0 {
 			continue
 		}
-		ratio := new(big.Rat).Quo(tab.right[i], coeff)
+		ratio := new(big.Rat).Quo(tableau.rightSides[i], coefficient)
 		if bestRow < 0 {
 			bestRow, minRatio = i, ratio
 			continue
 		}
 		order := ratio.Cmp(minRatio)
-		if order < 0 || order == 0 && tab.basis[i] < tab.basis[bestRow] {
+		if order < 0 || order == 0 && tableau.basisVariables[i] < tableau.basisVariables[bestRow] {
 			bestRow, minRatio = i, ratio
 		}
 	}
@@ -217,37 +217,37 @@ func (tab *tableau) leavingRow(variable int) int {
 }
 
 // pivot makes a variable the basis variable of a row. It eliminates the variable from all other rows and from the objective.
-func (tab *tableau) pivot(ctx context.Context, row, variable int) error {
-	inverse := new(big.Rat).Inv(tab.coeff(row, variable))
-	for k := range tab.rows[row] {
-		tab.rows[row][k].Coeff.Mul(tab.rows[row][k].Coeff, inverse)
+func (tableau *tableau) pivot(ctx context.Context, row, variable int) error {
+	inverse := new(big.Rat).Inv(tableau.coefficientOf(row, variable))
+	for k := range tableau.rows[row] {
+		tableau.rows[row][k].Coefficient.Mul(tableau.rows[row][k].Coefficient, inverse)
 	}
-	tab.right[row].Mul(tab.right[row], inverse)
-	for other := range tab.rows {
+	tableau.rightSides[row].Mul(tableau.rightSides[row], inverse)
+	for otherRow := range tableau.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if coeff := tab.coeff(other, variable); other != row && coeff != nil {
-			factor := new(big.Rat).Neg(coeff)
-			tab.rows[other] = addMultiple(tab.rows[other], tab.rows[row], factor)
-			tab.right[other].Add(tab.right[other], factor.Mul(factor, tab.right[row]))
+		if coefficient := tableau.coefficientOf(otherRow, variable); otherRow != row && coefficient != nil {
+			factor := new(big.Rat).Neg(coefficient)
+			tableau.rows[otherRow] = addMultiple(tableau.rows[otherRow], tableau.rows[row], factor)
+			tableau.rightSides[otherRow].Add(tableau.rightSides[otherRow], factor.Mul(factor, tableau.rightSides[row]))
 		}
 	}
-	tab.eliminateReducedCost(row, new(big.Rat).Set(tab.reducedCost[variable]))
-	tab.basis[row] = variable
+	tableau.eliminateReducedCost(row, new(big.Rat).Set(tableau.reducedCosts[variable]))
+	tableau.basisVariables[row] = variable
 	return nil
 }
 
 // eliminateReducedCost makes the reduced cost of the basis variable of a row zero. cost is its current value.
-func (tab *tableau) eliminateReducedCost(row int, cost *big.Rat) {
+func (tableau *tableau) eliminateReducedCost(row int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return
 	}
 	var product big.Rat
-	for _, term := range tab.rows[row] {
-		tab.reducedCost[term.Var].Sub(tab.reducedCost[term.Var], product.Mul(cost, term.Coeff))
+	for _, term := range tableau.rows[row] {
+		tableau.reducedCosts[term.Variable].Sub(tableau.reducedCosts[term.Variable], product.Mul(cost, term.Coefficient))
 	}
-	tab.value.Add(tab.value, product.Mul(cost, tab.right[row]))
+	tableau.value.Add(tableau.value, product.Mul(cost, tableau.rightSides[row]))
 }
 
 // addMultiple returns row + factor*added, sorted by variable and without zero terms. The result may share terms with row.
@@ -255,17 +255,17 @@ func addMultiple(row, added []Term, factor *big.Rat) []Term {
 	result := make([]Term, 0, len(row)+len(added))
 	for len(row) > 0 || len(added) > 0 {
 		switch {
-		case len(added) == 0 || len(row) > 0 && row[0].Var < added[0].Var:
+		case len(added) == 0 || len(row) > 0 && row[0].Variable < added[0].Variable:
 			result = append(result, row[0])
 			row = row[1:]
-		case len(row) == 0 || added[0].Var < row[0].Var:
-			result = append(result, Term{added[0].Var, new(big.Rat).Mul(factor, added[0].Coeff)})
+		case len(row) == 0 || added[0].Variable < row[0].Variable:
+			result = append(result, Term{added[0].Variable, new(big.Rat).Mul(factor, added[0].Coefficient)})
 			added = added[1:]
 		default:
-			sum := new(big.Rat).Mul(factor, added[0].Coeff)
-			sum.Add(sum, row[0].Coeff)
+			sum := new(big.Rat).Mul(factor, added[0].Coefficient)
+			sum.Add(sum, row[0].Coefficient)
 			if sum.Sign() != 0 {
-				result = append(result, Term{row[0].Var, sum})
+				result = append(result, Term{row[0].Variable, sum})
 			}
 			row, added = row[1:], added[1:]
 		}
@@ -275,19 +275,19 @@ func addMultiple(row, added []Term, factor *big.Rat) []Term {
 
 // removeArtificialVariables replaces the artificial variables in the basis by variables of the program. If the row of an artificial
 // variable has no terms, it deletes the row, because the other equations imply it. All artificial variables must have the value 0.
-func (tab *tableau) removeArtificialVariables(ctx context.Context) error {
-	for i := 0; i < len(tab.rows); {
+func (tableau *tableau) removeArtificialVariables(ctx context.Context) error {
+	for i := 0; i < len(tableau.rows); {
 		switch {
-		case tab.basis[i] < len(tab.reducedCost):
+		case tableau.basisVariables[i] < len(tableau.reducedCosts):
 			i++
-		case len(tab.rows[i]) > 0:
-			if err := tab.pivot(ctx, i, tab.rows[i][0].Var); err != nil {
+		case len(tableau.rows[i]) > 0:
+			if err := tableau.pivot(ctx, i, tableau.rows[i][0].Variable); err != nil {
 				return err
 			}
 		default:
-			tab.rows = slices.Delete(tab.rows, i, i+1)
-			tab.right = slices.Delete(tab.right, i, i+1)
-			tab.basis = slices.Delete(tab.basis, i, i+1)
+			tableau.rows = slices.Delete(tableau.rows, i, i+1)
+			tableau.rightSides = slices.Delete(tableau.rightSides, i, i+1)
+			tableau.basisVariables = slices.Delete(tableau.basisVariables, i, i+1)
 		}
 	}
 	return nil

@@ -22,10 +22,10 @@ func dense(gain []int64, rows ...[]int64) *solve.LinearProgram {
 		var terms []solve.Term
 		for j, a := range row[:len(gain)] {
 			if a != 0 {
-				terms = append(terms, solve.Term{Var: j, Coeff: big.NewRat(a, 1)})
+				terms = append(terms, solve.Term{Variable: j, Coefficient: big.NewRat(a, 1)})
 			}
 		}
-		p.Rows, p.Right = append(p.Rows, terms), append(p.Right, big.NewRat(row[len(gain)], 1))
+		p.Rows, p.RightSides = append(p.Rows, terms), append(p.RightSides, big.NewRat(row[len(gain)], 1))
 	}
 	return p
 }
@@ -182,9 +182,9 @@ func TestLinearProgramLarge(t *testing.T) {
 	for range 150 {
 		var row []solve.Term
 		for j := range p.Objective {
-			row = append(row, solve.Term{Var: j, Coeff: big64()})
+			row = append(row, solve.Term{Variable: j, Coefficient: big64()})
 		}
-		p.Rows, p.Right = append(p.Rows, row), append(p.Right, big64())
+		p.Rows, p.RightSides = append(p.Rows, row), append(p.RightSides, big64())
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -38,8 +38,8 @@ type localSystem struct {
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// init sets all bounds to zero. If wantsScheduler is set, the scheduler starts with the first choice of each unknown.
-func (local *localSystem) init(wantsScheduler bool) {
+// initBounds sets all bounds to zero. If wantsScheduler is set, the scheduler starts with the first choice of each unknown.
+func (local *localSystem) initBounds(wantsScheduler bool) {
 	n := len(local.choiceStarts) - 1
 	local.lower, local.upper = make([]float64, n), make([]float64, n)
 	if !wantsScheduler {
@@ -82,31 +82,31 @@ func (local *localSystem) lowerUpdate(unknown int, values []float64) (value floa
 
 // lowerUpdateOffGrid returns a lower bound on an unknown: the optimum over its choices, rounded down, and the optimal choice. values has
 // lower bounds on all unknowns.
-func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (best float64, choice uint32) {
+func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (bestValue float64, choice uint32) {
 	choice = sparse.None
 	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
-		value := local.rounding.down(local.lowerConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
-		if choice == sparse.None || isBetter(value, best, local.minimize) {
-			best, choice = value, candidate
+		value := local.rounding.roundDown(local.lowerConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
+		if choice == sparse.None || isBetter(value, bestValue, local.minimize) {
+			bestValue, choice = value, candidate
 		}
 	}
-	return best, choice
+	return bestValue, choice
 }
 
 // upperUpdate returns an upper bound on an unknown: the optimum over its choices, rounded up, and the optimal choice. values has upper
 // bounds on all unknowns.
-func (local *localSystem) upperUpdate(unknown int, values []float64) (best float64, choice uint32) {
+func (local *localSystem) upperUpdate(unknown int, values []float64) (bestValue float64, choice uint32) {
 	choice = sparse.None
 	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
-		value := local.rounding.up(local.upperConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
-		if choice == sparse.None || isBetter(value, best, local.minimize) {
-			best, choice = value, candidate
+		value := local.rounding.roundUp(local.upperConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
+		if choice == sparse.None || isBetter(value, bestValue, local.minimize) {
+			bestValue, choice = value, candidate
 		}
 	}
 	if local.isProbability {
-		best = min(best, 1)
+		bestValue = min(bestValue, 1)
 	}
-	return best, choice
+	return bestValue, choice
 }
 
 // isBetter reports whether value is less than best for a minimum, or greater for a maximum.
@@ -120,19 +120,19 @@ func isBetter(value, best float64, minimize bool) bool {
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
 // For a maximum it records each choice that raises a bound, so the scheduler attains the lower bounds.
 func (local *localSystem) sweepLower() float64 {
-	change, threshold := 0.0, local.gridThreshold()
+	greatestChange, threshold := 0.0, local.gridThreshold()
 	for unknown := range local.lower {
 		value, choice := local.lowerUpdateOffGrid(unknown, local.lower)
 		if value <= local.lower[unknown] {
 			continue
 		}
-		change = max(change, (value-local.lower[unknown])/max(value, threshold))
+		greatestChange = max(greatestChange, (value-local.lower[unknown])/max(value, threshold))
 		local.lower[unknown] = value
 		if local.scheduler != nil && !local.minimize {
 			local.scheduler[unknown] = choice
 		}
 	}
-	return change
+	return greatestChange
 }
 
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
@@ -141,7 +141,7 @@ func (local *localSystem) gridThreshold() float64 { return local.rounding.grid *
 // makeInductiveNear makes the lower bounds inductive, and reports whether it succeeds. On a fine grid it tries to do so without a margin
 // first, because then the bounds are narrower.
 func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
-	if local.rounding.grid > 0 && !local.rounding.coarseGrid() {
+	if local.rounding.grid > 0 && !local.rounding.isGridCoarse() {
 		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
@@ -155,7 +155,7 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 	if local.rounding.grid == 0 {
 		return true, nil
 	}
-	original := slices.Clone(local.lower)
+	originalBounds := slices.Clone(local.lower)
 	for unknown, bound := range local.lower {
 		local.lower[unknown] = local.rounding.floorToGrid(max(bound-relMargin*bound-absMargin, 0))
 	}
@@ -168,7 +168,7 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 			return false, err
 		}
 	}
-	copy(local.lower, original)
+	copy(local.lower, originalBounds)
 	return false, nil
 }
 
@@ -246,20 +246,20 @@ const firstSweeps = 30
 
 // solve computes bounds on all unknowns. Their relative width is at most eps plus the inherited width, unless converged is false
 // afterwards. Systems of at most eliminateFirstSize unknowns are solved by elimination, others by optimistic value iteration.
-func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
+func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) error {
 	if opts.Classic {
 		return local.classicIteration(meter, opts)
 	}
-	limit := opts.maxSweeps()
+	sweepLimit := opts.maxSweeps()
 	if math.IsInf(local.inheritedWidth, 1) { // a successor has no upper bound, so only lower bounds can improve
 		local.useTrivialBounds()
 		if local.rounding.grid > 0 {
 			return nil
 		}
-		_, _, err := local.iterateLower(meter, eps, limit)
+		_, _, err := local.iterateLower(meter, epsilon, sweepLimit)
 		return err
 	}
-	relMargin := 1.01*local.inheritedWidth + eps
+	relMargin := 1.01*local.inheritedWidth + epsilon
 	if len(local.choiceStarts)-1 <= eliminateFirstSize {
 		budget := eliminateFirstSize * eliminateFirstSize * float64(local.work())
 		proved, _, err := local.solveByElimination(meter, relMargin, budget)
@@ -268,13 +268,13 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 			return err
 		}
 	}
-	return local.optimisticIteration(meter, relMargin, limit)
+	return local.optimisticIteration(meter, relMargin, sweepLimit)
 }
 
 // optimisticIteration computes bounds by optimistic value iteration with at most the given number of sweeps. If it proves no upper bounds,
 // it sets the trivial ones.
-func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
-	proved, err := local.iterateUntilProved(meter, relMargin, limit)
+func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, sweepLimit int) error {
+	proved, err := local.iterateUntilProved(meter, relMargin, sweepLimit)
 	if proved || err != nil {
 		local.hasConverged = true
 		return err
@@ -287,24 +287,24 @@ func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, l
 // tries elimination.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, limit int) (proved bool, err error) {
+func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, sweepLimit int) (proved bool, err error) {
 	const maxMargin = 0.5 // greater ones do not help
 	originalMargin, precision := relMargin, relMargin/4
 	absMargin, driftPerSweep := 0.0, 8*local.rounding.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
 	convergesFast := false
-	for sweeps := 0; sweeps < limit; {
+	for sweeps := 0; sweeps < sweepLimit; {
 		if sweeps >= nextElimination && !convergesFast {
 			ok, overBudget, err := local.tryElimination(meter, relMargin, float64(sweeps)*float64(local.work())*budgetPerWork)
 			if ok || err != nil || local.sweepsTooSlow {
 				return ok, err
 			}
-			nextElimination = limit
+			nextElimination = sweepLimit
 			if overBudget {
 				nextElimination = 4 * sweeps
 			}
 		}
-		n, change, err := local.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
+		n, change, err := local.iterateLower(meter, precision, min(sweepLimit-sweeps, sweeps+firstSweeps))
 		sweeps += n
 		if err != nil {
 			return false, err
@@ -317,12 +317,12 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 		if local.rounding.grid > 0 { // each sweep may round down again
 			absMargin = driftPerSweep*float64(sweeps) + 2*local.inheritedAbsWidth
 		}
-		n, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
+		n, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, sweepLimit)
 		sweeps += n
 		if ok || err != nil {
 			return ok, err
 		}
-		if absMargin == 0 && local.nearUnderflow() {
+		if absMargin == 0 && local.isNearUnderflow() {
 			absMargin = local.rounding.underflowThreshold() / truncation
 			continue
 		}
@@ -330,7 +330,7 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 			relMargin *= 4
 		}
 		if relMargin > maxMargin {
-			if local.sweepsTooSlow || sweeps >= limit {
+			if local.sweepsTooSlow || sweeps >= sweepLimit {
 				return false, nil
 			}
 			ok, _, err := local.tryElimination(meter, originalMargin, finalBudget)
@@ -344,9 +344,9 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 
 // guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. earlierSweeps is the number of sweeps before, and limit
 // the greatest number of sweeps in total. newSweeps is the number of sweeps over the guess.
-func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, earlierSweeps, limit int) (newSweeps int, proved bool, err error) {
+func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, earlierSweeps, sweepLimit int) (newSweeps int, proved bool, err error) {
 	local.guessUpper(relMargin, absMargin)
-	newSweeps, proved, err = local.iterateUpper(meter, min(limit-earlierSweeps, earlierSweeps+100))
+	newSweeps, proved, err = local.iterateUpper(meter, min(sweepLimit-earlierSweeps, earlierSweeps+100))
 	if proved && err == nil {
 		proved, err = local.makeInductiveNear(meter, relMargin, absMargin, earlierSweeps+newSweeps+100)
 	}
@@ -355,15 +355,15 @@ func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float
 
 // tryElimination tries to solve the system by policy iteration, if there are several choices, and then by elimination. proved says that it
 // stored proved bounds. overBudget says that it may succeed with a larger budget of operations.
-func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
+func (local *localSystem) tryElimination(meter *meter, epsilon, budget float64) (proved, overBudget bool, err error) {
 	hasSeveralChoices := len(local.termStarts) > len(local.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
-		proved, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget)
+		proved, overBudget, err = local.solveByPolicyIteration(meter, epsilon, 2*budget)
 		if proved || overBudget || err != nil {
 			return proved, overBudget, err
 		}
 	}
-	return local.solveByElimination(meter, eps, budget)
+	return local.solveByElimination(meter, epsilon, budget)
 }
 
 // classicIteration performs value iteration as PRISM does: it sweeps until the greatest relative change is at most epsilon. The lower
@@ -410,8 +410,8 @@ func (local *localSystem) guessUpper(relMargin, absMargin float64) {
 	}
 }
 
-// nearUnderflow reports whether a lower bound is so small that underflow may have affected it.
-func (local *localSystem) nearUnderflow() bool {
+// isNearUnderflow reports whether a lower bound is so small that underflow may have affected it.
+func (local *localSystem) isNearUnderflow() bool {
 	return slices.Min(local.lower) < local.rounding.underflowThreshold()
 }
 

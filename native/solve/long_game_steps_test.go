@@ -25,7 +25,7 @@ func TestLongGameSteps(t *testing.T) {
 			"C<=k": func(opts Options) (*Values, error) { return game.CumulReward(t.Context(), reward, k, opts) },
 			"I=k":  func(opts Options) (*Values, error) { return game.InstantReward(t.Context(), reward, k, opts) },
 			"F<=k": func(opts Options) (*Values, error) {
-				return game.BoundedUntil(t.Context(), sparse.FullSet(graph.NumStates()), target, Steps{High: k}, opts)
+				return game.BoundedUntil(t.Context(), sparse.FullSet(graph.NumStates()), target, StepBound{High: k}, opts)
 			},
 		} {
 			values, err := compute(Options{})

@@ -134,13 +134,13 @@ func TestLongIntervalSteps(t *testing.T) {
 			},
 			"F<=k": {
 				func(opts Options) (*Values, error) {
-					return BoundedUntil(t.Context(), graph, all, target, Steps{High: k}, dir, opts)
+					return BoundedUntil(t.Context(), graph, all, target, StepBound{High: k}, dir, opts)
 				},
 				func() []*big.Float { return afterIntervalSteps(graph, indicator, target, nil, dir, k) },
 			},
 			"F[5,k]": {
 				func(opts Options) (*Values, error) {
-					return BoundedUntil(t.Context(), graph, all, target, Steps{Low: 5, High: k}, dir, opts)
+					return BoundedUntil(t.Context(), graph, all, target, StepBound{Low: 5, High: k}, dir, opts)
 				},
 				func() []*big.Float {
 					after := afterIntervalSteps(graph, indicator, target, nil, dir, k-5)

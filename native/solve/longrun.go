@@ -23,15 +23,15 @@ func LongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, di
 // the long-run fraction of steps.
 //
 // Source: PRISM's S, Storm's LRA.
-func SteadyState(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, graph, indicatorReward(rewarded), rewarded, dir, opts)
+func SteadyState(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, graph, indicatorReward(rewardedStates), rewardedStates, dir, opts)
 }
 
 // indicatorReward returns the reward structure with reward 1 in the states of a set.
-func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
-	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateRat: make([]*big.Rat, rewarded.Len())}
+func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
+	reward := &sparse.Reward{State: make([]float64, rewardedStates.Len()), StateRat: make([]*big.Rat, rewardedStates.Len())}
 	one := big.NewRat(1, 1)
-	for s := range rewarded.All() {
+	for s := range rewardedStates.All() {
 		reward.State[s], reward.StateRat[s] = 1, one
 	}
 	return reward
@@ -39,9 +39,9 @@ func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 
 // longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
 // rewarded is the set of states with reward 1. For other rewards it is nil.
-func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
+func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
-		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
+		return optimalLongRun(ctx, graph, reward, rewardedStates, dir, opts)
 	}
 	opts.Scheduler = false
 	sys, err := newSystem(graph, reward, Max, opts)
@@ -49,39 +49,39 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		return nil, err
 	}
 	components := graph.Components(nil, nil)
-	bottom := components.Bottom(graph.Model)
+	bottomComponents := components.Bottom(graph.Model)
 	opts.Epsilon = opts.epsilon()
-	if len(bottom) < components.Num() {
+	if len(bottomComponents) < components.Num() {
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
-	recurrent := sparse.NewSet(graph.NumStates())
+	recurrentStates := sparse.NewSet(graph.NumStates())
 	bscc := newBSCCGain(ctx, sys, opts)
-	for _, i := range bottom {
+	for _, i := range bottomComponents {
 		members := components.Members(i)
-		if err := bscc.assignGain(members, rewarded); err != nil {
+		if err := bscc.assignGain(members, rewardedStates); err != nil {
 			return nil, err
 		}
-		addStates(recurrent, members)
+		addStates(recurrentStates, members)
 	}
 	sys.values.Sweeps = bscc.meter.progress.Sweeps
-	return sys.absorptionSystem(recurrent, rewarded != nil).solve(ctx, opts, false)
+	return sys.absorptionSystem(recurrentStates, rewardedStates != nil).solve(ctx, opts, false)
 }
 
 // absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrent. The gain of such a
 // state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
-func (sys *system) absorptionSystem(recurrent *sparse.Set, areProbabilities bool) *system {
-	maybe := recurrent.Complement()
+func (sys *system) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *system {
+	maybe := recurrentStates.Complement()
 	if areProbabilities && !sys.isExact() {
-		zero, one := sys.values.statesWithCertainValue(sys.graph, maybe, recurrent)
-		sys.values.setAll(one, 1)
-		maybe = maybe.Minus(zero).Minus(one)
+		zeroStates, oneStates := sys.values.statesWithCertainValue(sys.graph, maybe, recurrentStates)
+		sys.values.setAll(oneStates, 1)
+		maybe = maybe.Minus(zeroStates).Minus(oneStates)
 	}
 	return &system{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
 }
 
 // assignGain computes the gain (long-run average reward) of a BSCC, and stores it as the value of all its states. For a long-run
 // probability, rewarded is the set of states with reward 1; for other rewards it is nil.
-func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
+func (bscc *bsccGain) assignGain(members []uint32, rewardedStates *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
 		gain, err := bscc.rewardSystem.chainGainRat(members, &bscc.index, bscc.meter)
@@ -89,12 +89,12 @@ func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 			return err
 		}
 		for _, s := range members {
-			values.assign(int(s), gain)
+			values.setExact(int(s), gain)
 		}
 		return nil
 	}
-	bounds, converged, err := bscc.gainOfComponent(members, rewarded)
-	values.Converged = values.Converged && converged
+	bounds, isConverged, err := bscc.gainOfComponent(members, rewardedStates)
+	values.Converged = values.Converged && isConverged
 	for _, s := range members {
 		values.Lower[s], values.Upper[s] = bounds.lower, bounds.upper
 	}
@@ -115,79 +115,79 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 // reference state to itself, divided by its expected time.
 type exactCycle struct {
 	gain                               *big.Rat
-	reward, time                       []*big.Int // of all states but the reference state
+	rewards, times                       []*big.Int // of all states but the reference state
 	rewardDenominator, timeDenominator *big.Int
 }
 
-// bias returns the bias of state i relative to the reference state: reward minus gain times time.
-func (cycle *exactCycle) bias(i int) *big.Rat {
-	reward := new(big.Rat).SetFrac(cycle.reward[i], cycle.rewardDenominator)
-	time := new(big.Rat).SetFrac(cycle.time[i], cycle.timeDenominator)
+// biasOf returns the bias of state i relative to the reference state: reward minus gain times time.
+func (cycle *exactCycle) biasOf(i int) *big.Rat {
+	reward := new(big.Rat).SetFrac(cycle.rewards[i], cycle.rewardDenominator)
+	time := new(big.Rat).SetFrac(cycle.times[i], cycle.timeDenominator)
 	return reward.Sub(reward, time.Mul(time, cycle.gain))
 }
 
 // solveCycleRat computes the exact gain and bias of a recurrent class under the given choices. The last member is the reference state. For
 // each other member it solves the equations of the expected reward and of the expected time until the reference state. The gain follows
 // from the renewal-reward theorem: the expected reward of a cycle from the reference state to itself, divided by its expected time.
-func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
+func (sys *system) solveCycleRat(members []uint32, choiceOf func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
-	index.init(sys.graph.NumStates())
+	index.allocate(sys.graph.NumStates())
 	for i, s := range others {
 		index.unknowns[s] = uint32(i)
 	}
 	defer index.clearUnknowns(others)
-	rows, constantDenominator := sys.cycleRows(others, choice, index)
+	rows, constantDenominator := sys.cycleRows(others, choiceOf, index)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
 	cycle := &exactCycle{}
-	if cycle.reward, cycle.rewardDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	if cycle.rewards, cycle.rewardDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
 	cycle.rewardDenominator.Mul(cycle.rewardDenominator, constantDenominator)
 	// With weightDenominator as constants, every step or unit of time has reward 1.
-	if cycle.time, cycle.timeDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDenominator }); err != nil {
+	if cycle.times, cycle.timeDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDenominator }); err != nil {
 		return nil, err
 	}
-	referenceChoice := int(choice(reference))
-	cycleReward := sys.expectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.reward, cycle.rewardDenominator, index)
-	cycleTime := sys.expectationRat(referenceChoice, big.NewRat(1, 1), cycle.time, cycle.timeDenominator, index)
+	referenceChoice := int(choiceOf(reference))
+	cycleReward := sys.addExpectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.rewards, cycle.rewardDenominator, index)
+	cycleTime := sys.addExpectationRat(referenceChoice, big.NewRat(1, 1), cycle.times, cycle.timeDenominator, index)
 	cycle.gain = cycleReward.Quo(cycleReward, cycleTime)
 	return cycle, nil
 }
 
 // cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
 // integers.
-func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
+func (sys *system) cycleRows(states []uint32, choiceOf func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
 	for row, s := range states {
-		chosen := int(choice(s))
-		equations[row] = sys.exactRow(int(s), chosen, uint32(row), index, sys.reward.OfChoiceRat(int(s), chosen))
+		choice := int(choiceOf(s))
+		equations[row] = sys.exactRow(int(s), choice, uint32(row), index, sys.reward.OfChoiceRat(int(s), choice))
 		rows = append(rows, &equations[row])
 	}
 	return rows, scaleConstants(equations)
 }
 
-// expectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
-func (sys *system) expectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
+// addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
+func (sys *system) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
-		if k := index.unknowns[sys.graph.Target[i]]; k != sparse.None {
-			sum += sys.graph.Prob(i) * values[k]
+		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
+			sum += sys.graph.Prob(i) * values[unknown]
 		}
 	}
 	return sum
 }
 
-// expectationRat adds the expected value of the target of a choice to sum, and returns sum. The value of unknown k is
+// addExpectationRat adds the expected value of the target of a choice to sum, and returns sum. The value of unknown k is
 // numerators[k]/denominator. Targets without an unknown in index have the value 0.
-func (sys *system) expectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
+func (sys *system) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
-		if k := index.unknowns[sys.graph.Target[i]]; k != sparse.None {
-			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[k], denominator)))
+		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
+			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[unknown], denominator)))
 		}
 	}
 	return sum
@@ -212,19 +212,19 @@ func (sys *system) countingSteps() *system {
 // newBSCCGain prepares the computation of gains. All values of sys must be zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
-	bscc.index.init(sys.graph.NumStates())
+	bscc.index.allocate(sys.graph.NumStates())
 	return bscc
 }
 
 // gainOfComponent returns bounds on the gain of a BSCC, and reports whether they are narrow enough. For a long-run probability,
 // rewarded is the set of states; the gain is 1 if it contains all members, and 0 if it contains none.
-func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (bounds gainInterval, converged bool, err error) {
-	if rewarded == nil {
+func (bscc *bsccGain) gainOfComponent(members []uint32, rewardedStates *sparse.Set) (bounds gainInterval, isConverged bool, err error) {
+	if rewardedStates == nil {
 		return bscc.solve(members)
 	}
 	numRewarded := 0
 	for _, s := range members {
-		if rewarded.Has(int(s)) {
+		if rewardedStates.Has(int(s)) {
 			numRewarded++
 		}
 	}
@@ -234,9 +234,9 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (b
 	case len(members):
 		return gainInterval{1, 1}, true, nil
 	}
-	bounds, converged, err = bscc.solve(members)
+	bounds, isConverged, err = bscc.solve(members)
 	bounds.tighten(0, 1)
-	return bounds, converged, err
+	return bounds, isConverged, err
 }
 
 // gainInterval has bounds on a gain. They may become narrower, but never wider.
@@ -248,13 +248,13 @@ func (bounds *gainInterval) tighten(lower, upper float64) {
 }
 
 // converged reports whether the relative width of the bounds is at most eps.
-func (bounds gainInterval) converged(eps float64) bool {
-	return bounds.upper-bounds.lower <= eps*bounds.upper
+func (bounds gainInterval) hasConverged(epsilon float64) bool {
+	return bounds.upper-bounds.lower <= epsilon*bounds.upper
 }
 
-// nearlyConverged reports whether the relative width is so close to eps that further sweeps would take too long.
-func (bounds gainInterval) nearlyConverged(eps float64) bool {
-	return bounds.converged(10 * eps)
+// hasNearlyConverged reports whether the relative width is so close to eps that further sweeps would take too long.
+func (bounds gainInterval) hasNearlyConverged(epsilon float64) bool {
+	return bounds.hasConverged(10 * epsilon)
 }
 
 // GMRES accelerates the components with at least krylovMinStates and fewer than krylovMaxStates states. Its basis takes up to 330
@@ -263,17 +263,17 @@ const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
 // solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and elimination.
 // Each elimination may take about as much work as the sweeps before it.
-func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bool, err error) {
+func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged bool, err error) {
 	bscc.bias = make([]float64, len(members))
-	eps, sweepWork := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
+	epsilon, sweepWork := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
 	sweepsDone, limit, canEliminate := 0, bscc.opts.maxSweeps(), len(members) > 1
 	bounds = gainInterval{0, math.Inf(1)}
 	for targetSweeps := firstSweeps; ; targetSweeps *= 4 {
 		targetSweeps = min(targetSweeps, limit)
 		err := bscc.iterate(members, &bounds, sweepWork, sweepsDone, targetSweeps)
 		sweepsDone = targetSweeps
-		if err != nil || bounds.converged(eps) || sweepsDone == limit {
-			return bounds, bounds.converged(eps), err
+		if err != nil || bounds.hasConverged(epsilon) || sweepsDone == limit {
+			return bounds, bounds.hasConverged(epsilon), err
 		}
 		if !canEliminate {
 			continue
@@ -281,8 +281,8 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 		// The factor 4 is there because a sweep of bsccGain does more work per transition than a sweep of localSystem.
 		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(sweepWork)*budgetPerWork*4)
 		bounds.tighten(lower, upper)
-		nearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.nearlyConverged(eps)
-		if err != nil || bounds.converged(eps) || nearlyConverged {
+		isNearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.hasNearlyConverged(epsilon)
+		if err != nil || bounds.hasConverged(epsilon) || isNearlyConverged {
 			return bounds, true, err
 		}
 		canEliminate = overBudget
@@ -307,7 +307,7 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork,
 // its guess of the gain by the secant method. sweepWork is the work of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, sweeps int) (lower, upper float64, err error) {
+func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSweeps int) (lower, upper float64, err error) {
 	const sweepsPerCheck = 4
 	for i, s := range members {
 		bscc.index.unknowns[s] = uint32(i)
@@ -315,21 +315,21 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, sweeps 
 	defer bscc.index.clearUnknowns(members)
 	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
-	for remaining := sweeps; remaining > 0; remaining -= sweepsPerCheck {
+	for remaining := maxSweeps; remaining > 0; remaining -= sweepsPerCheck {
 		newLower, newUpper := bscc.gainBounds(members)
 		if newLower <= newUpper { // false for NaN
 			bounds.tighten(newLower, newUpper)
 		}
-		overflowed := !(newUpper < math.Inf(1)) // further sweeps are useless
-		if overflowed || bounds.converged(bscc.opts.epsilon()) {
+		hasOverflow := !(newUpper < math.Inf(1)) // further sweeps are useless
+		if hasOverflow || bounds.hasConverged(bscc.opts.epsilon()) {
 			break
 		}
-		gain := gainGuess.next(bounds.lower, bounds.upper)
+		gain := gainGuess.nextGain(bounds.lower, bounds.upper)
 		drift, err := bscc.sweepRepeatedly(members, gain, min(remaining, sweepsPerCheck), sweepWork)
 		if err != nil {
 			return bounds.lower, bounds.upper, err
 		}
-		gainGuess.record(gain, drift)
+		gainGuess.addPoint(gain, drift)
 	}
 	return bounds.lower, bounds.upper, nil
 }
@@ -349,17 +349,17 @@ func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, sw
 
 // secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
 // the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
-type secant struct{ last, lastDrift, previous, previousDrift float64 }
+type secant struct{ lastGain, lastDrift, previousGain, previousDrift float64 }
 
-// record adds a gain, and the drift of a sweep with this gain.
-func (points *secant) record(gain, drift float64) {
-	points.previous, points.previousDrift = points.last, points.lastDrift
-	points.last, points.lastDrift = gain, drift
+// addPoint adds a gain, and the drift of a sweep with this gain.
+func (points *secant) addPoint(gain, drift float64) {
+	points.previousGain, points.previousDrift = points.lastGain, points.lastDrift
+	points.lastGain, points.lastDrift = gain, drift
 }
 
-// next returns the root of the line through the last two points. If the root is outside of the interval, it returns the midpoint.
-func (points *secant) next(lower, upper float64) float64 {
-	root := points.last - points.lastDrift*(points.last-points.previous)/(points.lastDrift-points.previousDrift)
+// nextGain returns the root of the line through the last two points. If the root is outside of the interval, it returns the midpoint.
+func (points *secant) nextGain(lower, upper float64) float64 {
+	root := points.lastGain - points.lastDrift*(points.lastGain-points.previousGain)/(points.lastDrift-points.previousDrift)
 	if root > lower && root < upper { // false before two points are known
 		return root
 	}
@@ -371,7 +371,7 @@ func (points *secant) next(lower, upper float64) float64 {
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
-	model, unknownOf, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
+	model, unknowns, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
 	reward := bscc.rewardSystem.reward
 	for k, s := range members {
 		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[k]
@@ -381,7 +381,7 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 			if target := targets[i]; target != s {
 				weight := model.Weights[weightID]
 				exitRate += weight
-				sum += weight * (bias[unknownOf[target]] - current)
+				sum += weight * (bias[unknowns[target]] - current)
 			}
 		}
 		if exitRate > 0 {
@@ -428,29 +428,29 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 // oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
 func (sys *system) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknownOf := sys.reward.OfChoice(s, choice), bias[index.unknowns[s]], index.unknowns
-	sum, magnitude, biasChanges := reward, reward, false
+	reward, ownBias, unknowns := sys.reward.OfChoice(s, choice), bias[index.unknowns[s]], index.unknowns
+	sum, magnitude, hasBiasChange := reward, reward, false
 	first, end := sys.graph.Row(choice)
 	targets := sys.graph.Target[first:end]
 	for i, weightID := range sys.graph.Weight[first:end] {
-		change := bias[unknownOf[targets[i]]] - ownBias
-		biasChanges = biasChanges || change != 0
+		change := bias[unknowns[targets[i]]] - ownBias
+		hasBiasChange = hasBiasChange || change != 0
 		change *= sys.graph.Weights[weightID]
 		sum += change
 		magnitude += math.Abs(change)
 	}
-	if !biasChanges {
+	if !hasBiasChange {
 		return sum, sys.rounding.sumErr(1) * magnitude
 	}
-	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
+	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.leastBound
 }
 
 // gainByElimination returns bounds on the gain from the cycle equations, or 0 and infinity without a solution.
 // overBudget says that a larger budget may help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower, upper float64, overBudget bool, err error) {
 	// The cycles of an unlikely reference state are long, and their numbers can leave the range of float64.
-	lower, upper, reliable, overBudget, err := bscc.gainByCycles(members, last(members), budget)
-	if !reliable && !overBudget && err == nil {
+	lower, upper, isReliable, overBudget, err := bscc.gainByCycles(members, last(members), budget)
+	if !isReliable && !overBudget && err == nil {
 		lower, upper, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
 	}
 	return lower, upper, overBudget, err
@@ -486,7 +486,7 @@ func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
 // gainByCycles returns bounds on the gain by the renewal-reward theorem: the expected reward of a cycle from the reference state to itself,
 // divided by its expected time. reliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the
 // budget.
-func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, reliable, overBudget bool, err error) {
+func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, isReliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
 	if cycle == nil || err != nil {
@@ -494,7 +494,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	}
 	// The caller has handled components without rewards, so cycleReward is positive.
 	rewardInRange := cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300
-	if !rewardInRange || !cycle.solver.isSafeFromUnderflow(cycle.time) {
+	if !rewardInRange || !cycle.solver.isSafeFromUnderflow(cycle.times) {
 		return lower, upper, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
@@ -502,13 +502,13 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	first, end := bscc.rewardSystem.graph.Row(int(reference))
 	sumErr := 2.02 * rounding.sumErr(end-first+1)
 	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + sumErr)
-	return rounding.down(cycle.gain, relErr), rounding.up(cycle.gain, relErr), true, false, nil
+	return rounding.roundDown(cycle.gain, relErr), rounding.roundUp(cycle.gain, relErr), true, false, nil
 }
 
 // cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
 type cycleSolution struct {
 	gain                   float64
-	reward, time           []float64
+	rewards, times           []float64
 	cycleReward, cycleTime float64            // expected, for a cycle from the reference state to itself
 	solver                 *eliminationSolver // nil if there are no other states
 }
@@ -527,18 +527,18 @@ func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceCho
 		defer index.clearUnknowns(others)
 		cycle.solver = newEliminationSolver(rewardEquations, budget)
 		cycle.solver.forbidsIteration = true
-		cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant)
-		if cycle.reward == nil || err != nil {
+		cycle.rewards, err = cycle.solver.solve(meter, cycle.solver.constant)
+		if cycle.rewards == nil || err != nil {
 			return nil, cycle.solver.exceedsBudget, err
 		}
-		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.lowerConstants[k] })
-		if cycle.time == nil {
+		cycle.times = cycle.solver.substitute(func(k int) float64 { return stepEquations.lowerConstants[k] })
+		if cycle.times == nil {
 			return nil, false, nil
 		}
 	}
 	choice := int(referenceChoice)
-	cycle.cycleReward = rewardSystem.expectation(choice, rewardSystem.reward.OfChoice(int(reference), choice), cycle.reward, index)
-	cycle.cycleTime = rewardSystem.expectation(choice, 1, cycle.time, index)
+	cycle.cycleReward = rewardSystem.addExpectation(choice, rewardSystem.reward.OfChoice(int(reference), choice), cycle.rewards, index)
+	cycle.cycleTime = rewardSystem.addExpectation(choice, 1, cycle.times, index)
 	cycle.gain = cycle.cycleReward / cycle.cycleTime
 	return cycle, false, nil
 }

@@ -13,10 +13,10 @@ import (
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee, Daca, Kretinsky
 // and Meggendorfer, Value iteration for long-run average reward in Markov decision processes (CAV 2017).
-func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	areProbabilities := rewarded != nil
+func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	areProbabilities := rewardedStates != nil
 	return solveByMECs(ctx, graph, reward, areProbabilities, dir, opts, func(mec *mecGain) error {
-		if err := mec.setKnownGains(ctx, rewarded); err != nil {
+		if err := mec.setKnownGains(ctx, rewardedStates); err != nil {
 			return err
 		}
 		for i := range mec.endComponents.Num() {
@@ -45,7 +45,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	quotient := newMECQuotient(graph, mecs)
-	values, err := quotient.solve(ctx, mec.gain, mec.knownMECs, dir, areProbabilities, opts)
+	values, err := quotient.solve(ctx, mec.gains, mec.knownMECs, dir, areProbabilities, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -62,42 +62,42 @@ type mecGain struct {
 	index                    unknownIndex
 	cycleIndex               unknownIndex // numbers of the unknowns of solveCycle
 	schedulerChoices         *sparse.Set  // the choices of the scheduler that solveCycle evaluates
-	gain                     *Values      // of each MEC
+	gains                     *Values      // of each MEC
 	knownMECs                *sparse.Set  // MECs whose gain is known
-	route                    []uint32     // of each state: scratch of routeToClass
-	stayChoice               []uint32     // of each state: the choice that attains the gain of its MEC
+	routeChoices                    []uint32     // of each state: scratch of routeToClass
+	stayChoices               []uint32     // of each state: the choice that attains the gain of its MEC
 
 	bias     []float64 // approximate bias
-	stepGain []float64 // r + P h - h for the current choice, where h is the bias
-	choice   []uint32  // the current scheduler
+	stepGains []float64 // r + P h - h for the current choice, where h is the bias
+	currentChoices   []uint32  // the current scheduler
 	stepErr  float64   // the greatest rounding error of stepGain
 }
 
 // newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.
 func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, opts Options) *mecGain {
-	chosen := sparse.NewSet(sys.graph.NumChoices())
-	sys.choices = chosen
+	schedulerChoices := sparse.NewSet(sys.graph.NumChoices())
+	sys.choices = schedulerChoices
 	mec := &mecGain{
-		rewardSystem: sys, stepSystem: sys.countingSteps(), schedulerChoices: chosen,
+		rewardSystem: sys, stepSystem: sys.countingSteps(), schedulerChoices: schedulerChoices,
 		endComponents: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), knownMECs: sparse.NewSet(mecs.Num()),
-		gain:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
-		stayChoice: make([]uint32, sys.graph.NumStates()),
+		gains:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
+		stayChoices: make([]uint32, sys.graph.NumStates()),
 	}
 	if opts.Exact {
-		mec.gain.Exact = make([]*big.Rat, mecs.Num())
+		mec.gains.Exact = make([]*big.Rat, mecs.Num())
 	}
 	if sys.graph.NumStates() < maxUnlimitedStates {
 		mec.meter.maxWork = 0
 	}
-	stayInEndComponents(sys.graph, mecs, mec.stayChoice)
-	mec.index.init(sys.graph.NumStates())
-	mec.cycleIndex.init(sys.graph.NumStates())
+	stayInEndComponents(sys.graph, mecs, mec.stayChoices)
+	mec.index.allocate(sys.graph.NumStates())
+	mec.cycleIndex.allocate(sys.graph.NumStates())
 	return mec
 }
 
 // setKnownGains sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states
 // with reward 1. For other rewards it is nil.
-func (mec *mecGain) setKnownGains(ctx context.Context, rewarded *sparse.Set) error {
+func (mec *mecGain) setKnownGains(ctx context.Context, rewardedStates *sparse.Set) error {
 	zeroReward, rewardedMECs := mec.zeroRewardChoices()
 	for i := range mec.endComponents.Num() {
 		if !rewardedMECs.Has(i) {
@@ -105,20 +105,20 @@ func (mec *mecGain) setKnownGains(ctx context.Context, rewarded *sparse.Set) err
 		}
 	}
 	if mec.rewardSystem.minimize {
-		if rewarded != nil {
-			mec.setMECsInside(rewarded)
+		if rewardedStates != nil {
+			mec.setMECsInside(rewardedStates)
 		}
 		return mec.setMECsContaining(ctx, zeroReward, 0)
 	}
-	if rewarded != nil {
+	if rewardedStates != nil {
 		return mec.setMECsContaining(ctx, mec.endComponents.Choices.Minus(zeroReward), 1)
 	}
 	return nil
 }
 
 // setMECsInside sets the gain of each MEC to 1 whose states are all in the given set.
-func (mec *mecGain) setMECsInside(states *sparse.Set) {
-	isOutside := func(s uint32) bool { return !states.Has(int(s)) }
+func (mec *mecGain) setMECsInside(rewardedStates *sparse.Set) {
+	isOutside := func(s uint32) bool { return !rewardedStates.Has(int(s)) }
 	for i := range mec.endComponents.Num() {
 		if !slices.ContainsFunc(mec.endComponents.Members(i), isOutside) {
 			mec.setGain(i, 1)
@@ -144,60 +144,60 @@ func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 // setMECsContaining sets the gain of each MEC that contains an end component of the given choices. The scheduler of such a MEC moves to
 // this end component and stays there.
 func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
-	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
+	innerComponents, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
 		return err
 	}
 	innerStates := sparse.NewSet(mec.rewardSystem.graph.NumStates())
-	for i := range inner.Num() {
-		addStates(innerStates, inner.Members(i))
-		mec.setGain(int(mec.endComponents.ID[inner.Members(i)[0]]), gain)
+	for i := range innerComponents.Num() {
+		addStates(innerStates, innerComponents.Members(i))
+		mec.setGain(int(mec.endComponents.ID[innerComponents.Members(i)[0]]), gain)
 	}
-	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)
-	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, innerStates, mec.stayChoice)
+	stayInEndComponents(mec.rewardSystem.graph, innerComponents, mec.stayChoices)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, innerStates, mec.stayChoices)
 	return nil
 }
 
 // setGain records that the gain of MEC number i is known.
-func (mec *mecGain) setGain(i int, value float64) {
-	mec.knownMECs.Add(i)
-	mec.gain.Lower[i], mec.gain.Upper[i] = value, value
-	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = new(big.Rat).SetFloat64(value)
+func (mec *mecGain) setGain(mecIndex int, value float64) {
+	mec.knownMECs.Add(mecIndex)
+	mec.gains.Lower[mecIndex], mec.gains.Upper[mecIndex] = value, value
+	if mec.gains.Exact != nil {
+		mec.gains.Exact[mecIndex] = new(big.Rat).SetFloat64(value)
 	}
 }
 
 // solveMEC stores the optimal gain of the MEC with an index, unless it is known already: bounds or, if fractions are requested, the exact
 // gain.
-func (mec *mecGain) solveMEC(index int, areProbabilities bool) error {
-	if mec.knownMECs.Has(index) {
+func (mec *mecGain) solveMEC(mecIndex int, areProbabilities bool) error {
+	if mec.knownMECs.Has(mecIndex) {
 		return nil
 	}
-	members := mec.endComponents.Members(index)
-	mec.init(members)
+	members := mec.endComponents.Members(mecIndex)
+	mec.initMEC(members)
 	defer mec.index.clearUnknowns(members)
-	if mec.gain.Exact != nil {
-		return mec.exactPolicyIteration(index, members)
+	if mec.gains.Exact != nil {
+		return mec.exactPolicyIteration(mecIndex, members)
 	}
 	bounds, err := mec.iterateWithElimination(members)
 	if areProbabilities {
 		bounds.tighten(0, 1)
 	}
-	mec.gain.Lower[index], mec.gain.Upper[index] = bounds.lower, bounds.upper
-	if !bounds.nearlyConverged(mec.opts.epsilon()) {
-		mec.gain.Converged = false
+	mec.gains.Lower[mecIndex], mec.gains.Upper[mecIndex] = bounds.lower, bounds.upper
+	if !bounds.hasNearlyConverged(mec.opts.epsilon()) {
+		mec.gains.Converged = false
 	}
 	mec.meter.progress.Done += len(members)
 	return err
 }
 
 // init prepares the computation of one MEC: all biases become 0, and the scheduler becomes one that stays in the MEC.
-func (mec *mecGain) init(members []uint32) {
+func (mec *mecGain) initMEC(members []uint32) {
 	mec.bias = make([]float64, len(members))
-	mec.stepGain = make([]float64, len(members))
-	mec.choice = make([]uint32, len(members))
+	mec.stepGains = make([]float64, len(members))
+	mec.currentChoices = make([]uint32, len(members))
 	for k, s := range members {
 		mec.index.unknowns[s] = uint32(k)
-		mec.choice[k] = mec.stayChoice[s]
+		mec.currentChoices[k] = mec.stayChoices[s]
 	}
 }

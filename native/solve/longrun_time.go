@@ -25,15 +25,15 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 			if err := component.solve(); err != nil {
 				return err
 			}
-			component.writeTo(mec, i)
+			component.storeInMEC(mec, i)
 		}
 		return nil
 	})
 }
 
 // SteadyStatePerTime returns bounds on the optimal long-run fraction of the time in a set of states.
-func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
+func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	values, err := LongRunPerTime(ctx, graph, time.Within(rewardedStates), time, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -51,23 +51,23 @@ func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *spar
 type timedComponent struct {
 	ctx          context.Context
 	members      []uint32 // the original states
-	origin       []uint32 // the original choices
+	originalChoices       []uint32 // the original choices
 	graph        *sparse.Graph
 	reward, time *sparse.Reward
 	dir          Direction
 	opts         Options
 	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
 	lower, upper float64
-	exact        *big.Rat
+	exactAverage        *big.Rat
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
 // newTimedComponent returns one maximal end component as a separate model, with the rewards and mean times of its choices.
 func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, mecNumber int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
 	members := mecs.Members(mecNumber)
-	indexOf := make(map[uint32]uint32, len(members))
+	memberIndex := make(map[uint32]uint32, len(members))
 	for k, s := range members {
-		indexOf[s] = uint32(k)
+		memberIndex[s] = uint32(k)
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	for _, s := range members {
@@ -75,11 +75,11 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 		first, end := graph.Choices(int(s))
 		for c := first; c < end; c++ {
 			if mecs.Choices.Has(c) {
-				builder.Copy(c, func(t int) uint32 { return indexOf[graph.Target[t]] })
+				builder.Copy(c, func(t int) uint32 { return memberIndex[graph.Target[t]] })
 			}
 		}
 	}
-	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), originalChoices: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
 	component.reward, component.time = restrictReward(graph, reward, builder.Origin), restrictReward(graph, time, builder.Origin)
 	component.opts.Within = nil
 	return component
@@ -87,19 +87,19 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 
 // restrictReward returns a reward structure for some choices of a graph: restricted choice c earns what choices[c] and its state earn in
 // the graph.
-func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32) *sparse.Reward {
-	restricted := &sparse.Reward{Choice: make([]float64, len(choices)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
+func restrictReward(graph *sparse.Graph, reward *sparse.Reward, originalChoices []uint32) *sparse.Reward {
+	result := &sparse.Reward{Choice: make([]float64, len(originalChoices)), Err: reward.Err + 2*unitRoundoff, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
-		restricted.ChoiceRat = make([]*big.Rat, len(choices))
+		result.ChoiceRat = make([]*big.Rat, len(originalChoices))
 	}
-	for c, original := range choices {
-		s := graph.Owner(original)
-		restricted.Choice[c] = reward.OfChoice(s, int(original))
-		if restricted.ChoiceRat != nil {
-			restricted.ChoiceRat[c] = reward.OfChoiceRat(s, int(original))
+	for c, originalChoice := range originalChoices {
+		s := graph.Owner(originalChoice)
+		result.Choice[c] = reward.OfChoice(s, int(originalChoice))
+		if result.ChoiceRat != nil {
+			result.ChoiceRat[c] = reward.OfChoiceRat(s, int(originalChoice))
 		}
 	}
-	return restricted
+	return result
 }
 
 // maxGuesses is the greatest number of guesses of timedComponent.solve.
@@ -110,38 +110,38 @@ const maxGuesses = 100
 func (component *timedComponent) solve() error {
 	opts := component.opts
 	opts.Exact, opts.Scheduler = false, false
-	shortest, err := LongRun(component.ctx, component.graph, component.time, Min, opts)
+	shortestTime, err := LongRun(component.ctx, component.graph, component.time, Min, opts)
 	if err != nil {
 		return err
 	}
-	longest, err := LongRun(component.ctx, component.graph, component.time, Max, opts)
+	longestTime, err := LongRun(component.ctx, component.graph, component.time, Max, opts)
 	if err != nil {
 		return err
 	}
-	if !(shortest.Lower[0] > 0) {
+	if !(shortestTime.Lower[0] > 0) {
 		return ErrTimeStands
 	}
 	guess := new(big.Rat)
 	if slices.Max(component.reward.Choice) == 0 {
-		component.upper, component.exact = 0, guess // no choice has a reward
+		component.upper, component.exactAverage = 0, guess // no choice has a reward
 		return nil
 	}
 	for range maxGuesses {
-		next, err := component.improve(guess, shortest.Lower[0], longest.Upper[0])
-		if err != nil || next == nil {
+		nextGuess, err := component.improveGuess(guess, shortestTime.Lower[0], longestTime.Upper[0])
+		if err != nil || nextGuess == nil {
 			return err
 		}
-		guess = next
+		guess = nextGuess
 	}
 	return nil
 }
 
-// improve tightens the bounds with a guess g of the optimal average: it solves the long-run average of R - g*T, where R is the reward and T
+// improveGuess tightens the bounds with a guess g of the optimal average: it solves the long-run average of R - g*T, where R is the reward and T
 // the mean time of a step, between minTime and maxTime. It returns the next guess, or nil if none is needed.
-func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
-	scale := component.scale(guess)
-	rewards := Signed{Earned: scaled(component.reward, scale), Lost: scaled(component.time, new(big.Rat).Mul(scale, guess))}
-	if rewards.Large() {
+func (component *timedComponent) improveGuess(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
+	scale := component.scaleFor(guess)
+	rewards := Signed{Gains: scaledReward(component.reward, scale), Losses: scaledReward(component.time, new(big.Rat).Mul(scale, guess))}
+	if rewards.HasLarge() {
 		return nil, ErrRates
 	}
 	shifted, shift := rewards.Shifted(component.graph.Model, false) // LongRun needs nonnegative rewards
@@ -154,7 +154,7 @@ func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float6
 	component.setScheduler(difference.Scheduler)
 	if difference.Exact != nil {
 		if difference.Exact[0].Cmp(shift) == 0 {
-			component.exact = guess
+			component.exactAverage = guess
 			return nil, nil
 		}
 		return component.averageOfScheduler()
@@ -164,16 +164,16 @@ func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float6
 	if component.upper-component.lower <= component.opts.epsilon()*component.upper {
 		return nil, nil
 	}
-	next, err := component.averageOfScheduler()
-	if err == nil && next.Cmp(guess) == 0 {
+	nextGuess, err := component.averageOfScheduler()
+	if err == nil && nextGuess.Cmp(guess) == 0 {
 		return nil, nil // another guess would not be better
 	}
-	return next, err
+	return nextGuess, err
 }
 
-// scale returns a power of two. Multiplied by it, the greatest terms of R - g*T are about 1, where g is the guess. Then shifting the
+// scaleFor returns a power of two. Multiplied by it, the greatest terms of R - g*T are about 1, where g is the guess. Then shifting the
 // rewards loses no digits.
-func (component *timedComponent) scale(guess *big.Rat) *big.Rat {
+func (component *timedComponent) scaleFor(guess *big.Rat) *big.Rat {
 	const maxExponent = 1000
 	guessFloat, _ := guess.Float64()
 	greatest := 0.0
@@ -185,19 +185,19 @@ func (component *timedComponent) scale(guess *big.Rat) *big.Rat {
 	return new(big.Rat).SetFloat64(math.Ldexp(1, -exponent))
 }
 
-// scaled returns a copy of a reward structure of choices in which each reward is multiplied by factor.
-func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
-	product := *reward
-	nearest, _ := factor.Float64()
-	product.Choice, product.Err = slices.Clone(reward.Choice), reward.Err+4*unit
-	for c := range product.Choice {
-		product.Choice[c] *= nearest
+// scaledReward returns a copy of a reward structure of choices in which each reward is multiplied by factor.
+func scaledReward(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
+	result := *reward
+	rounded, _ := factor.Float64()
+	result.Choice, result.Err = slices.Clone(reward.Choice), reward.Err+4*unitRoundoff
+	for c := range result.Choice {
+		result.Choice[c] *= rounded
 	}
-	product.ChoiceRat = slices.Clone(reward.ChoiceRat)
-	for c, exact := range product.ChoiceRat {
-		product.ChoiceRat[c] = new(big.Rat).Mul(exact, factor)
+	result.ChoiceRat = slices.Clone(reward.ChoiceRat)
+	for c, fraction := range result.ChoiceRat {
+		result.ChoiceRat[c] = new(big.Rat).Mul(fraction, factor)
 	}
-	return &product
+	return &result
 }
 
 // setScheduler stores a scheduler, in which a state without a choice gets its first choice.
@@ -216,18 +216,18 @@ func (component *timedComponent) setScheduler(scheduler []uint32) {
 func (component *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
 	guessFloat, _ := guess.Float64()
 	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
-	lowDifference := difference.Lower[0]*(1-4*unit) - shiftFloat
+	lowDifference := difference.Lower[0]*(1-4*unitRoundoff) - shiftFloat
 	lowCorrection := lowDifference / maxTime
 	if lowDifference < 0 {
 		lowCorrection = lowDifference / minTime
 	}
-	highDifference := difference.Upper[0]*(1+4*unit) - shiftFloat
+	highDifference := difference.Upper[0]*(1+4*unitRoundoff) - shiftFloat
 	highCorrection := highDifference / minTime
 	if highDifference < 0 {
 		highCorrection = highDifference / maxTime
 	}
-	component.lower = max(component.lower, guessFloat+lowCorrection-8*unit*(guessFloat+math.Abs(lowCorrection)))
-	component.upper = min(component.upper, guessFloat+highCorrection+8*unit*(guessFloat+math.Abs(highCorrection)))
+	component.lower = max(component.lower, guessFloat+lowCorrection-8*unitRoundoff*(guessFloat+math.Abs(lowCorrection)))
+	component.upper = min(component.upper, guessFloat+highCorrection+8*unitRoundoff*(guessFloat+math.Abs(highCorrection)))
 }
 
 // averageOfScheduler returns the average reward per unit of time of the current scheduler: the reward per step divided by the time per
@@ -239,15 +239,15 @@ func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
 		builder.Copy(int(component.scheduler[s]), func(i int) uint32 { return component.graph.Target[i] })
 	}
 	chain := sparse.NewGraph(builder.Finish())
-	earned, err := component.averagePerStep(chain, restrictReward(component.graph, component.reward, builder.Origin))
+	rewardPerStep, err := component.averagePerStep(chain, restrictReward(component.graph, component.reward, builder.Origin))
 	if err != nil {
 		return nil, err
 	}
-	duration, err := component.averagePerStep(chain, restrictReward(component.graph, component.time, builder.Origin))
-	if err != nil || duration.Sign() == 0 {
+	timePerStep, err := component.averagePerStep(chain, restrictReward(component.graph, component.time, builder.Origin))
+	if err != nil || timePerStep.Sign() == 0 {
 		return nil, errors.Join(err, ErrTimeStands)
 	}
-	quotient := new(big.Rat).Quo(earned, duration)
+	quotient := new(big.Rat).Quo(rewardPerStep, timePerStep)
 	if component.opts.Exact {
 		return quotient, nil
 	}
@@ -268,18 +268,18 @@ func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *spa
 	return new(big.Rat).SetFloat64(values.Lower[0]), nil
 }
 
-// writeTo stores the bounds and the scheduler of the component as those of the MEC with an index.
-func (component *timedComponent) writeTo(mec *mecGain, index int) {
-	mec.gain.Lower[index], mec.gain.Upper[index] = max(component.lower, 0), component.upper
-	if mec.gain.Exact != nil {
-		mec.gain.Exact[index] = component.exact
+// storeInMEC stores the bounds and the scheduler of the component as those of the MEC with an index.
+func (component *timedComponent) storeInMEC(mec *mecGain, mecIndex int) {
+	mec.gains.Lower[mecIndex], mec.gains.Upper[mecIndex] = max(component.lower, 0), component.upper
+	if mec.gains.Exact != nil {
+		mec.gains.Exact[mecIndex] = component.exactAverage
 	}
 	if component.lower == 0 && component.upper == 0 {
-		mec.knownMECs.Add(index)
+		mec.knownMECs.Add(mecIndex)
 	}
-	mec.gain.Converged = mec.gain.Converged && component.upper-component.lower <= 10*component.opts.epsilon()*component.upper
+	mec.gains.Converged = mec.gains.Converged && component.upper-component.lower <= 10*component.opts.epsilon()*component.upper
 	for member := range component.scheduler {
 		s := component.members[member]
-		mec.stayChoice[s] = component.origin[component.scheduler[member]]
+		mec.stayChoices[s] = component.originalChoices[component.scheduler[member]]
 	}
 }

@@ -51,7 +51,7 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	epsilon := opts.epsilon()
 	allowedWidening := math.Inf(1)
 	for {
-		done, err := automaton.computeBounds(ctx, time, allowedWidening)
+		isFinished, err := automaton.computeBounds(ctx, time, allowedWidening)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 			return automaton.values, nil
 		}
 		const uselessPart = 1e-3 // of the wanted width: other errors than those of the pieces dominate
-		if !done || allowedWidening < uselessPart*epsilon*minUpper {
+		if !isFinished || allowedWidening < uselessPart*epsilon*minUpper {
 			return automaton.values, nil
 		}
 		allowedWidening = min(allowedWidening, max(width, epsilon*minUpper)) / 32
@@ -72,10 +72,10 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 type markovAutomaton struct {
 	uniformisation
 	dir              Direction
-	immediate        []uint32    // the immediate maybe states, each after its successors
+	immediateStates        []uint32    // the immediate maybe states, each after its successors
 	leaveProb        []float64   // of each state: the probability to leave it in one uniformised step
 	immediateRelErr  float64     // relative error of the values of immediate states
-	immediatelyRight *sparse.Set // states that reach right before any time passes
+	zeroTimeTargets *sparse.Set // states that reach right before any time passes
 	numTransitions   int         // of maybe states
 	meter            *meter
 }
@@ -85,42 +85,42 @@ type markovAutomaton struct {
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
-	timeless, rateErr, err := automaton.chooseRate(rates)
+	immediate, rateErr, err := automaton.chooseRate(rates)
 	if err != nil {
 		return nil, err
 	}
 	canContinue := left
 	if time.High.Sign() == 0 {
-		canContinue = left.Intersect(timeless)
+		canContinue = left.Intersect(immediate)
 	}
 	prob01, err := computeProb01(ctx, graph, canContinue, right, dir)
 	if err != nil {
 		return nil, err
 	}
-	immediately, err := computeProb01(ctx, graph, left.Intersect(timeless), right, dir)
+	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, dir)
 	if err != nil {
 		return nil, err
 	}
-	automaton.immediatelyRight = immediately.one.Union(right)
-	automaton.values.setAll(automaton.immediatelyRight, 1)
-	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
+	automaton.zeroTimeTargets = withoutTime.oneStates.Union(right)
+	automaton.values.setAll(automaton.zeroTimeTargets, 1)
+	maybe := canContinue.Minus(prob01.zeroStates).Minus(automaton.zeroTimeTargets)
 	automaton.values.Converged = maybe.Empty()
-	automaton.uniformise(maybe, timeless, rates)
+	automaton.uniformise(maybe, immediate, rates)
 	maxRow := longestRow(graph)
-	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
+	if err := automaton.sortImmediate(maybe.Intersect(immediate), maxRow); err != nil {
 		return nil, err
 	}
-	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit+automaton.rounding.err+rateErr)*(1+1/slack) + automaton.immediateRelErr
+	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateErr)*(1+1/slack) + automaton.immediateRelErr
 	return automaton, nil
 }
 
 // uniformise sets, for each timed maybe state, the probabilities to leave it and to stay in it in one uniformised step. It sets the upper
 // bounds of all maybe states to 1.
-func (automaton *markovAutomaton) uniformise(maybe, timeless *sparse.Set, rates Rates) {
-	for s := range maybe.Minus(timeless).All() {
+func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates Rates) {
+	for s := range maybe.Minus(immediate).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
-		automaton.leaveProb[s] = rates.Low[s] / automaton.rate
-		automaton.stayProb[s] = (automaton.rate - rates.Low[s]) / automaton.rate
+		automaton.leaveProb[s] = rates.Low[s] / automaton.uniformRate
+		automaton.stayProbs[s] = (automaton.uniformRate - rates.Low[s]) / automaton.uniformRate
 	}
 	for s := range maybe.All() {
 		automaton.values.Upper[s] = 1
@@ -142,15 +142,15 @@ func longestRow(graph *sparse.Graph) int {
 // chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the immediate states, and the greatest
 // relative width of the bounds of an exit rate. The error is ErrRates if a rate is out of range or too imprecise, or if a state with an
 // exit rate has several choices.
-func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
-	timeless = sparse.NewSet(automaton.graph.NumStates())
+func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set, rateErr float64, err error) {
+	immediate = sparse.NewSet(automaton.graph.NumStates())
 	maxExitRate := 0.0
 	for s := range automaton.graph.NumStates() {
 		lower, upper := rates.Low[s], rates.High[s]
 		first, end := automaton.graph.Choices(s)
 		switch {
 		case lower == 0 && upper == 0:
-			timeless.Add(s)
+			immediate.Add(s)
 			continue
 		case !sparse.InRange(lower) || !sparse.InRange(upper) || end != first+1:
 			return nil, 0, ErrRates
@@ -161,15 +161,15 @@ func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set,
 	if !(rateErr < 0x1p-20) {
 		return nil, 0, ErrRates
 	}
-	automaton.rate = maxExitRate * (1 + slack)
-	return timeless, rateErr, nil
+	automaton.uniformRate = maxExitRate * (1 + slack)
+	return immediate, rateErr, nil
 }
 
-// orderImmediate sorts the immediate states so that each follows its successors, and bounds the relative error of their values. The error
+// sortImmediate sorts the immediate states so that each follows its successors, and bounds the relative error of their values. The error
 // is ErrImmediate if several immediate states form a cycle.
-func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
+func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) error {
 	components := automaton.graph.Components(states, nil)
-	depth := make([]int, automaton.graph.NumStates())
+	depths := make([]int, automaton.graph.NumStates())
 	deepest := 0
 	for i := range components.Num() {
 		members := components.Members(i)
@@ -180,31 +180,31 @@ func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int)
 		first, end := automaton.graph.Choices(int(s))
 		for _, target := range automaton.graph.Target[automaton.graph.Start[first]:automaton.graph.Start[end]] {
 			if target != s {
-				depth[s] = max(depth[s], depth[target]+1)
+				depths[s] = max(depths[s], depths[target]+1)
 			}
 		}
-		deepest = max(deepest, depth[s])
-		automaton.immediate = append(automaton.immediate, s)
+		deepest = max(deepest, depths[s])
+		automaton.immediateStates = append(automaton.immediateStates, s)
 	}
 	// With a margin: the sums over two rows, and a division by the probability to leave.
 	const operationsPerChoice, margin = 8, 1.05
-	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*automaton.rounding.err
+	errPerState := float64(2*maxRow+operationsPerChoice)*unitRoundoff + 2*automaton.rounding.relErr
 	automaton.immediateRelErr = margin * float64(deepest+1) * errPerState
 	return nil
 }
 
 // optimizeImmediate sets the value of each immediate state to the optimum over its choices.
 func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
-	for _, s := range automaton.immediate {
+	for _, s := range automaton.immediateStates {
 		first, end := automaton.graph.Choices(int(s))
-		best := 0.0
+		bestValue := 0.0
 		for c := first; c < end; c++ {
 			value := automaton.immediateValue(s, c, values)
-			if c == first || isBetter(value, best, automaton.dir != Max) {
-				best = value
+			if c == first || isBetter(value, bestValue, automaton.dir != Max) {
+				bestValue = value
 			}
 		}
-		values[s] = best
+		values[s] = bestValue
 	}
 }
 
@@ -230,7 +230,7 @@ func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []
 
 // stepTimed computes the value of each timed maybe state before one uniformised step, and writes it to next. values has the values after
 // the step.
-func (automaton *markovAutomaton) stepTimed(values, next []float64) error {
+func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error {
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
 		for _, s := range automaton.maybeStates[from:to] {
@@ -242,7 +242,7 @@ func (automaton *markovAutomaton) stepTimed(values, next []float64) error {
 			for i, end := graph.Start[c], graph.Start[c+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
-			next[s] = automaton.leaveProb[s]*sum + automaton.stayProb[s]*values[s]
+			nextValues[s] = automaton.leaveProb[s]*sum + automaton.stayProbs[s]*values[s]
 		}
 	})
 	return automaton.meter.addWork(automaton.numTransitions)
@@ -258,9 +258,9 @@ const timeBits = 40
 // computeBounds computes bounds with pieces of time that are so short that they widen the bounds by at most allowedWidening in total. It
 // tightens the stored bounds with them. finished is false if this takes too much work.
 func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
-	low, high := automaton.boundsAtEnd()
-	if automaton.rate == 0 || time.High.Sign() == 0 {
-		automaton.tighten(low, high)
+	lower, upper := automaton.boundsAtEnd()
+	if automaton.uniformRate == 0 || time.High.Sign() == 0 {
+		automaton.tighten(lower, upper)
 		return true, nil
 	}
 	mean, meanErr, err := automaton.meanSteps(time)
@@ -272,34 +272,34 @@ func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, 
 	case !(meanErr*max(mean, 1) < 0x1p-18):
 		return false, ErrTime
 	}
-	stepCounts := &pieceStepCounts{mean: mean, relErr: meanErr, known: map[int]*poisson{}}
-	low, high, finished, err = automaton.solvePieces(ctx, low, high, stepCounts, allowedWidening)
+	stepCounts := &pieceStepCounts{mean: mean, relErr: meanErr, knownCounts: map[int]*poisson{}}
+	lower, upper, finished, err = automaton.solvePieces(ctx, lower, upper, stepCounts, allowedWidening)
 	if finished {
-		automaton.tighten(low, high)
+		automaton.tighten(lower, upper)
 	}
 	return finished, err
 }
 
 // solvePieces computes the bounds at time 0 from the bounds low and high at the end of the time. It cuts the time into pieces and solves
 // the last piece first. A piece that widens the bounds too much is halved. finished is false if this takes too much work.
-func (automaton *markovAutomaton) solvePieces(ctx context.Context, low, high []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
+func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
-		stepCount, err := stepCounts.ofPiece(ctx, logLength)
+		stepCount, err := stepCounts.forPiece(ctx, logLength)
 		if err != nil {
 			return nil, nil, false, err
 		}
-		newLow, newHigh, roundingErr, err := automaton.boundsBeforePiece(low, high, stepCount)
+		newLow, newHigh, roundingErr, err := automaton.boundsBeforePiece(lower, upper, stepCount)
 		if err != nil {
 			return nil, nil, false, err
 		}
-		widening := widest(newLow, newHigh) - widest(low, high)
+		widening := widest(newLow, newHigh) - widest(lower, upper)
 		isTooWide := widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr
 		if isTooWide && logLength > 0 {
 			logLength--
 		} else {
-			low, high = newLow, newHigh
+			lower, upper = newLow, newHigh
 			remaining -= int64(1) << logLength
 			logLength++
 		}
@@ -307,81 +307,81 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, low, high []f
 			return nil, nil, false, nil
 		}
 	}
-	return low, high, true, nil
+	return lower, upper, true, nil
 }
 
 // boundsAtEnd returns bounds on the values when no time remains.
-func (automaton *markovAutomaton) boundsAtEnd() (low, high []float64) {
-	high = make([]float64, len(automaton.leaveProb))
-	for s := range automaton.immediatelyRight.All() {
-		high[s] = 1
+func (automaton *markovAutomaton) boundsAtEnd() (lower, upper []float64) {
+	upper = make([]float64, len(automaton.leaveProb))
+	for s := range automaton.zeroTimeTargets.All() {
+		upper[s] = 1
 	}
-	automaton.optimizeImmediate(high)
-	low = slices.Clone(high)
-	automaton.widen(low, high, automaton.immediateRelErr, 0)
-	return low, high
+	automaton.optimizeImmediate(upper)
+	lower = slices.Clone(upper)
+	automaton.widen(lower, upper, automaton.immediateRelErr, 0)
+	return lower, upper
 }
 
 // pieceStepCounts has the distributions of the number of steps in pieces of time.
 type pieceStepCounts struct {
 	mean, relErr float64 // the mean number of steps in the whole time, and its relative error
-	known        map[int]*poisson
+	knownCounts        map[int]*poisson
 }
 
-// ofPiece returns the Poisson distribution of the number of steps in a piece of time, whose length is 2^logLength units.
-func (counts *pieceStepCounts) ofPiece(ctx context.Context, logLength int) (*poisson, error) {
-	if distribution := counts.known[logLength]; distribution != nil {
+// forPiece returns the Poisson distribution of the number of steps in a piece of time, whose length is 2^logLength units.
+func (counts *pieceStepCounts) forPiece(ctx context.Context, logLength int) (*poisson, error) {
+	if distribution := counts.knownCounts[logLength]; distribution != nil {
 		return distribution, nil
 	}
 	mean := max(math.Ldexp(counts.mean, logLength-timeBits), 0x1p-1000)
 	distribution, err := newPoisson(ctx, mean, counts.relErr, truncation)
-	counts.known[logLength] = distribution
+	counts.knownCounts[logLength] = distribution
 	return distribution, err
 }
 
 // widest returns the greatest width of the bounds of a state.
-func widest(low, high []float64) float64 {
+func widest(lower, upper []float64) float64 {
 	maxWidth := 0.0
-	for s := range low {
-		maxWidth = max(maxWidth, high[s]-low[s])
+	for s := range lower {
+		maxWidth = max(maxWidth, upper[s]-lower[s])
 	}
 	return maxWidth
 }
 
 // boundsBeforePiece returns bounds on the values before a piece of time. low and high are the bounds after it, and stepCount is the
 // distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
-func (automaton *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
-	lowerValue, upperValue := automaton.stepCountingValue, automaton.propheticValue
+func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
+	computeLower, computeUpper := automaton.stepCountingValue, automaton.propheticValue
 	if automaton.dir != Max {
-		lowerValue, upperValue = upperValue, lowerValue
+		computeLower, computeUpper = computeUpper, computeLower
 	}
-	if newLow, err = lowerValue(low, stepCount); err != nil {
+	if newLow, err = computeLower(lower, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	if newHigh, err = upperValue(high, stepCount); err != nil {
+	if newHigh, err = computeUpper(upper, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
-	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.floor
+	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.lastNumber()+2) + unitRoundoff*float64(len(stepCount.weights)+8))
+	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.leastBound
 	automaton.widen(newLow, newHigh, relErr, absErr)
 	return newLow, newHigh, relErr + absErr, nil
 }
 
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
-func (automaton *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
-	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediate} {
+func (automaton *markovAutomaton) widen(lower, upper []float64, relErr, absErr float64) {
+	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediateStates} {
 		for _, s := range states {
-			low[s] = automaton.rounding.down(low[s], relErr)
-			high[s] = min(automaton.rounding.up(high[s], relErr)+absErr, 1)
+			lower[s] = automaton.rounding.roundDown(lower[s], relErr)
+			upper[s] = min(automaton.rounding.roundUp(upper[s], relErr)+absErr, 1)
 		}
 	}
 }
 
 // tighten intersects the stored bounds with new bounds.
-func (automaton *markovAutomaton) tighten(low, high []float64) {
-	for s := range low {
-		automaton.values.Lower[s] = max(automaton.values.Lower[s], low[s])
-		automaton.values.Upper[s] = min(automaton.values.Upper[s], high[s])
+func (automaton *markovAutomaton) tighten(lower, upper []float64) {
+	for s := range lower {
+		automaton.values.Lower[s] = max(automaton.values.Lower[s], lower[s])
+		automaton.values.Upper[s] = min(automaton.values.Upper[s], upper[s])
 	}
 }
 
@@ -402,54 +402,54 @@ func (automaton *markovAutomaton) width() (width, minUpper float64) {
 // propheticValue returns the optimal values of schedulers that know the number of steps in advance. For each number of steps it computes
 // the optimal values by value iteration. The result is their mean over the Poisson distribution of the number of steps.
 func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
-	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
+	values, nextValues, meanValues := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range automaton.maybeStates {
-		mean[s] = 0
+		meanValues[s] = 0
 	}
 	for k := 0; ; k++ {
-		if weight := stepCount.prob(k); weight > 0 {
+		if weight := stepCount.probabilityOf(k); weight > 0 {
 			for _, s := range automaton.maybeStates {
-				mean[s] += weight * values[s]
+				meanValues[s] += weight * values[s]
 			}
 		}
-		if k == stepCount.last() {
+		if k == stepCount.lastNumber() {
 			break
 		}
-		if err := automaton.stepTimed(values, next); err != nil {
+		if err := automaton.stepTimed(values, nextValues); err != nil {
 			return nil, err
 		}
-		automaton.optimizeImmediate(next)
-		values, next = next, values
+		automaton.optimizeImmediate(nextValues)
+		values, nextValues = nextValues, values
 	}
-	automaton.optimizeImmediate(mean)
-	return mean, nil
+	automaton.optimizeImmediate(meanValues)
+	return meanValues, nil
 }
 
 // stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates
 // backwards from the greatest number of steps; in step k it adds the final values times the probability that the piece has exactly k steps.
 func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
-	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
+	laterValues, nextValues := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps
-	for k := stepCount.last(); k >= 0; k-- {
-		if err := automaton.stepTimed(after, next); err != nil {
+	for k := stepCount.lastNumber(); k >= 0; k-- {
+		if err := automaton.stepTimed(laterValues, nextValues); err != nil {
 			return nil, err
 		}
-		if weight := stepCount.prob(k); weight > 0 {
+		if weight := stepCount.probabilityOf(k); weight > 0 {
 			for _, s := range automaton.maybeStates {
-				next[s] += weight * finalValues[s]
+				nextValues[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
 			tailProb = 1 // fewer than k steps have a negligible probability
 		}
-		for s := range automaton.immediatelyRight.All() {
-			next[s] = tailProb
+		for s := range automaton.zeroTimeTargets.All() {
+			nextValues[s] = tailProb
 		}
-		automaton.optimizeImmediate(next)
-		after, next = next, after
+		automaton.optimizeImmediate(nextValues)
+		laterValues, nextValues = nextValues, laterValues
 	}
-	for s := range automaton.immediatelyRight.All() {
-		after[s] = 1
+	for s := range automaton.zeroTimeTargets.All() {
+		laterValues[s] = 1
 	}
-	return after, nil
+	return laterValues, nil
 }

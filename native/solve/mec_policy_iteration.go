@@ -19,13 +19,13 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 		if cycle == nil || err != nil {
 			return overBudget, err
 		}
-		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
+		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.currentChoices)
 		mec.setBias(cycle, order)
 		mec.sweep(members, bounds)
 		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
-		if bounds.converged(mec.opts.epsilon()) || slices.Equal(oldChoices, mec.choice) {
+		if bounds.hasConverged(mec.opts.epsilon()) || slices.Equal(oldChoices, mec.currentChoices) {
 			break
 		}
 	}
@@ -54,7 +54,7 @@ func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *c
 // setBias sets the biases from the solution of the cycle equations. The bias of the reference state, the last one, is 0.
 func (mec *mecGain) setBias(cycle *cycleSolution, order []uint32) {
 	for i, s := range order[:len(order)-1] {
-		mec.bias[mec.index.unknowns[s]] = cycle.reward[i] - cycle.gain*cycle.time[i]
+		mec.bias[mec.index.unknowns[s]] = cycle.rewards[i] - cycle.gain*cycle.times[i]
 	}
 	mec.bias[mec.index.unknowns[last(order)]] = 0
 }
@@ -86,9 +86,9 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 		}
 		if !improved {
 			for k, s := range members {
-				mec.stayChoice[s] = mec.choice[k]
+				mec.stayChoices[s] = mec.currentChoices[k]
 			}
-			mec.gain.Exact[index] = gain
+			mec.gains.Exact[index] = gain
 			return nil
 		}
 	}
@@ -97,9 +97,9 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 // evaluateExactly changes the current scheduler until its chain has one recurrent class. It returns the exact gain of this chain, and
 // stores the bias of each member s in bias[s].
 func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
-	choice := func(s uint32) uint32 { return mec.choice[mec.index.unknowns[s]] }
+	choiceOf := func(s uint32) uint32 { return mec.currentChoices[mec.index.unknowns[s]] }
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-		cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
+		cycle, err := mec.rewardSystem.solveCycleRat(class, choiceOf, &mec.cycleIndex, mec.meter)
 		if err != nil {
 			return nil, err
 		}
@@ -109,12 +109,12 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 		return nil, err
 	}
 	order := withLast(members, reference)
-	cycle, err := mec.rewardSystem.solveCycleRat(order, choice, &mec.cycleIndex, mec.meter)
+	cycle, err := mec.rewardSystem.solveCycleRat(order, choiceOf, &mec.cycleIndex, mec.meter)
 	if err != nil {
 		return nil, err
 	}
 	for k, s := range order[:len(order)-1] {
-		bias[s] = cycle.bias(k)
+		bias[s] = cycle.biasOf(k)
 	}
 	bias[reference] = new(big.Rat)
 	return cycle.gain, nil
@@ -127,14 +127,14 @@ func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.
 		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
 		choices: mec.endComponents.Choices, isOneStep: true, values: &Values{Exact: bias},
 	}
-	current := new(big.Rat)
+	currentValue := new(big.Rat)
 	for k, s := range members {
-		best := equations.optimumRat(int(s))
-		if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
+		optimum := equations.optimumRat(int(s))
+		if err := mec.meter.addWork(1000 + reductionCost(optimum.value)); err != nil {
 			return false, err
 		}
-		if current.Add(bias[s], gain); best.value.Cmp(current) != 0 {
-			mec.choice[k], improved = best.choice, true
+		if currentValue.Add(bias[s], gain); optimum.value.Cmp(currentValue) != 0 {
+			mec.currentChoices[k], improved = optimum.choice, true
 		}
 	}
 	return improved, nil
@@ -175,24 +175,24 @@ func (mec *mecGain) bestClass(classes [][]uint32, gainOfClass func(class []uint3
 }
 
 // isBetter reports whether a gain is less than another gain for a minimum, or greater for a maximum.
-func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
+func (mec *mecGain) isBetter(gain, best *big.Rat) bool {
 	if mec.rewardSystem.minimize {
-		return gain.Cmp(other) < 0
+		return gain.Cmp(best) < 0
 	}
-	return gain.Cmp(other) > 0
+	return gain.Cmp(best) > 0
 }
 
 // routeToClass changes the scheduler so that all members outside of a recurrent class reach this class with probability one.
 func (mec *mecGain) routeToClass(members, class []uint32) {
 	classStates := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	addStates(classStates, class)
-	if mec.route == nil {
-		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
+	if mec.routeChoices == nil {
+		mec.routeChoices = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
-	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, classStates, mec.route)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, classStates, mec.routeChoices)
 	for member, s := range members {
 		if !classStates.Has(int(s)) {
-			mec.choice[member] = mec.route[s]
+			mec.currentChoices[member] = mec.routeChoices[s]
 		}
 	}
 }
@@ -200,15 +200,15 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 // recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
-	target := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
+	memberOf := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
 	for k := range members {
 		builder.State()
-		builder.Copy(int(mec.choice[k]), target)
+		builder.Copy(int(mec.currentChoices[k]), memberOf)
 	}
-	induced := builder.Finish()
-	components := induced.Components(nil, nil)
+	inducedChain := builder.Finish()
+	components := inducedChain.Components(nil, nil)
 	var classes [][]uint32
-	for _, i := range components.Bottom(induced) {
+	for _, i := range components.Bottom(inducedChain) {
 		class := slices.Clone(components.Members(i))
 		for i, inducedState := range class {
 			class[i] = members[inducedState]
@@ -222,15 +222,15 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 // cycle is nil if elimination exceeds the budget, or if a number is out of the range of float64.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
-		mec.schedulerChoices.Add(int(mec.choice[mec.index.unknowns[s]]))
+		mec.schedulerChoices.Add(int(mec.currentChoices[mec.index.unknowns[s]]))
 	}
 	defer func() {
 		for _, s := range members {
-			mec.schedulerChoices.Remove(int(mec.choice[mec.index.unknowns[s]]))
+			mec.schedulerChoices.Remove(int(mec.currentChoices[mec.index.unknowns[s]]))
 		}
 	}()
 	reference := last(members)
-	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.unknowns[reference]], &mec.cycleIndex, mec.meter, budget)
+	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.currentChoices[mec.index.unknowns[reference]], &mec.cycleIndex, mec.meter, budget)
 	if cycle != nil && (math.IsInf(cycle.gain, 0) || math.IsNaN(cycle.gain)) {
 		return nil, false, err
 	}

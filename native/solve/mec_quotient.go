@@ -22,11 +22,11 @@ type mecQuotient struct {
 func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
 	numMECs := mecs.Num()
 	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
-	count := 2 * numMECs
+	nextState := 2 * numMECs
 	for s := range quotient.stateOf {
 		if quotient.stateOf[s] == sparse.None {
-			quotient.stateOf[s] = uint32(count)
-			count++
+			quotient.stateOf[s] = uint32(nextState)
+			nextState++
 		}
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
@@ -70,71 +70,71 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs 
 	if err != nil {
 		return nil, err
 	}
-	absorbing := quotient.assignGains(sys.values, gain)
-	zero, one := quotient.certainStates(sys.values, knownMECs, areProbabilities)
-	sys.isProbability, sys.maybe = areProbabilities, absorbing.Complement()
-	if err := quotient.setCertainValue(ctx, sys, dir == Min, zero, absorbing.Minus(zero), 0); err != nil {
+	absorbingStates := quotient.assignGains(sys.values, gain)
+	zeroStates, oneStates := quotient.certainStates(sys.values, knownMECs, areProbabilities)
+	sys.isProbability, sys.maybe = areProbabilities, absorbingStates.Complement()
+	if err := quotient.setCertainValue(ctx, sys, dir == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
 		return nil, err
 	}
-	if err := quotient.setCertainValue(ctx, sys, dir == Max, one, absorbing.Minus(one), 1); err != nil {
+	if err := quotient.setCertainValue(ctx, sys, dir == Max, oneStates, absorbingStates.Minus(oneStates), 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
 }
 
 // assignGains sets the value of the absorbing state of each MEC to the gain of the MEC. It returns the set of absorbing states.
-func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbing *sparse.Set) {
-	absorbing = sparse.NewSet(quotient.graph.NumStates())
+func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbingStates *sparse.Set) {
+	absorbingStates = sparse.NewSet(quotient.graph.NumStates())
 	for i := range quotient.mecs.Num() {
 		s := quotient.mecs.Num() + i
-		absorbing.Add(s)
+		absorbingStates.Add(s)
 		if gain.Exact != nil {
-			values.assign(s, gain.Exact[i])
+			values.setExact(s, gain.Exact[i])
 		} else {
 			values.Lower[s], values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
 	}
 	values.Converged = gain.Converged
-	return absorbing
+	return absorbingStates
 }
 
 // certainStates returns the absorbing states of the MECs in knownMECs: zero has the states with value 0 and, if the gains are
 // probabilities, one has the states with value 1. For rewards, one is empty.
-func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zero, one *sparse.Set) {
+func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zeroStates, oneStates *sparse.Set) {
 	n := quotient.graph.NumStates()
-	zero, one = sparse.NewSet(n), sparse.NewSet(n)
+	zeroStates, oneStates = sparse.NewSet(n), sparse.NewSet(n)
 	for i := range knownMECs.All() {
 		s := quotient.mecs.Num() + i
 		if values.Upper[s] == 0 {
-			zero.Add(s)
+			zeroStates.Add(s)
 		} else if areProbabilities {
-			one.Add(s)
+			oneStates.Add(s)
 		}
 	}
-	return zero, one
+	return zeroStates, oneStates
 }
 
 // setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
 // states. They must reach targets under some scheduler if existential is set, or under all schedulers otherwise. otherAbsorbing has the
 // absorbing states outside of targets.
-func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *system, existential bool, targets, otherAbsorbing *sparse.Set, value float64) error {
+func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *system, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
-	all := sparse.FullSet(quotient.graph.NumStates())
-	certain := quotient.graph.ExistsUntil(all, otherAbsorbing).Complement()
-	if existential {
+	allStates := sparse.FullSet(quotient.graph.NumStates())
+	newStates := quotient.graph.ExistsUntil(allStates, otherAbsorbing).Complement()
+	if forSomeScheduler {
 		var err error
-		if certain, err = quotient.graph.Prob1E(ctx, all, targets); err != nil {
+		if newStates, err = quotient.graph.Prob1E(ctx, allStates, targets); err != nil {
 			return err
 		}
 		if sys.values.Scheduler != nil {
-			quotient.graph.Attract(certain, targets, sys.values.Scheduler)
+			quotient.graph.Attract(newStates, targets, sys.values.Scheduler)
 		}
 	}
-	certain = certain.Intersect(sys.maybe)
-	sys.values.setAll(certain, value)
-	sys.maybe = sys.maybe.Minus(certain)
+	newStates = newStates.Intersect(sys.maybe)
+	sys.values.setAll(newStates, value)
+	sys.maybe = sys.maybe.Minus(newStates)
 	return nil
 }
 
@@ -159,13 +159,13 @@ func (quotient *mecQuotient) copyToOriginal(quotientValues, values *Values, mec 
 // writeScheduler translates a scheduler of the quotient to the original model. If quotientScheduler leaves a MEC, the states of the MEC
 // move towards the state with this exit. If it stays in a MEC, its states get the choices of mec.stayChoice.
 func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint32, mec *mecGain) {
-	exits := sparse.NewSet(len(quotient.stateOf))
+	exitStates := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
 		isInMEC := quotient.mecs.ID[s] != sparse.None
-		choice := quotient.originalOf(quotientScheduler[quotientState])
+		choice := quotient.originalChoiceOf(quotientScheduler[quotientState])
 		if choice == sparse.None {
 			if isInMEC {
-				scheduler[s] = mec.stayChoice[s]
+				scheduler[s] = mec.stayChoices[s]
 			}
 			continue
 		}
@@ -174,14 +174,14 @@ func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint3
 		}
 		scheduler[s] = choice
 		if isInMEC {
-			exits.Add(s)
+			exitStates.Add(s)
 		}
 	}
-	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)
+	quotient.original.Approach(quotient.mecs.Choices, exitStates, scheduler)
 }
 
-// originalOf returns the original choice of a choice of the quotient. It is sparse.None if the scheduler stays in a MEC or has no choice.
-func (quotient *mecQuotient) originalOf(choice uint32) uint32 {
+// originalChoiceOf returns the original choice of a choice of the quotient. It is sparse.None if the scheduler stays in a MEC or has no choice.
+func (quotient *mecQuotient) originalChoiceOf(choice uint32) uint32 {
 	if choice == sparse.None {
 		return sparse.None
 	}

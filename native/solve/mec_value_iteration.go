@@ -9,14 +9,14 @@ import (
 func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, error) {
 	bounds := gainInterval{0, math.Inf(1)}
 	sweepWork := float64(mec.rewardSystem.numTransitions(members))
-	sweepsDone, limit, canEliminate := 0, mec.opts.maxSweeps(), len(members) > 1
-	for targetSweeps := firstSweeps; sweepsDone < limit; targetSweeps *= 4 {
-		targetSweeps = min(targetSweeps, limit)
+	sweepsDone, sweepLimit, canEliminate := 0, mec.opts.maxSweeps(), len(members) > 1
+	for targetSweeps := firstSweeps; sweepsDone < sweepLimit; targetSweeps *= 4 {
+		targetSweeps = min(targetSweeps, sweepLimit)
 		if err := mec.valueIteration(members, &bounds, targetSweeps-sweepsDone); err != nil {
 			return gainInterval{}, err
 		}
 		sweepsDone = targetSweeps
-		if bounds.converged(mec.opts.epsilon()) {
+		if bounds.hasConverged(mec.opts.epsilon()) {
 			break
 		}
 		sweepErr := mec.stepErr // policyIteration replaces it
@@ -27,11 +27,11 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, erro
 			}
 			canEliminate = overBudget
 		}
-		if bounds.converged(mec.opts.epsilon()) {
+		if bounds.hasConverged(mec.opts.epsilon()) {
 			break
 		}
 		isAtRoundingError := bounds.upper-bounds.lower <= 4*sweepErr
-		sweepsAreUseless := isAtRoundingError || bounds.nearlyConverged(mec.opts.epsilon())
+		sweepsAreUseless := isAtRoundingError || bounds.hasNearlyConverged(mec.opts.epsilon())
 		if !canEliminate && sweepsAreUseless {
 			break
 		}
@@ -47,14 +47,14 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 	sweepWork := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
-		overflowed := !(upper < math.Inf(1)) // further sweeps are useless
-		if overflowed || bounds.converged(mec.opts.epsilon()) {
+		hasOverflow := !(upper < math.Inf(1)) // further sweeps are useless
+		if hasOverflow || bounds.hasConverged(mec.opts.epsilon()) {
 			return nil
 		}
 		// Damping makes periodic chains converge.
 		middle := lower + (upper-lower)/2
 		for k := range mec.bias {
-			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
+			mec.bias[k] += (mec.stepGains[k] - middle) / (1 + slack)
 		}
 		mec.meter.progress.Sweeps++
 		if err := mec.meter.addWork(sweepWork); err != nil {
@@ -79,7 +79,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	}
 	if improved {
 		for k, s := range members {
-			mec.stayChoice[s] = mec.choice[k]
+			mec.stayChoices[s] = mec.currentChoices[k]
 		}
 	}
 	bounds.tighten(gainLower, gainUpper)
@@ -91,7 +91,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, ok bool) {
 	minimum, maximum, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
-		lower, upper := mec.bestChoice(k, int(s))
+		lower, upper := mec.improveMember(k, int(s))
 		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return 0, 0, false
 		}
@@ -101,19 +101,19 @@ func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, 
 	return minimum, maximum, minimum <= maximum
 }
 
-// bestChoice switches state s to the choice with the best r + P h - h, where h is the bias; member is the number of s in the MEC. It
+// improveMember switches state s to the choice with the best r + P h - h, where h is the bias; member is the number of s in the MEC. It
 // returns bounds on the optimum of r + P h - h over all choices that stay in the MEC.
-func (mec *mecGain) bestChoice(member, s int) (lower, upper float64) {
+func (mec *mecGain) improveMember(member, s int) (lower, upper float64) {
 	sign := 1.0 // signed values are maximized
 	if mec.rewardSystem.minimize {
 		sign = -1
 	}
-	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[member]), mec.bias, &mec.index)
+	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.currentChoices[member]), mec.bias, &mec.index)
 	value *= sign
 	greatest := value + valueErr
 	first, end := mec.rewardSystem.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if c == int(mec.choice[member]) || !mec.endComponents.Choices.Has(c) {
+		if c == int(mec.currentChoices[member]) || !mec.endComponents.Choices.Has(c) {
 			continue
 		}
 		candidate, candidateErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
@@ -122,10 +122,10 @@ func (mec *mecGain) bestChoice(member, s int) (lower, upper float64) {
 		isBetter := candidate-candidateErr > value+valueErr // by more than the rounding errors
 		if isBetter || math.IsNaN(candidate) {
 			value, valueErr = candidate, candidateErr
-			mec.choice[member] = uint32(c)
+			mec.currentChoices[member] = uint32(c)
 		}
 	}
-	mec.stepGain[member] = sign * value
+	mec.stepGains[member] = sign * value
 	mec.stepErr = max(mec.stepErr, valueErr)
 	if mec.rewardSystem.minimize {
 		return -greatest, -value + valueErr

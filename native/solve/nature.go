@@ -19,9 +19,9 @@ import (
 type nature struct {
 	model           *sparse.Model
 	isMinimizer     bool
-	representative  []uint32  // the state whose value counts for each state; nil if each state has its own value
-	intervalWidth   []float64 // of the interval of each transition
-	freeProbability []float64 // of each choice
+	representatives  []uint32  // the state whose value counts for each state; nil if each state has its own value
+	intervalWidths   []float64 // of the interval of each transition
+	freeProbs []float64 // of each choice
 	// fixed has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
 	fixedProb []float64
 }
@@ -31,18 +31,18 @@ type nature struct {
 func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, error) {
 	n := &nature{
 		model: model, isMinimizer: minimizes,
-		intervalWidth: make([]float64, model.NumTransitions()), freeProbability: make([]float64, model.NumChoices()),
+		intervalWidths: make([]float64, model.NumTransitions()), freeProbs: make([]float64, model.NumChoices()),
 	}
 	widthOf := map[[2]uint32]float64{}
-	free := new(big.Rat)
+	freeProb := new(big.Rat)
 	for c := range model.NumChoices() {
 		first, end := model.Row(c)
-		free.SetInt64(1)
+		freeProb.SetInt64(1)
 		for i := first; i < end; i++ {
-			free.Sub(free, model.Rat(i))
-			n.intervalWidth[i] = intervalWidth(model, i, widthOf)
+			freeProb.Sub(freeProb, model.Rat(i))
+			n.intervalWidths[i] = intervalWidth(model, i, widthOf)
 		}
-		n.freeProbability[c] = sparse.NonzeroFloat(free)
+		n.freeProbs[c] = sparse.NonzeroFloat(freeProb)
 		if err := meter.addWork(1000); err != nil {
 			return nil, err
 		}
@@ -52,14 +52,14 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 
 // intervalWidth returns the width of the interval of a transition. It stores the width of each different interval in widthOf.
 func intervalWidth(model *sparse.Model, transition int, widthOf map[[2]uint32]float64) float64 {
-	ends := [2]uint32{model.Weight[transition], model.High[transition]}
-	if ends[0] == ends[1] {
+	intervalEnds := [2]uint32{model.Weight[transition], model.High[transition]}
+	if intervalEnds[0] == intervalEnds[1] {
 		return 0
 	}
-	width, found := widthOf[ends]
+	width, found := widthOf[intervalEnds]
 	if !found {
 		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighRat(transition), model.Rat(transition)))
-		widthOf[ends] = width
+		widthOf[intervalEnds] = width
 	}
 	return width
 }
@@ -73,9 +73,9 @@ type adjustableTarget struct{ value, intervalWidth float64 }
 // choiceBound returns the reward of a choice plus the expected value of its target under the optimal distribution of nature. The result is
 // rounded up if upper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
 // reward. Concurrent calls are safe.
-func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, upper bool) float64 {
+func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
 	var buffer [16]adjustableTarget
-	adjustable := buffer[:0]
+	adjustableTargets := buffer[:0]
 	first, end := n.model.Row(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	for i := first; i < end; i++ {
@@ -86,8 +86,8 @@ func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []flo
 			continue
 		}
 		sum += n.model.Prob(i) * value
-		if n.intervalWidth[i] > 0 {
-			adjustable = append(adjustable, adjustableTarget{value, n.intervalWidth[i]})
+		if n.intervalWidths[i] > 0 {
+			adjustableTargets = append(adjustableTargets, adjustableTarget{value, n.intervalWidths[i]})
 		}
 	}
 	if maximum == 0 && reward == 0 {
@@ -96,12 +96,12 @@ func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []flo
 	if reward > 0 {
 		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
 	}
-	if n.freeProbability[choice] > 0 {
-		sum += n.distributeFreeProbability(n.freeProbability[choice], adjustable, upper)
+	if n.freeProbs[choice] > 0 {
+		sum += n.distributeFreeProbability(n.freeProbs[choice], adjustableTargets, isUpper)
 	}
 	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
-	relErr := 1.05 * (float64(4*(end-first)+24)*unit + rewardErr)
-	if upper {
+	relErr := 1.05 * (float64(4*(end-first)+24)*unitRoundoff + rewardErr)
+	if isUpper {
 		return roundUpWithin(sum, relErr, maximum)
 	}
 	return roundDownWithin(sum, relErr, minimum)
@@ -127,19 +127,19 @@ func roundDownWithin(sum, relErr, minimum float64) float64 {
 // distributeFreeProbability returns the value that the free probability adds to a choice, rounded up or down. Nature gives this probability
 // to the adjustable targets in its order of preference, and each target gets at most the width of its interval. If nature's distributions
 // are fixed, there are no adjustable targets.
-func (n *nature) distributeFreeProbability(remaining float64, adjustable []adjustableTarget, upper bool) float64 {
-	slices.SortFunc(adjustable, func(a, b adjustableTarget) int { return n.preferenceOrder(cmp.Compare(a.value, b.value)) })
+func (n *nature) distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper bool) float64 {
+	slices.SortFunc(adjustableTargets, func(a, b adjustableTarget) int { return n.preferenceOrder(cmp.Compare(a.value, b.value)) })
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
-	if upper {
-		budgetFactor = 1 + 4*unit
+	budgetFactor, widthFactor := 1-4*unitRoundoff, 1-4*unitRoundoff
+	if isUpper {
+		budgetFactor = 1 + 4*unitRoundoff
 	}
-	if upper != n.isMinimizer {
-		widthFactor = 1 + 4*unit
+	if isUpper != n.isMinimizer {
+		widthFactor = 1 + 4*unitRoundoff
 	}
 	remaining *= budgetFactor
 	sum := 0.0
-	for _, target := range adjustable {
+	for _, target := range adjustableTargets {
 		amount := min(target.intervalWidth*widthFactor, remaining)
 		sum += amount * target.value
 		remaining = (remaining - amount) * budgetFactor
@@ -161,10 +161,10 @@ func (n *nature) preferenceOrder(order int) int {
 
 // representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
 func (n *nature) representativeOf(s uint32) uint32 {
-	if n.representative == nil {
+	if n.representatives == nil {
 		return s
 	}
-	return n.representative[s]
+	return n.representatives[s]
 }
 
 // distribution returns the optimal distribution of nature for a choice: one exact probability for each transition. compare compares the
@@ -175,21 +175,21 @@ func (n *nature) distribution(choice int, compare func(s, t uint32) int) []*big.
 	for i := range probs {
 		probs[i] = n.model.Rat(first + i) // the lower end of the interval
 	}
-	if n.freeProbability[choice] == 0 {
+	if n.freeProbs[choice] == 0 {
 		return probs
 	}
-	free := big.NewRat(1, 1)
+	freeProb := big.NewRat(1, 1)
 	for _, prob := range probs {
-		free.Sub(free, prob)
+		freeProb.Sub(freeProb, prob)
 	}
 	for _, i := range n.preferredTargets(choice, compare) {
 		amount := new(big.Rat).Sub(n.model.HighRat(first+i), probs[i])
-		if amount.Cmp(free) > 0 {
-			amount.Set(free)
+		if amount.Cmp(freeProb) > 0 {
+			amount.Set(freeProb)
 		}
 		probs[i] = new(big.Rat).Add(probs[i], amount)
-		free.Sub(free, amount)
-		if free.Sign() == 0 {
+		freeProb.Sub(freeProb, amount)
+		if freeProb.Sign() == 0 {
 			break
 		}
 	}
@@ -203,8 +203,8 @@ func (n *nature) preferredTargets(choice int, compare func(s, t uint32) int) []i
 	for i := range order {
 		order[i] = i
 	}
-	state := func(i int) uint32 { return n.representativeOf(n.model.Target[first+i]) }
-	slices.SortStableFunc(order, func(i, j int) int { return n.preferenceOrder(compare(state(i), state(j))) })
+	stateAt := func(i int) uint32 { return n.representativeOf(n.model.Target[first+i]) }
+	slices.SortStableFunc(order, func(i, j int) int { return n.preferenceOrder(compare(stateAt(i), stateAt(j))) })
 	return order
 }
 
@@ -227,16 +227,16 @@ func (n *nature) choiceValue(choice int, reward *big.Rat, distribution, values [
 // withFixedDistributions returns a copy of nature whose distributions do not depend on the values any more: they are the optimal ones for
 // the given values.
 func (n *nature) withFixedDistributions(values []float64, meter *meter) (*nature, error) {
-	fixed := *n
-	fixed.fixedProb = make([]float64, n.model.NumTransitions())
+	result := *n
+	result.fixedProb = make([]float64, n.model.NumTransitions())
 	for c := range n.model.NumChoices() {
 		first, _ := n.model.Row(c)
 		for i, prob := range n.distribution(c, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
-			fixed.fixedProb[first+i] = sparse.NonzeroFloat(prob)
+			result.fixedProb[first+i] = sparse.NonzeroFloat(prob)
 		}
 		if err := meter.addWork(1000); err != nil {
 			return nil, err
 		}
 	}
-	return &fixed, nil
+	return &result, nil
 }

@@ -117,10 +117,10 @@ type Values struct {
 	// Scheduler has the choice of each state of an MDP; the memoryless scheduler attains a value within
 	// the bounds. It is sparse.None where every choice does. Scheduler is nil unless asked for.
 	Scheduler []uint32
-	// Steps is a step-counting scheduler: Steps[i] has the choices after i steps, the last entry those
+	// StepChoices is a step-counting scheduler: Steps[i] has the choices after i steps, the last entry those
 	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
 	// large.
-	Steps [][]uint32
+	StepChoices [][]uint32
 	// Controller has strategies with memory of both sides of a game. It is nil unless Game.ZeroUnlessReached was asked for them.
 	Controller *sparse.Controller
 }
@@ -178,26 +178,26 @@ func (v *Values) setAll(states *sparse.Set, value float64) {
 	}
 }
 
-// assign gives a state an exact value. Its bounds become the nearest float64.
-func (v *Values) assign(s int, value *big.Rat) {
+// setExact gives a state an exact value. Its bounds become the nearest float64.
+func (v *Values) setExact(s int, value *big.Rat) {
 	v.Exact[s] = value
-	f, _ := value.Float64()
-	v.Lower[s], v.Upper[s] = f, f
+	rounded, _ := value.Float64()
+	v.Lower[s], v.Upper[s] = rounded, rounded
 }
 
 // statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valued that
 // it can reach through maybe states have this value.
-func (v *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valued *sparse.Set) (zero, one *sparse.Set) {
-	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
-	for s := range valued.All() {
+func (v *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
+	positiveStates, belowOneStates := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
+	for s := range valuedStates.All() {
 		if v.Upper[s] > 0 {
-			positive.Add(s)
+			positiveStates.Add(s)
 		}
 		if v.Lower[s] != 1 || v.Upper[s] != 1 {
-			belowOne.Add(s)
+			belowOneStates.Add(s)
 		}
 	}
-	return graph.ExistsUntil(maybe, positive).Complement(), graph.ExistsUntil(maybe, belowOne).Complement()
+	return graph.ExistsUntil(maybe, positiveStates).Complement(), graph.ExistsUntil(maybe, belowOneStates).Complement()
 }
 
 // progressCount is the progress of a computation.
@@ -231,7 +231,7 @@ type meter struct {
 }
 
 // totalWork returns the work that was counted so far.
-func (t *meter) totalWork() float64 { return float64(t.polledWork) + float64(t.workSincePoll) }
+func (meter *meter) totalWork() float64 { return float64(meter.polledWork) + float64(meter.workSincePoll) }
 
 const workPerPoll = 1 << 18
 
@@ -249,30 +249,30 @@ func newStepMeter(ctx context.Context, opts Options, total int) *meter {
 
 // addWork adds an amount of work, counted in evaluated transitions. From time to time it reports the progress and checks the context. It
 // returns ErrWork if the total exceeds Options.MaxWork, or the error of the context.
-func (t *meter) addWork(work int) error {
-	t.workSincePoll += work
-	if t.workSincePoll < workPerPoll {
+func (meter *meter) addWork(work int) error {
+	meter.workSincePoll += work
+	if meter.workSincePoll < workPerPoll {
 		return nil
 	}
-	t.polledWork += t.workSincePoll
-	t.workSincePoll = 0
-	if t.maxWork > 0 && t.polledWork > t.maxWork {
+	meter.polledWork += meter.workSincePoll
+	meter.workSincePoll = 0
+	if meter.maxWork > 0 && meter.polledWork > meter.maxWork {
 		return ErrWork
 	}
-	if t.report != nil {
-		t.report(progress.Progress{
-			Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: t.unit, Detail: t.progress.detail(),
+	if meter.report != nil {
+		meter.report(progress.Progress{
+			Done: int64(meter.progress.Done), Target: int64(meter.progress.Total), Unit: meter.unit, Detail: meter.progress.detail(),
 		})
 	}
-	if err := t.ctx.Err(); err != nil {
-		return t.interruption(err)
+	if err := meter.ctx.Err(); err != nil {
+		return meter.interruption(err)
 	}
 	return nil
 }
 
 // interruption adds the progress of the computation to the text of an error of the context.
-func (t *meter) interruption(err error) error {
-	unit := strings.TrimSuffix(string(t.unit), "s")
-	total, sweeps := noun.Count(t.progress.Total, unit), noun.Count(t.progress.Sweeps, "sweep")
-	return fmt.Errorf("%w with %d of %s done, after %s", err, t.progress.Done, total, sweeps)
+func (meter *meter) interruption(err error) error {
+	unitName := strings.TrimSuffix(string(meter.unit), "s")
+	total, sweeps := noun.Count(meter.progress.Total, unitName), noun.Count(meter.progress.Sweeps, "sweep")
+	return fmt.Errorf("%w with %d of %s done, after %s", err, meter.progress.Done, total, sweeps)
 }

@@ -47,7 +47,7 @@ func TestParallelSame(t *testing.T) {
 			return solve.TimedCumulReward(t.Context(), chain, reward, at(9), solve.Options{})
 		},
 		"steps": func() (*solve.Values, error) {
-			return solve.BoundedUntil(t.Context(), mdp, all, goal, solve.Steps{Low: 2, High: 20}, solve.Max, solve.Options{Scheduler: true})
+			return solve.BoundedUntil(t.Context(), mdp, all, goal, solve.StepBound{Low: 2, High: 20}, solve.Max, solve.Options{Scheduler: true})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestParallelSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(one.Lower, four.Lower) || !slices.Equal(one.Upper, four.Upper) || !reflect.DeepEqual(one.Steps, four.Steps) {
+			if !slices.Equal(one.Lower, four.Lower) || !slices.Equal(one.Upper, four.Upper) || !reflect.DeepEqual(one.StepChoices, four.StepChoices) {
 				t.Error("found other values with four processors than with one")
 			}
 		})

@@ -20,7 +20,7 @@ const minTruncated = 0x1p-1000
 type poisson struct {
 	mean        float64
 	firstNumber int
-	weight      []float64
+	weights      []float64
 	// relErr bounds the relative error of every weight, including the effect of the
 	// relative error of the mean.
 	relErr float64
@@ -47,21 +47,21 @@ func newPoisson(ctx context.Context, mean, meanErr, maxOmitted float64) (*poisso
 	}
 	distribution := &poisson{mean: mean, firstNumber: mode - len(below)}
 	for _, weight := range slices.Backward(below) {
-		distribution.weight = append(distribution.weight, weight)
+		distribution.weights = append(distribution.weights, weight)
 	}
-	distribution.weight = append(distribution.weight, 1) // the weight of the mode
-	distribution.weight = append(distribution.weight, above...)
-	sum := sumFromEnds(distribution.weight)
-	for i := range distribution.weight {
-		distribution.weight[i] /= sum
+	distribution.weights = append(distribution.weights, 1) // the weight of the mode
+	distribution.weights = append(distribution.weights, above...)
+	sum := sumFromEnds(distribution.weights)
+	for i := range distribution.weights {
+		distribution.weights[i] /= sum
 	}
 	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, minTruncated)
-	ratio := mean / float64(distribution.last()+1)
-	distribution.truncatedExcess = max(1.01*last(distribution.weight)*ratio/((1-ratio)*(1-ratio)), minTruncated)
+	ratio := mean / float64(distribution.lastNumber()+1)
+	distribution.truncatedExcess = max(1.01*last(distribution.weights)*ratio/((1-ratio)*(1-ratio)), minTruncated)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
 	// of the weight of k by the logarithm of the mean is k - mean.
 	steps := float64(max(len(below), len(above)) + 1)
-	distribution.relErr = 1.05 * (unit*(2*steps+float64(len(distribution.weight))+2) + meanErr*(steps+1) + distribution.truncatedProb)
+	distribution.relErr = 1.05 * (unitRoundoff*(2*steps+float64(len(distribution.weights))+2) + meanErr*(steps+1) + distribution.truncatedProb)
 	return distribution, nil
 }
 
@@ -104,26 +104,26 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, maxRema
 	}
 }
 
-// last returns the greatest number with a weight.
-func (distribution *poisson) last() int {
-	return distribution.firstNumber + len(distribution.weight) - 1
+// lastNumber returns the greatest number with a weight.
+func (distribution *poisson) lastNumber() int {
+	return distribution.firstNumber + len(distribution.weights) - 1
 }
 
-// prob returns the probability of k, or zero if k is omitted.
-func (distribution *poisson) prob(k int) float64 {
-	if k < distribution.firstNumber || k > distribution.last() {
+// probabilityOf returns the probability of k, or zero if k is omitted.
+func (distribution *poisson) probabilityOf(k int) float64 {
+	if k < distribution.firstNumber || k > distribution.lastNumber() {
 		return 0
 	}
-	return distribution.weight[k-distribution.firstNumber]
+	return distribution.weights[k-distribution.firstNumber]
 }
 
 // tailProbs returns P(X > k) for each number k that has a weight.
 func (distribution *poisson) tailProbs() []float64 {
-	probs := make([]float64, len(distribution.weight))
+	probs := make([]float64, len(distribution.weights))
 	sum := 0.0
 	for i := len(probs) - 1; i >= 0; i-- {
 		probs[i] = min(sum, 1)
-		sum += distribution.weight[i]
+		sum += distribution.weights[i]
 	}
 	return probs
 }

@@ -39,20 +39,20 @@ func TestPoisson(t *testing.T) {
 		}
 		kept, excess := new(big.Float), new(big.Float)
 		w := exp(mean)
-		for k := 0; k <= distribution.last()+400; k++ {
+		for k := 0; k <= distribution.lastNumber()+400; k++ {
 			if k > 0 {
 				w.Mul(w, big.NewFloat(mean))
 				w.Quo(w, big.NewFloat(float64(k)))
 			}
 			switch {
-			case k > distribution.last():
-				excess.Add(excess, new(big.Float).Mul(w, big.NewFloat(float64(k-distribution.last()))))
+			case k > distribution.lastNumber():
+				excess.Add(excess, new(big.Float).Mul(w, big.NewFloat(float64(k-distribution.lastNumber()))))
 				continue
 			case k < distribution.firstNumber:
 				continue
 			}
 			kept.Add(kept, w)
-			off, _ := new(big.Float).Sub(new(big.Float).Quo(big.NewFloat(distribution.prob(k)), w), big.NewFloat(1)).Float64()
+			off, _ := new(big.Float).Sub(new(big.Float).Quo(big.NewFloat(distribution.probabilityOf(k)), w), big.NewFloat(1)).Float64()
 			if math.Abs(off) > distribution.relErr {
 				t.Fatalf("mean %v: weight of %d is off by %v, more than %v", mean, k, off, distribution.relErr)
 			}
@@ -80,8 +80,8 @@ func TestPoissonBeyond(t *testing.T) {
 		beyond := distribution.tailProbs()
 		for i := range beyond {
 			k, want := distribution.firstNumber+i, 0.0
-			for j := distribution.last(); j > k; j-- {
-				want += distribution.prob(j)
+			for j := distribution.lastNumber(); j > k; j-- {
+				want += distribution.probabilityOf(j)
 			}
 			if math.Abs(beyond[i]-want) > 1e-14*want {
 				t.Errorf("mean %v: beyond %d: %v, want %v", mean, k, beyond[i], want)

@@ -17,13 +17,13 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 	if values == nil || err != nil {
 		return false, iteration.isExhausted(), err
 	}
-	low, high := values, values
+	lowValues, highValues := values, values
 	areConstantsUncertain := local.inheritedWidth > 0 || local.hasUnderflow || local.inheritedAbsWidth > 0
 	if areConstantsUncertain {
-		if low, err = iteration.solveForConstants(values, local.lowerConstants); low == nil || err != nil {
+		if lowValues, err = iteration.solveForConstants(values, local.lowerConstants); lowValues == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solveForConstants(values, local.upperConstants); high == nil || err != nil {
+		if highValues, err = iteration.solveForConstants(values, local.upperConstants); highValues == nil || err != nil {
 			return false, false, err
 		}
 	}
@@ -31,7 +31,7 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 	if slack == nil || err != nil {
 		return false, iteration.isExhausted(), err
 	}
-	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
+	return local.proveInductive(lowValues, highValues, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
 }
 
 // solveForConstants solves the equations under the current scheduler for given constants of all choices. It returns nil if this takes too
@@ -45,12 +45,12 @@ func (iteration *policyIteration) solveForConstants(guess, constants []float64) 
 type policyIteration struct {
 	equations *localSystem
 	meter     *meter
-	choice    []uint32
+	currentChoices    []uint32
 	workLimit float64 // the total work of meter at which it gives up
 	budget    float64 // operations that one elimination may take
 
-	// decompositionCurrent says that the following fields belong to the current scheduler.
-	decompositionCurrent bool
+	// isDecompositionCurrent says that the following fields belong to the current scheduler.
+	isDecompositionCurrent bool
 	decomposition        *sparse.Components
 	components           []*eliminationSolver // solvers of the components with several unknowns, in their order
 	indexInComponent     []uint32             // of each unknown in its component
@@ -61,11 +61,11 @@ type policyIteration struct {
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStarts) - 1
 	iteration := &policyIteration{
-		equations: local, meter: meter, choice: make([]uint32, n), indexInComponent: make([]uint32, n),
+		equations: local, meter: meter, currentChoices: make([]uint32, n), indexInComponent: make([]uint32, n),
 		workLimit: meter.totalWork() + budget, budget: budget,
 	}
-	for k := range iteration.choice {
-		_, iteration.choice[k] = local.lowerUpdateOffGrid(k, local.lower)
+	for k := range iteration.currentChoices {
+		_, iteration.currentChoices[k] = local.lowerUpdateOffGrid(k, local.lower)
 	}
 	if local.minimize && local.hasRewards {
 		iteration.makeProper()
@@ -77,8 +77,8 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 // cannot leave, it replaces their choices by those of another scheduler that leaves.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
-	proper := iteration.equations.properScheduler()
-	canLeave := sparse.NewSet(len(iteration.choice))
+	properChoices := iteration.equations.properScheduler()
+	canLeave := sparse.NewSet(len(iteration.currentChoices))
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
 		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canReachOrLeave(k, canLeave) }) {
@@ -86,15 +86,15 @@ func (iteration *policyIteration) makeProper() {
 			continue
 		}
 		for _, k := range members {
-			iteration.choice[k] = proper[k]
+			iteration.currentChoices[k] = properChoices[k]
 		}
-		iteration.decompositionCurrent = false
+		iteration.isDecompositionCurrent = false
 	}
 }
 
 // canReachOrLeave reports whether a transition of the current choice of an unknown leaves the system, or leads to one of the given unknowns.
 func (iteration *policyIteration) canReachOrLeave(unknown uint32, unknowns *sparse.Set) bool {
-	choice := iteration.choice[unknown]
+	choice := iteration.currentChoices[unknown]
 	if choice == sparse.None || iteration.equations.exitWeights[choice] > 0 {
 		return true
 	}
@@ -106,9 +106,9 @@ func (iteration *policyIteration) isExhausted() bool {
 	return iteration.meter.totalWork() > iteration.workLimit
 }
 
-// row returns the columns of the current choice of an unknown.
-func (iteration *policyIteration) row(unknown uint32) []uint32 {
-	choice := iteration.choice[unknown]
+// currentColumns returns the columns of the current choice of an unknown.
+func (iteration *policyIteration) currentColumns(unknown uint32) []uint32 {
+	choice := iteration.currentChoices[unknown]
 	if choice == sparse.None {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (iteration *policyIteration) row(unknown uint32) []uint32 {
 
 // chosenConstant returns the constant of the current choice of an unknown, or 0 without a choice. constants has one entry for each choice.
 func (iteration *policyIteration) chosenConstant(constants []float64, unknown int) float64 {
-	if choice := iteration.choice[unknown]; choice != sparse.None {
+	if choice := iteration.currentChoices[unknown]; choice != sparse.None {
 		return constants[choice]
 	}
 	return 0
@@ -125,7 +125,7 @@ func (iteration *policyIteration) chosenConstant(constants []float64, unknown in
 
 // constant returns the midpoint of the constant of the current choice of an unknown.
 func (iteration *policyIteration) constant(unknown int) float64 {
-	if choice := iteration.choice[unknown]; choice != sparse.None {
+	if choice := iteration.currentChoices[unknown]; choice != sparse.None {
 		return iteration.equations.constantMidpoint(choice)
 	}
 	return 0
@@ -137,10 +137,10 @@ const maxSchedulers = 1000
 
 // run alternates two steps until no choice changes: it solves values = P values + rhs under the current scheduler, and calls improve. It
 // returns the last solution, or nil if it exceeds the work limit. The argument values is the first approximation.
-func (iteration *policyIteration) run(values []float64, rhs func(unknown int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
+func (iteration *policyIteration) run(values []float64, rightSide func(unknown int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
-		if values, err = iteration.solve(values, rhs); values == nil || err != nil {
+		if values, err = iteration.solve(values, rightSide); values == nil || err != nil {
 			return nil, err
 		}
 		if iteration.isExhausted() {
@@ -150,7 +150,7 @@ func (iteration *policyIteration) run(values []float64, rhs func(unknown int) fl
 		if err != nil || !changed {
 			return values, err
 		}
-		iteration.decompositionCurrent = false
+		iteration.isDecompositionCurrent = false
 	}
 	return nil, nil
 }
@@ -174,14 +174,14 @@ func (iteration *policyIteration) improve(values []float64) (changed bool, err e
 // improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. A choice counts as
 // better only if the relative difference of the values exceeds 1-threshold.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
-	for unknown, current := range iteration.choice {
+	for unknown, current := range iteration.currentChoices {
 		if current == sparse.None {
 			continue
 		}
 		best, value := iteration.bestChoice(unknown, values, threshold)
 		values[unknown] = value
 		if best != current {
-			iteration.choice[unknown], changed = best, true
+			iteration.currentChoices[unknown], changed = best, true
 		}
 	}
 	return changed
@@ -189,10 +189,10 @@ func (iteration *policyIteration) improveInSweep(values []float64, threshold flo
 
 // bestChoice returns the best choice of an unknown and its value. A choice counts as better only if the relative difference of the values
 // exceeds 1-threshold.
-func (iteration *policyIteration) bestChoice(unknown int, values []float64, threshold float64) (best uint32, value float64) {
+func (iteration *policyIteration) bestChoice(unknown int, values []float64, threshold float64) (bestChoice uint32, value float64) {
 	local := iteration.equations
-	best = iteration.choice[unknown]
-	value = local.constantMidpoint(best) + local.sumTerms(best, values)
+	bestChoice = iteration.currentChoices[unknown]
+	value = local.constantMidpoint(bestChoice) + local.sumTerms(bestChoice, values)
 	for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 		newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
 		isBetter := newValue*threshold > value
@@ -200,10 +200,10 @@ func (iteration *policyIteration) bestChoice(unknown int, values []float64, thre
 			isBetter = newValue < value*threshold
 		}
 		if isBetter {
-			best, value = choice, newValue
+			bestChoice, value = choice, newValue
 		}
 	}
-	return best, value
+	return bestChoice, value
 }
 
 // tolerance returns the relative difference of values above which a choice counts as better. It exceeds the error of the values.
@@ -218,10 +218,10 @@ func (iteration *policyIteration) tolerance() float64 {
 
 // nearOptimalChoices returns the choices whose value differs from the value of their unknown by at most a relative 1e-9. The choices of
 // unknown k are choices[start[k]:start[k+1]].
-func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
+func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, starts []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
-	start, choices = make([]uint32, len(values)+1), make([]uint32, 0, len(values))
+	starts, choices = make([]uint32, len(values)+1), make([]uint32, 0, len(values))
 	for unknown, value := range values {
 		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 			choiceValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
@@ -229,20 +229,20 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 				choices = append(choices, choice)
 			}
 		}
-		start[unknown+1] = uint32(len(choices))
+		starts[unknown+1] = uint32(len(choices))
 	}
-	return choices, start
+	return choices, starts
 }
 
 // solveSlack returns a slack vector w for a proof of inductive bounds: w is about the maximum of P w + values over the nearly optimal
 // choices. It adds a multiple of the rounding grid to values, and uses policy iteration over these choices.
 func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
-	nearOptimal, start := iteration.nearOptimalChoices(values)
-	rhs := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
-	return iteration.run(values, rhs, func(slack []float64) (changed bool, err error) {
+	nearOptimal, starts := iteration.nearOptimalChoices(values)
+	rightSide := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
+	return iteration.run(values, rightSide, func(slack []float64) (changed bool, err error) {
 		for unknown := range slack {
-			choices := nearOptimal[start[unknown]:start[unknown+1]]
-			changed = iteration.improveSlack(slack, unknown, choices, rhs(unknown), values[unknown]/2) || changed
+			choices := nearOptimal[starts[unknown]:starts[unknown+1]]
+			changed = iteration.improveSlack(slack, unknown, choices, rightSide(unknown), values[unknown]/2) || changed
 		}
 		return changed, iteration.meter.addWork(len(nearOptimal))
 	})
@@ -250,51 +250,51 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 
 // improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A new choice must have a
 // slack that exceeds the slack of the current choice by more than margin.
-func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, rhs, margin float64) (changed bool) {
-	current, best := iteration.choice[unknown], slack[unknown]
+func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, rightSide, margin float64) (changed bool) {
+	current, bestSlack := iteration.currentChoices[unknown], slack[unknown]
 	for _, choice := range choices {
 		if choice == current {
 			continue
 		}
-		if newSlack := rhs + iteration.equations.sumTerms(choice, slack); newSlack > best+margin {
-			best, iteration.choice[unknown], changed = newSlack, choice, true
+		if newSlack := rightSide + iteration.equations.sumTerms(choice, slack); newSlack > bestSlack+margin {
+			bestSlack, iteration.currentChoices[unknown], changed = newSlack, choice, true
 		}
 	}
-	slack[unknown] = best
+	slack[unknown] = bestSlack
 	return changed
 }
 
 // solve returns the solution of values = P values + rhs under the current scheduler. It solves the strongly connected components of the
 // induced chain one by one. It returns nil if this takes too long or overflows. guess is the initial approximation of iterative solvers.
-func (iteration *policyIteration) solve(guess []float64, rhs func(unknown int) float64) ([]float64, error) {
-	if !iteration.decompositionCurrent {
+func (iteration *policyIteration) solve(guess []float64, rightSide func(unknown int) float64) ([]float64, error) {
+	if !iteration.isDecompositionCurrent {
 		iteration.decompose()
 		iteration.components = iteration.components[:0]
 	}
-	values := make([]float64, len(iteration.choice))
+	values := make([]float64, len(iteration.currentChoices))
 	nextComponent := 0
 	for i := range iteration.decomposition.Num() {
 		members := iteration.decomposition.Members(i)
 		if len(members) == 1 {
 			unknown := members[0]
-			values[unknown] = rhs(int(unknown)) + iteration.sumTerms(unknown, values)
+			values[unknown] = rightSide(int(unknown)) + iteration.sumTerms(unknown, values)
 			continue
 		}
 		if nextComponent == len(iteration.components) {
 			iteration.components = append(iteration.components, iteration.componentSolver(members))
 		}
-		if ok, err := iteration.solveComponent(iteration.components[nextComponent], members, values, guess, rhs); !ok || err != nil {
+		if ok, err := iteration.solveComponent(iteration.components[nextComponent], members, values, guess, rightSide); !ok || err != nil {
 			return nil, err
 		}
 		nextComponent++
 	}
-	iteration.decompositionCurrent = true
+	iteration.isDecompositionCurrent = true
 	return values, iteration.meter.addWork(len(iteration.equations.choiceStarts) * 8)
 }
 
 // sumTerms returns the value of the current choice of unknown k without its constant.
 func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
-	if choice := iteration.choice[k]; choice != sparse.None {
+	if choice := iteration.currentChoices[k]; choice != sparse.None {
 		return iteration.equations.sumTerms(choice, values)
 	}
 	return 0
@@ -302,14 +302,14 @@ func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
 
 // solveComponent solves the equations of the members of a component, and writes the solution to values. Unknowns of other components that
 // the members depend on must be solved. It returns false if this takes too long or overflows.
-func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (ok bool, err error) {
+func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rightSide func(unknown int) float64) (ok bool, err error) {
 	solver.initialGuess = make([]float64, len(members))
-	localRHS := make([]float64, len(members))
+	localRightSide := make([]float64, len(members))
 	for i, unknown := range members {
 		solver.initialGuess[i] = guess[unknown]
-		localRHS[i] = rhs(int(unknown)) + iteration.equations.sumTerms(iteration.choice[unknown], values) // values is still zero within the component
+		localRightSide[i] = rightSide(int(unknown)) + iteration.equations.sumTerms(iteration.currentChoices[unknown], values) // values is still zero within the component
 	}
-	solution, err := solver.solve(iteration.meter, func(i int) float64 { return localRHS[i] })
+	solution, err := solver.solve(iteration.meter, func(i int) float64 { return localRightSide[i] })
 	if solution == nil || err != nil {
 		return false, err
 	}
@@ -321,9 +321,9 @@ func (iteration *policyIteration) solveComponent(solver *eliminationSolver, memb
 
 // decompose computes the strongly connected components of the induced chain.
 func (iteration *policyIteration) decompose() {
-	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(iteration.choice)+1), Target: make([]uint32, 0, 2*len(iteration.choice))}
-	for k := range iteration.choice {
-		model.Target = append(model.Target, iteration.row(uint32(k))...)
+	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(iteration.currentChoices)+1), Target: make([]uint32, 0, 2*len(iteration.currentChoices))}
+	for k := range iteration.currentChoices {
+		model.Target = append(model.Target, iteration.currentColumns(uint32(k))...)
 		model.Start = append(model.Start, uint32(len(model.Target)))
 	}
 	iteration.decomposition = model.Components(nil, nil)
@@ -333,7 +333,7 @@ func (iteration *policyIteration) decompose() {
 func (iteration *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	n := len(members)
 	local := &localSystem{choiceStarts: make([]uint32, 0, n+1), termStarts: make([]uint32, 0, n+1), exitWeights: make([]float64, 0, n)}
-	solver := &eliminationSolver{equations: local, currentChoices: make([]uint32, n), budget: iteration.budget, precision: 4 * unit}
+	solver := &eliminationSolver{equations: local, currentChoices: make([]uint32, n), budget: iteration.budget, precision: 4 * unitRoundoff}
 	for i, unknown := range members {
 		iteration.indexInComponent[unknown] = uint32(i)
 	}
@@ -350,18 +350,18 @@ func (iteration *policyIteration) componentSolver(members []uint32) *elimination
 // addComponentRow appends the equation of the current choice of an unknown to the equations of its component. The weights of terms outside
 // of the component add to the exit weight.
 func (iteration *policyIteration) addComponentRow(local *localSystem, unknown uint32) {
-	equations, choice := iteration.equations, iteration.choice[unknown]
+	equations, choice := iteration.equations, iteration.currentChoices[unknown]
 	component := iteration.decomposition.ID[unknown]
 	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
-	exit := equations.exitWeights[choice]
+	exitWeight := equations.exitWeights[choice]
 	for term := equations.termStarts[choice]; term < equations.termStarts[choice+1]; term++ {
 		target, weight := equations.termColumns[term], equations.termWeights[term]
 		if iteration.decomposition.ID[target] != component {
-			exit += weight
+			exitWeight += weight
 			continue
 		}
 		local.termColumns = append(local.termColumns, iteration.indexInComponent[target])
 		local.termWeights = append(local.termWeights, weight)
 	}
-	local.exitWeights = append(local.exitWeights, exit)
+	local.exitWeights = append(local.exitWeights, exitWeight)
 }

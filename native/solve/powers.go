@@ -21,10 +21,10 @@ type baseFractionSteps struct {
 	*system
 	base             *big.Int
 	basePowers       []*big.Int     // of the base
-	scaledWeight     []*big.Int     // of each weight: times the base
+	scaledWeights     []*big.Int     // of each weight: times the base
 	valueDenominator *big.Int       // a common denominator of the first values and the rewards
 	scaledValues     []baseFraction // of each state
-	scaledReward     func(s, c int) *big.Int
+	scaledRewardOf     func(s, c int) *big.Int
 	weightOne        uint32 // the weight 1, if there is one
 
 	scratchProduct, scratchRemainder big.Int // scratch
@@ -42,14 +42,14 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
 	}
 	for id, weight := range sys.graph.Rats {
-		steps.scaledWeight = append(steps.scaledWeight, scaledInteger(weight, base))
+		steps.scaledWeights = append(steps.scaledWeights, scaledInteger(weight, base))
 		if weight.Cmp(big.NewRat(1, 1)) == 0 {
 			steps.weightOne = uint32(id)
 		}
 	}
 	if reward := sys.reward; reward != nil {
 		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
-		steps.scaledReward = func(s, c int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
+		steps.scaledRewardOf = func(s, c int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
 	}
 	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
@@ -104,8 +104,8 @@ func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent in
 func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
 	first, end := steps.graph.Row(choice)
 	reward := new(big.Int)
-	if steps.scaledReward != nil {
-		reward = steps.scaledReward(s, choice)
+	if steps.scaledRewardOf != nil {
+		reward = steps.scaledRewardOf(s, choice)
 	}
 	hasReward := reward.Sign() != 0
 	if !hasReward && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
@@ -119,7 +119,7 @@ func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
 			continue
 		}
 		numerator := steps.multiplyByBasePower(target.numerator, exponent-target.exponent)
-		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeight[steps.graph.Weight[i]]))
+		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeights[steps.graph.Weight[i]]))
 	}
 	if hasReward {
 		sum.Add(sum, steps.multiplyByBasePower(reward, exponent+1))
@@ -179,8 +179,8 @@ func (steps *baseFractionSteps) isBetter(value, best baseFraction) bool {
 	return steps.compare(value, best) > 0
 }
 
-// rat returns a value as a fraction.
-func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
+// fractionOf returns a value as a fraction.
+func (steps *baseFractionSteps) fractionOf(value baseFraction) *big.Rat {
 	if value.numerator == nil {
 		return new(big.Rat)
 	}
@@ -191,13 +191,13 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 // run performs numSteps steps of value iteration on the states of the window. Then it stores the results as fractions in steps.values.Exact. A
 // restricted window stores only the results of the states that the caller wants.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps int) error {
-	next := slices.Clone(steps.scaledValues)
-	visit := func(s uint32) (choice uint32, work int) {
-		next[s], choice = steps.optimumScaled(int(s))
-		return choice, 100 + 4*len(steps.numeratorOf(next[s]).Bits())
+	nextValues := slices.Clone(steps.scaledValues)
+	updateState := func(s uint32) (choice uint32, work int) {
+		nextValues[s], choice = steps.optimumScaled(int(s))
+		return choice, 100 + 4*len(steps.numeratorOf(nextValues[s]).Bits())
 	}
-	endStep := func() { steps.scaledValues, next = next, steps.scaledValues }
-	if err := window.forEachStep(steps.stepScheduler, meter, numSteps, visit, endStep); err != nil {
+	endStep := func() { steps.scaledValues, nextValues = nextValues, steps.scaledValues }
+	if err := window.forEachStep(steps.stepScheduler, meter, numSteps, updateState, endStep); err != nil {
 		return err
 	}
 	for _, s := range window.states {
@@ -205,7 +205,7 @@ func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps i
 		if !isWanted {
 			continue
 		}
-		steps.values.Exact[s] = steps.rat(steps.scaledValues[s])
+		steps.values.Exact[s] = steps.fractionOf(steps.scaledValues[s])
 		if err := meter.addWork(1000 + reductionCost(steps.values.Exact[s])); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // PreciseUntil returns bounds on the probability of `left U right` within a time interval, or of its negation, in double-word arithmetic
 // (about 30 decimal digits). It is for exact models with large rates, where the rounding errors of many float64 steps add up.
 // The error is ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
-func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
+func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, isNegated bool, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
 		return nil, err
@@ -22,22 +22,22 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		return nil, ErrTime
 	}
 	valueIfMet, valueIfMissed := big.NewRat(1, 1), new(big.Rat)
-	if negated {
+	if isNegated {
 		valueIfMet, valueIfMissed = valueIfMissed, valueIfMet
 	}
 	if bound.To.None() {
-		err = transient.setUnboundedUntil(ctx, left, right, negated, opts)
+		err = transient.setUnboundedUntil(ctx, left, right, isNegated, opts)
 	} else {
 		transient.setAll(right.Complement(), valueIfMissed)
 		transient.setAll(right, valueIfMet)
-		err = transient.advance(left.Minus(right), bound.To.since(bound.From).Low)
+		err = transient.advanceTime(left.Minus(right), bound.To.since(bound.From).Low)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.Low.Sign() > 0 {
 		transient.setAll(left.Complement(), valueIfMissed)
-		if err := transient.advance(left, bound.From.Low); err != nil {
+		if err := transient.advanceTime(left, bound.From.Low); err != nil {
 			return nil, err
 		}
 	}
@@ -50,14 +50,14 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 
 // setUnboundedUntil sets the value of each state to the exact probability of `left U right` without an upper time bound, or of its
 // negation.
-func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, right *sparse.Set, negated bool, opts Options) error {
+func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, right *sparse.Set, isNegated bool, opts Options) error {
 	opts.Exact = true
-	unbounded, err := unboundedUntil(ctx, transient.graph, left, right, negated, opts)
+	unbounded, err := unboundedUntil(ctx, transient.graph, left, right, isNegated, opts)
 	if err != nil {
 		return err
 	}
 	for s, value := range unbounded.Exact {
-		transient.set(s, value)
+		transient.setValue(s, value)
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 		return nil, ErrTime
 	}
 	scale := transient.setScaledRewards(reward.StateRat)
-	if err := transient.advance(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
+	if err := transient.advanceTime(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
 	return transient.bounds(scale), nil
@@ -100,11 +100,11 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	}
 	scale := transient.setScaledRewards(stateRewards)
 	// The accumulated reward is the value of an additional state. Every state has a transition to it with the reward as rate.
-	transient.rewardRate = transient.value
-	all := sparse.FullSet(graph.NumStates())
-	transient.zeroStates = graph.ExistsUntil(all, transient.zeroStates.Complement()).Complement()
-	transient.value = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
-	if err := transient.advance(all, time.Low); err != nil {
+	transient.rewardRates = transient.values
+	allStates := sparse.FullSet(graph.NumStates())
+	transient.zeroStates = graph.ExistsUntil(allStates, transient.zeroStates.Complement()).Complement()
+	transient.values = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
+	if err := transient.advanceTime(allStates, time.Low); err != nil {
 		return nil, err
 	}
 	if transient.rate.hi > 0 { // one step takes 1/rate units of time
@@ -112,7 +112,7 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	} else {
 		scale = new(big.Rat).Mul(scale, time.Low)
 	}
-	transient.value = transient.value[:len(stateRewards)]
+	transient.values = transient.values[:len(stateRewards)]
 	return transient.bounds(scale), nil
 }
 
@@ -122,8 +122,8 @@ type preciseTransient struct {
 	ctx        context.Context
 	graph      *sparse.Graph
 	meter      *meter
-	value      []doubleWord
-	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
+	values      []doubleWord
+	rewardRates []doubleWord // of each state, when rewards accumulate; nil otherwise
 	// zeroStates and oneStates are the states with value exactly 0 and exactly 1.
 	zeroStates, oneStates *sparse.Set
 	relErr, absErr        float64 // relative error, and absolute error as a multiple of the greatest value
@@ -146,7 +146,7 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 	}
 	n := graph.NumStates()
 	return &preciseTransient{
-		ctx: ctx, graph: graph, meter: newMeter(ctx, opts, n), value: make([]doubleWord, n), zeroStates: sparse.FullSet(n), oneStates: sparse.NewSet(n),
+		ctx: ctx, graph: graph, meter: newMeter(ctx, opts, n), values: make([]doubleWord, n), zeroStates: sparse.FullSet(n), oneStates: sparse.NewSet(n),
 		relErr: 16 * doubleWordUnit, absErr: 0x1p-700,
 	}, nil
 }
@@ -154,13 +154,13 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 // setAll gives all states of a set the same value.
 func (transient *preciseTransient) setAll(states *sparse.Set, value *big.Rat) {
 	for s := range states.All() {
-		transient.set(s, value)
+		transient.setValue(s, value)
 	}
 }
 
-// set sets the value of state s. It also records whether the value is exactly 0 or exactly 1.
-func (transient *preciseTransient) set(s int, value *big.Rat) {
-	transient.value[s] = newDoubleWord(value).flush()
+// setValue sets the value of state s. It also records whether the value is exactly 0 or exactly 1.
+func (transient *preciseTransient) setValue(s int, value *big.Rat) {
+	transient.values[s] = newDoubleWord(value).flush()
 	transient.zeroStates.Remove(s)
 	transient.oneStates.Remove(s)
 	switch {
@@ -173,36 +173,36 @@ func (transient *preciseTransient) set(s int, value *big.Rat) {
 
 // setScaledRewards sets the value of each state to its reward divided by the greatest reward. It returns the greatest reward as scale.
 func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
-	maximum := new(big.Rat)
+	greatestReward := new(big.Rat)
 	for _, reward := range rewards {
-		if reward != nil && reward.Cmp(maximum) > 0 {
-			maximum = reward
+		if reward != nil && reward.Cmp(greatestReward) > 0 {
+			greatestReward = reward
 		}
 	}
-	if maximum.Sign() == 0 {
-		return maximum
+	if greatestReward.Sign() == 0 {
+		return greatestReward
 	}
 	for s, reward := range rewards {
 		if reward != nil {
-			transient.set(s, new(big.Rat).Quo(reward, maximum))
+			transient.setValue(s, new(big.Rat).Quo(reward, greatestReward))
 		}
 	}
-	return maximum
+	return greatestReward
 }
 
-// advance replaces the value of each maybe state by its expected value after the given time: the mean value of the states that the chain
+// advanceTime replaces the value of each maybe state by its expected value after the given time: the mean value of the states that the chain
 // can be in then. All other states are absorbing.
-func (transient *preciseTransient) advance(maybe *sparse.Set, time *big.Rat) error {
-	zero, one := transient.certainStates(maybe)
+func (transient *preciseTransient) advanceTime(maybe *sparse.Set, time *big.Rat) error {
+	zeroStates, oneStates := transient.certainStates(maybe)
 	if err := transient.uniformise(maybe); err != nil {
 		return err
 	}
 	hasTransitions := transient.rate.hi > 0
-	if time.Sign() == 0 || !hasTransitions && transient.rewardRate == nil {
+	if time.Sign() == 0 || !hasTransitions && transient.rewardRates == nil {
 		return nil
 	}
 	if !hasTransitions { // only rewards accumulate
-		copy(transient.value, transient.rewardRate)
+		copy(transient.values, transient.rewardRates)
 		return nil
 	}
 	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.fraction(), time))
@@ -214,18 +214,18 @@ func (transient *preciseTransient) advance(maybe *sparse.Set, time *big.Rat) err
 			return err
 		}
 	}
-	transient.zeroStates, transient.oneStates = zero, one
+	transient.zeroStates, transient.oneStates = zeroStates, oneStates
 	return nil
 }
 
 // certainStates returns the states whose values stay exactly 0 and exactly 1 while the maybe states evolve.
-func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zero, one *sparse.Set) {
-	if transient.rewardRate != nil {
-		return transient.zeroStates, sparse.NewSet(len(transient.value))
+func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zeroStates, oneStates *sparse.Set) {
+	if transient.rewardRates != nil {
+		return transient.zeroStates, sparse.NewSet(len(transient.values))
 	}
-	zero = transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
-	one = transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
-	return zero, one
+	zeroStates = transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
+	oneStates = transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
+	return zeroStates, oneStates
 }
 
 // advanceBySteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean. It chooses the
@@ -236,7 +236,7 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
-	n := len(transient.value)
+	n := len(transient.values)
 	steps := mean.hi + 40*math.Sqrt(mean.hi) + sliceSteps
 	squarings := max(0, math.Ilogb(mean.hi)+1) // each squaring doubles the slice
 	stepWork := steps * float64(terms+n)
@@ -249,7 +249,7 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 	errPerStep := float64(maxRow+10)*(2+1/slack) + 8 // of the chain, and of the Poisson probability of the step
 	if stepWork <= squaringWork {
 		transient.relErr += doubleWordUnit * (steps*errPerStep + 1000)
-		transient.value, err = transient.poissonMean(transient.value, 1, mean)
+		transient.values, err = transient.poissonMean(transient.values, 1, mean)
 		return err
 	}
 	transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
@@ -276,7 +276,7 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 		}
 	}
 	transient.rate = maxExitRate.mul(doubleWord{1 + slack, 0})
-	transient.rows = make([][]preciseTransition, len(transient.value))
+	transient.rows = make([][]preciseTransition, len(transient.values))
 	for s := range transient.rows {
 		if s < numStates && maybe.Has(s) && transient.rate.hi > 0 {
 			transient.rows[s] = transient.uniformRow(s, exitRates[s], rates)
@@ -321,8 +321,8 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 			row = append(row, preciseTransition{target, rates[graph.Weight[i]].quo(transient.rate)})
 		}
 	}
-	if transient.rewardRate != nil { // a transition to the additional state, which accumulates rewards
-		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRate[s]})
+	if transient.rewardRates != nil { // a transition to the additional state, which accumulates rewards
+		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRates[s]})
 	}
 	return row
 }
@@ -331,7 +331,7 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 // for each state, and mean is the mean number of steps.
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
 	firstNumber, weights := doubleWordPoisson(mean)
-	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
+	nextValues, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
 	workPerStep := 0
 	for _, row := range transient.rows {
 		workPerStep += len(row) * columns * 4
@@ -339,8 +339,8 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	lastNumber := firstNumber + len(weights) - 1
 	for k := 0; k <= lastNumber; k++ {
 		if k > 0 {
-			transient.step(values, next, columns)
-			values, next = next, values
+			transient.takeStep(values, nextValues, columns)
+			values, nextValues = nextValues, values
 			if err := transient.meter.addWork(workPerStep); err != nil {
 				return nil, err
 			}
@@ -355,11 +355,11 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	return sum, nil
 }
 
-// step writes to next the values after one more step. values has a row for each state and the given number of columns.
-func (transient *preciseTransient) step(values, next []doubleWord, columns int) {
+// takeStep writes to next the values after one more step. values has a row for each state and the given number of columns.
+func (transient *preciseTransient) takeStep(values, nextValues []doubleWord, columns int) {
 	for s, row := range transient.rows {
 		for column := range columns {
-			next[s*columns+column] = rowValue(row, values[column:], columns)
+			nextValues[s*columns+column] = rowValue(row, values[column:], columns)
 		}
 	}
 }
@@ -377,10 +377,10 @@ func rowValue(row []preciseTransition, values []doubleWord, stride int) doubleWo
 }
 
 // addWeighted adds weight times each positive value to the sums.
-func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
+func addWeighted(sums []doubleWord, weight doubleWord, values []doubleWord) {
 	for i, value := range values {
 		if value.hi > 0 {
-			sum[i] = sum[i].add(weight.mul(value))
+			sums[i] = sums[i].add(weight.mul(value))
 		}
 	}
 }
@@ -388,7 +388,7 @@ func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 // squareMatrix advances the values by the whole time, in which the mean number of steps is mean. It computes the transition matrix of a
 // fraction 2^-squarings of the time, squares it this number of times, and multiplies it by the values.
 func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
-	n := len(transient.value)
+	n := len(transient.values)
 	identity := make([]doubleWord, n*n)
 	for s := range n {
 		identity[s*n+s] = doubleWord{1, 0}
@@ -399,21 +399,21 @@ func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) 
 		return err
 	}
 	for range squarings {
-		if matrix, err = transient.squared(matrix); err != nil {
+		if matrix, err = transient.squareOf(matrix); err != nil {
 			return err
 		}
 	}
 	values := make([]doubleWord, n)
 	for s := range n {
-		addWeightedValues(&values[s], matrix[s*n:(s+1)*n], transient.value)
+		addWeightedValues(&values[s], matrix[s*n:(s+1)*n], transient.values)
 	}
-	transient.value = values
+	transient.values = values
 	return nil
 }
 
-// squared returns matrix * matrix. The matrix has one row and one column for each value.
-func (transient *preciseTransient) squared(matrix []doubleWord) ([]doubleWord, error) {
-	n := len(transient.value)
+// squareOf returns matrix * matrix. The matrix has one row and one column for each value.
+func (transient *preciseTransient) squareOf(matrix []doubleWord) ([]doubleWord, error) {
+	n := len(transient.values)
 	product := make([]doubleWord, n*n)
 	for s := range n {
 		addRowProduct(product[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
@@ -495,10 +495,10 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	mantissa := new(big.Float).SetRat(factor)
 	exponent := mantissa.MantExp(nil)
 	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()
-	relErr := transient.relErr + 8*unit // plus the rounding to one float64
-	for s, value := range transient.value {
+	relErr := transient.relErr + 8*unitRoundoff // plus the rounding to one float64
+	for s, value := range transient.values {
 		middle := value.hi * scaledFactor
-		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
+		values.Lower[s], values.Upper[s] = scaleBounds(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
 	}
 	values.setAll(transient.zeroStates, 0)
 	if isOne(factor) {
@@ -507,12 +507,12 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	return values
 }
 
-// ldexp multiplies bounds by 2^exp. It rounds subnormal results outwards.
-func ldexp(lower, upper float64, exp int) (float64, float64) {
+// scaleBounds multiplies bounds by 2^exp. It rounds subnormal results outwards.
+func scaleBounds(lower, upper float64, exponent int) (float64, float64) {
 	const minNormal = 0x1p-1022
-	lower = min(math.Ldexp(lower, exp), math.MaxFloat64)
+	lower = min(math.Ldexp(lower, exponent), math.MaxFloat64)
 	if lower < minNormal {
 		lower = 0
 	}
-	return lower, max(math.Ldexp(upper, exp), minNormal)
+	return lower, max(math.Ldexp(upper, exponent), minNormal)
 }

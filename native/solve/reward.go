@@ -25,10 +25,10 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	sys.maybe, sys.choices = analysis.maybe, analysis.choices
-	sys.values.setAll(analysis.infinite, math.Inf(1))
+	sys.maybe, sys.choices = analysis.maybeStates, analysis.choices
+	sys.values.setAll(analysis.infiniteStates, math.Inf(1))
 	if sys.values.Scheduler != nil {
-		analysis.schedule(graph, target, sys.values.Scheduler)
+		analysis.writeChoices(graph, target, sys.values.Scheduler)
 	}
 	return sys.solve(ctx, opts, dir == Min)
 }
@@ -37,35 +37,35 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // states, and the choices that maybe states may use (nil for all).
 type rewardAnalysis struct {
 	dir             Direction
-	infinite, maybe *sparse.Set
+	infiniteStates, maybeStates *sparse.Set
 	choices         *sparse.Set
 }
 
 // analyzeReachReward finds by graph analysis: the states with an infinite reward until target is reached, the maybe states, and the choices
 // that the maybe states may use.
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
-	all := sparse.FullSet(graph.NumStates())
+	allStates := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
-		certain := graph.Prob1A(all, target)
-		return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target)}, nil
+		certainStates := graph.Prob1A(allStates, target)
+		return rewardAnalysis{dir: dir, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
 	}
-	certain, err := graph.Prob1E(ctx, all, target)
+	certainStates, err := graph.Prob1E(ctx, allStates, target)
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
-	choices := graph.ChoicesWithin(certain)
-	return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target), choices: choices}, nil
+	choices := graph.ChoicesWithin(certainStates)
+	return rewardAnalysis{dir: dir, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target), choices: choices}, nil
 }
 
-// schedule writes choices that attain an infinite maximum to scheduler: they reach states from which target can be avoided forever, and avoid
+// writeChoices writes choices that attain an infinite maximum to scheduler: they reach states from which target can be avoided forever, and avoid
 // it there.
-func (analysis rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
+func (analysis rewardAnalysis) writeChoices(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
 	if analysis.dir == Min {
 		return
 	}
-	never := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
-	graph.Remain(never, scheduler)
-	graph.Approach(graph.ChoicesOf(target.Complement()), never, scheduler)
+	avoidingStates := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
+	graph.Remain(avoidingStates, scheduler)
+	graph.Approach(graph.ChoicesOf(target.Complement()), avoidingStates, scheduler)
 }
 
 // TotalReward returns bounds on the minimal or maximal expected total reward. The maximum is infinite where some scheduler
@@ -84,11 +84,11 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	infinite := analysis.infinite(graph)
-	sys.maybe = analysis.canEarn.Minus(infinite)
-	sys.values.setAll(infinite, math.Inf(1))
+	infiniteStates := analysis.infiniteStates(graph)
+	sys.maybe = analysis.earningStates.Minus(infiniteStates)
+	sys.values.setAll(infiniteStates, math.Inf(1))
 	if sys.values.Scheduler != nil {
-		analysis.schedule(graph, sys.values.Scheduler)
+		analysis.writeChoices(graph, sys.values.Scheduler)
 	}
 	return sys.solve(ctx, opts, true)
 }
@@ -109,16 +109,16 @@ func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 
 // zeroRewardEndComponents returns the end components without reward, and their states.
 func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
-	zeroReward := sparse.NewSet(graph.NumChoices())
+	zeroRewardChoices := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if reward.OfChoice(s, c) == 0 {
-				zeroReward.Add(c)
+				zeroRewardChoices.Add(c)
 			}
 		}
 	}
-	components, err := graph.EndComponents(ctx, nil, zeroReward)
+	components, err := graph.EndComponents(ctx, nil, zeroRewardChoices)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,10 +147,10 @@ func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, 
 
 // totalAnalysis is the result of graph analysis for TotalReward.
 type totalAnalysis struct {
-	canEarn        *sparse.Set // states that can reach a reward
+	earningStates        *sparse.Set // states that can reach a reward
 	endComponents  *sparse.EndComponents
 	earningForever *sparse.Set // states with a rewarded choice that stays in their end component
-	choice         []uint32    // of each earning state: that choice
+	earningChoices         []uint32    // of each earning state: that choice
 }
 
 // analyzeTotalReward finds the states that can reach a reward, and the states that can earn rewards forever.
@@ -160,42 +160,42 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	if err != nil {
 		return totalAnalysis{}, err
 	}
-	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(n), choice: make([]uint32, n)}
-	withReward := sparse.NewSet(n)
+	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(n), earningChoices: make([]uint32, n)}
+	rewardedStates := sparse.NewSet(n)
 	for s := range n {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if reward.OfChoice(s, c) == 0 {
 				continue
 			}
-			withReward.Add(s)
+			rewardedStates.Add(s)
 			if components.Choices.Has(c) {
 				analysis.earningForever.Add(s)
-				analysis.choice[s] = uint32(c)
+				analysis.earningChoices[s] = uint32(c)
 			}
 		}
 	}
-	analysis.canEarn = graph.ExistsUntil(sparse.FullSet(n), withReward)
+	analysis.earningStates = graph.ExistsUntil(sparse.FullSet(n), rewardedStates)
 	return analysis, nil
 }
 
-// infinite returns the states that can reach an end component with a reward.
-func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
+// infiniteStates returns the states that can reach an end component with a reward.
+func (analysis totalAnalysis) infiniteStates(graph *sparse.Graph) *sparse.Set {
 	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earningForever)
 }
 
-// schedule writes choices that attain an infinite reward to scheduler. They lead to an end component with a reward, and there they earn the
+// writeChoices writes choices that attain an infinite reward to scheduler. They lead to an end component with a reward, and there they earn the
 // reward infinitely often.
-func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
+func (analysis totalAnalysis) writeChoices(graph *sparse.Graph, scheduler []uint32) {
 	for s := range analysis.earningForever.All() {
-		scheduler[s] = analysis.choice[s]
+		scheduler[s] = analysis.earningChoices[s]
 	}
 	graph.Approach(analysis.endComponents.Choices, analysis.earningForever, scheduler)
-	scheduled := sparse.NewSet(graph.NumStates()) // the states of end components with a reward
+	decidedStates := sparse.NewSet(graph.NumStates()) // the states of end components with a reward
 	for _, s := range analysis.endComponents.States {
 		if scheduler[s] != sparse.None {
-			scheduled.Add(int(s))
+			decidedStates.Add(int(s))
 		}
 	}
-	graph.Approach(nil, scheduled, scheduler)
+	graph.Approach(nil, decidedStates, scheduler)
 }

@@ -22,7 +22,7 @@ type rewardLimit struct {
 	system  *system
 	reward  *sparse.Reward
 	opts    Options
-	steps   int     // T
+	numSteps   int     // T
 	epsilon float64 // the relative width that the caller asks for
 	values  *Values // the bounds without the reward of fewer steps; nil before they are computed
 }
@@ -40,12 +40,12 @@ func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps
 	if opts.Classic || sys.nature != nil || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
 		return nil
 	}
-	limit := &rewardLimit{system: sys, reward: reward, steps: steps, epsilon: opts.epsilon(), opts: opts}
+	limit := &rewardLimit{system: sys, reward: reward, numSteps: steps, epsilon: opts.epsilon(), opts: opts}
 	limit.opts.Scheduler, limit.opts.Within, limit.opts.Exact, limit.opts.Epsilon = false, nil, false, opts.epsilon()/8
 	return func(_, _ []float64, remaining int) (isFinished bool, err error) {
-		done := steps - remaining
-		isTooEarlyOrLate := done < rewardLimitAfter || remaining < rewardLimitRest
-		if isTooEarlyOrLate || sys.stepSkipper.expectsToSkip(done, remaining) {
+		stepsDone := steps - remaining
+		isTooEarlyOrLate := stepsDone < rewardLimitAfter || remaining < rewardLimitRest
+		if isTooEarlyOrLate || sys.stepSkipper.expectsToSkip(stepsDone, remaining) {
 			return false, nil
 		}
 		if limit.values == nil {
@@ -91,7 +91,7 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	}
 	values := &Values{Lower: make([]float64, graph.NumStates()), Upper: make([]float64, graph.NumStates())}
 	maxDistance, maxReward := slices.Max(distance.Upper), limit.greatestReward()
-	const relErr = 16 * unit // of a few sums and products
+	const relErr = 16 * unitRoundoff // of a few sums and products
 	hasZeroAverage := false
 	for s := range values.Upper {
 		if average.Upper[s] == 0 {
@@ -99,9 +99,9 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 			continue
 		}
 		difference := maxReward * (distance.Upper[s] + maxDistance) * (1 + relErr)
-		lower := float64(limit.steps) * average.Lower[s] * (1 - relErr)
-		values.Lower[s] = limit.system.rounding.down(max(lower-difference, 0), relErr)
-		values.Upper[s] = limit.system.rounding.up(float64(limit.steps)*average.Upper[s]+difference, relErr)
+		lower := float64(limit.numSteps) * average.Lower[s] * (1 - relErr)
+		values.Lower[s] = limit.system.rounding.roundDown(max(lower-difference, 0), relErr)
+		values.Upper[s] = limit.system.rounding.roundUp(float64(limit.numSteps)*average.Upper[s]+difference, relErr)
 	}
 	if !hasZeroAverage {
 		return values, nil
@@ -122,16 +122,16 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 // state, which is visited often.
 func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 	graph := limit.system.graph
-	reference := sparse.NewSet(graph.NumStates())
+	referenceStates := sparse.NewSet(graph.NumStates())
 	components := graph.Components(nil, nil)
 	visits, err := limit.countVisits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range components.Bottom(graph.Model) {
-		reference.Add(mostVisited(components.Members(i), visits))
+		referenceStates.Add(mostVisited(components.Members(i), visits))
 	}
-	return ReachReward(ctx, graph, indicatorReward(sparse.FullSet(graph.NumStates())), reference, Max, limit.opts)
+	return ReachReward(ctx, graph, indicatorReward(sparse.FullSet(graph.NumStates())), referenceStates, Max, limit.opts)
 }
 
 // visitSteps is the number of steps for which visits are counted, a quarter of the steps before the first attempt.
@@ -141,38 +141,38 @@ const visitSteps = rewardLimitAfter / 4
 // The numbers need not be accurate: the bounds hold for any R, and are narrow if the states in R are visited often.
 func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 	graph := limit.system.graph
-	visits, current := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
-	for s := range current {
-		current[s] = 1
+	visits, currentPaths := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
+	for s := range currentPaths {
+		currentPaths[s] = 1
 	}
-	next := make([]float64, len(current))
+	nextPaths := make([]float64, len(currentPaths))
 	for range visitSteps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		clear(next)
-		for s, numPaths := range current { // the expected number of paths that are in s
+		clear(nextPaths)
+		for s, numPaths := range currentPaths { // the expected number of paths that are in s
 			choice, _ := graph.Choices(s)
 			first, end := graph.Row(choice)
 			for i := first; i < end; i++ {
-				next[graph.Target[i]] += graph.Prob(i) * numPaths
+				nextPaths[graph.Target[i]] += graph.Prob(i) * numPaths
 			}
 			visits[s] += numPaths
 		}
-		current, next = next, current
+		currentPaths, nextPaths = nextPaths, currentPaths
 	}
 	return visits, nil
 }
 
 // mostVisited returns the state with the greatest number of visits.
 func mostVisited(states []uint32, visits []float64) int {
-	best := int(states[0])
+	bestState := int(states[0])
 	for _, s := range states {
-		if visits[s] > visits[best] {
-			best = int(s)
+		if visits[s] > visits[bestState] {
+			bestState = int(s)
 		}
 	}
-	return best
+	return bestState
 }
 
 // greatestReward returns an upper bound on the reward of one step.
@@ -183,5 +183,5 @@ func (limit *rewardLimit) greatestReward() float64 {
 		_, upper := limit.system.rounding.rewardBounds(limit.reward.OfChoice(s, first))
 		greatest = max(greatest, upper)
 	}
-	return greatest * (1 + 4*unit)
+	return greatest * (1 + 4*unitRoundoff)
 }

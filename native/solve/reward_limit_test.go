@@ -65,7 +65,7 @@ func TestRewardLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := &rewardLimit{system: sys, reward: reward, steps: 1 << doublings, epsilon: Options{}.epsilon(), opts: Options{Epsilon: Options{}.epsilon() / 8}}
+		limit := &rewardLimit{system: sys, reward: reward, numSteps: 1 << doublings, epsilon: Options{}.epsilon(), opts: Options{Epsilon: Options{}.epsilon() / 8}}
 		values, err := limit.bounds(t.Context())
 		if err != nil {
 			t.Fatal(err)

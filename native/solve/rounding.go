@@ -6,20 +6,20 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// unit is the unit roundoff: the greatest relative error of one float64 operation. A nonnegative
+// unitRoundoff is the unit roundoff: the greatest relative error of one float64 operation. A nonnegative
 // expression with n products, quotients and sums has a relative error below 1.01*n*unit, if nothing
 // underflows and n is below 2^45.
 //
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
-const unit = 0x1p-53
+const unitRoundoff = 0x1p-53
 
 // rounding turns computed values into bounds on the true ones.
 type rounding struct {
-	// err is the relative error of a weight or reward.
-	err float64
-	// floor is the least positive bound: the product of a weight and a value of at least floor does not
+	// relErr is the relative error of a weight or reward.
+	relErr float64
+	// leastBound is the least positive bound: the product of a weight and a value of at least floor does not
 	// underflow. A smaller lower bound becomes 0, a smaller upper bound becomes floor.
-	floor float64
+	leastBound float64
 	// grid is a power of two of which all bounds are multiples; 0 for no grid.
 	grid float64
 }
@@ -30,39 +30,39 @@ func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	for _, weight := range model.Weights {
 		minWeight, maxWeight = min(minWeight, weight), max(maxWeight, weight)
 	}
-	err := model.Err
+	relErr := model.Err
 	if reward != nil {
-		err = max(err, reward.Err)
+		relErr = max(relErr, reward.Err)
 	}
-	return roundingOf(err, minWeight, maxWeight)
+	return roundingOf(relErr, minWeight, maxWeight)
 }
 
 // roundingOf returns the rounding for weights with a relative error of err. minWeight is at most 1, and maxWeight at least 1.
-func roundingOf(err, minWeight, maxWeight float64) rounding {
-	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
+func roundingOf(relErr, minWeight, maxWeight float64) rounding {
+	return rounding{relErr: relErr, leastBound: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }
 
 // underflowThreshold is the value below which the loss at floor is not negligible.
-func (r rounding) underflowThreshold() float64 { return r.floor / truncation }
+func (r rounding) underflowThreshold() float64 { return r.leastBound / truncation }
 
 // sumErr bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
 func (r rounding) sumErr(n int) float64 {
-	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
+	return 1.05 * (float64(2*n+8)*unitRoundoff + 2*r.relErr)
 }
 
-// down returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.
-func (r rounding) down(value, relErr float64) float64 {
+// roundDown returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.
+func (r rounding) roundDown(value, relErr float64) float64 {
 	value = min(value, math.MaxFloat64)
 	bound := value - value*relErr
-	if bound >= r.floor {
+	if bound >= r.leastBound {
 		return bound
 	}
 	return 0 // also for NaN, the bound with an infinite error
 }
 
-// coarseGrid reports whether the grid is coarser than float64 for some bounds.
-func (r rounding) coarseGrid() bool { return r.grid*0x1p30 >= r.floor }
+// isGridCoarse reports whether the grid is coarser than float64 for some bounds.
+func (r rounding) isGridCoarse() bool { return r.grid*0x1p30 >= r.leastBound }
 
 // floorToGrid rounds value down to a multiple of the grid. It returns value itself if float64 is at least as coarse as the grid.
 func (r rounding) floorToGrid(value float64) float64 {
@@ -80,28 +80,28 @@ func (r rounding) ceilToGrid(value float64) float64 {
 	return value
 }
 
-// up returns an upper bound on a number with the given computed value and relative error.
-func (r rounding) up(value, relErr float64) float64 {
+// roundUp returns an upper bound on a number with the given computed value and relative error.
+func (r rounding) roundUp(value, relErr float64) float64 {
 	if value == 0 {
 		return 0
 	}
-	return r.ceilToGrid(max(value+value*relErr, r.floor))
+	return r.ceilToGrid(max(value+value*relErr, r.leastBound))
 }
 
 // rewardBounds returns bounds on a reward. They include the error of the reward, which could be lost in a sum with a greater number.
 func (r rounding) rewardBounds(value float64) (lower, upper float64) {
-	if r.err == 0 {
+	if r.relErr == 0 {
 		return r.floorToGrid(value), r.ceilToGrid(value)
 	}
-	relErr := 1.05 * (r.err + 4*unit)
-	return r.floorToGrid(r.down(value, relErr)), r.up(value, relErr)
+	relErr := 1.05 * (r.relErr + 4*unitRoundoff)
+	return r.floorToGrid(r.roundDown(value, relErr)), r.roundUp(value, relErr)
 }
 
-// quotient divides bounds by sum. It avoids an infinite lower bound, and an upper bound that underflows to 0.
-func (r rounding) quotient(lower, upper, sum float64) (float64, float64) {
+// divideBounds divides bounds by sum. It avoids an infinite lower bound, and an upper bound that underflows to 0.
+func (r rounding) divideBounds(lower, upper, sum float64) (float64, float64) {
 	lower = min(lower, math.MaxFloat64) / sum
 	if upper > 0 {
-		upper = max(upper/sum, r.floor)
+		upper = max(upper/sum, r.leastBound)
 	}
 	return lower, upper
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Signed are rewards that may be negative: the difference of two structures.
-type Signed struct{ Earned, Lost *sparse.Reward }
+type Signed struct{ Gains, Losses *sparse.Reward }
 
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
@@ -23,9 +23,9 @@ func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) fl
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			loss := rewards.Lost.OfChoice(s, c)
+			loss := rewards.Losses.OfChoice(s, c)
 			if onlyStates {
-				loss = valueAt(rewards.Lost.State, s)
+				loss = valueAt(rewards.Losses.State, s)
 			}
 			maxLoss = max(maxLoss, loss)
 		}
@@ -33,11 +33,11 @@ func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) fl
 	return 2 * math.Ceil(maxLoss)
 }
 
-// Large reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
-func (rewards Signed) Large() bool {
+// HasLarge reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
+func (rewards Signed) HasLarge() bool {
 	isLarge := func(reward float64) bool { return reward > sparse.MaxNumber }
-	return slices.ContainsFunc(rewards.Earned.State, isLarge) || slices.ContainsFunc(rewards.Earned.Choice, isLarge) ||
-		slices.ContainsFunc(rewards.Lost.State, isLarge) || slices.ContainsFunc(rewards.Lost.Choice, isLarge)
+	return slices.ContainsFunc(rewards.Gains.State, isLarge) || slices.ContainsFunc(rewards.Gains.Choice, isLarge) ||
+		slices.ContainsFunc(rewards.Losses.State, isLarge) || slices.ContainsFunc(rewards.Losses.Choice, isLarge)
 }
 
 // valueAt returns list[i], or 0 for a nil list.
@@ -59,9 +59,9 @@ func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int)
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			reward.Choice[choice] = rewards.Earned.OfChoice(s, choice) + floatOffset(s, choice) - rewards.Lost.OfChoice(s, choice)
+			reward.Choice[choice] = rewards.Gains.OfChoice(s, choice) + floatOffset(s, choice) - rewards.Losses.OfChoice(s, choice)
 			if reward.ChoiceRat != nil {
-				sum := new(big.Rat).Sub(rewards.Earned.OfChoiceRat(s, choice), rewards.Lost.OfChoiceRat(s, choice))
+				sum := new(big.Rat).Sub(rewards.Gains.OfChoiceRat(s, choice), rewards.Losses.OfChoiceRat(s, choice))
 				reward.ChoiceRat[choice] = sum.Add(sum, offset(s, choice))
 			}
 		}
@@ -77,9 +77,9 @@ func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOff
 		reward.StateRat = make([]*big.Rat, model.NumStates())
 	}
 	for s := range reward.State {
-		reward.State[s] = valueAt(rewards.Earned.State, s) + floatOffset - valueAt(rewards.Lost.State, s)
+		reward.State[s] = valueAt(rewards.Gains.State, s) + floatOffset - valueAt(rewards.Losses.State, s)
 		if reward.StateRat != nil {
-			sum := new(big.Rat).Sub(ratAt(rewards.Earned.StateRat, s), ratAt(rewards.Lost.StateRat, s))
+			sum := new(big.Rat).Sub(fractionAt(rewards.Gains.StateRat, s), fractionAt(rewards.Losses.StateRat, s))
 			reward.StateRat[s] = sum.Add(sum, offset)
 		}
 	}
@@ -88,16 +88,16 @@ func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOff
 
 // emptySum returns a structure without rewards, with the relative error of the sums that the caller adds.
 func (rewards Signed) emptySum() *sparse.Reward {
-	unfit := rewards.Earned.Unfit
-	if rewards.Lost.Unfit != nil {
-		unfit = rewards.Lost.Unfit
+	unfit := rewards.Gains.Unfit
+	if rewards.Losses.Unfit != nil {
+		unfit = rewards.Losses.Unfit
 	}
 	// The offset is at least twice the loss, so the sum of the absolute terms is at most three times the reward.
-	return &sparse.Reward{Name: rewards.Earned.Name, Unfit: unfit, Err: 3.1 * (max(rewards.Earned.Err, rewards.Lost.Err) + 8*unit)}
+	return &sparse.Reward{Name: rewards.Gains.Name, Unfit: unfit, Err: 3.1 * (max(rewards.Gains.Err, rewards.Losses.Err) + 8*unitRoundoff)}
 }
 
-// ratAt returns list[i], or a new 0 if the list or its element is nil.
-func ratAt(list []*big.Rat, i int) *big.Rat {
+// fractionAt returns list[i], or a new 0 if the list or its element is nil.
+func fractionAt(list []*big.Rat, i int) *big.Rat {
 	if list == nil || list[i] == nil {
 		return new(big.Rat)
 	}
@@ -188,7 +188,7 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 		for c := first; c < end; c++ {
 			decrease, magnitude := shaping.decrease(s, c)
 			firstTransition, endTransition := shaping.model.Row(c)
-			absErr := magnitude * 1.05 * (shaping.model.Err + float64(endTransition-firstTransition+4)*unit)
+			absErr := magnitude * 1.05 * (shaping.model.Err + float64(endTransition-firstTransition+4)*unitRoundoff)
 			if !(decrease-absErr >= shaping.scale/2) {
 				return 0, ErrMayMiss
 			}

@@ -25,12 +25,12 @@ func (forward *Forward) SteadyState(ctx context.Context) error {
 	}
 	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
 	components := forward.graph.Components(forward.reachable, nil)
-	bottom := components.Bottom(forward.graph.Model)
-	absorption, err := solver.absorptionProbabilities(components, bottom)
+	bottomComponents := components.Bottom(forward.graph.Model)
+	absorption, err := solver.absorptionProbabilities(components, bottomComponents)
 	if err != nil {
 		return err
 	}
-	for i, component := range bottom {
+	for i, component := range bottomComponents {
 		if err := solver.solveBottomComponent(components.Members(component), absorption[i]); err != nil {
 			return err
 		}
@@ -49,16 +49,16 @@ type steadyStateSolver struct {
 
 // absorptionProbabilities returns the probability of each BSCC that the chain reaches it from the initial states. bottom has the numbers of
 // the BSCCs.
-func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]interval.Number, error) {
-	if len(bottom) == 1 {
+func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottomComponents []int) ([]interval.Number, error) {
+	if len(bottomComponents) == 1 {
 		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
 	}
-	initial := make(map[uint32]*big.Rat)
+	initialProbs := make(map[uint32]*big.Rat)
 	for _, s := range solver.graph.Initial {
-		initial[s] = big.NewRat(1, int64(len(solver.graph.Initial)))
+		initialProbs[s] = big.NewRat(1, int64(len(solver.graph.Initial)))
 	}
-	transient := solver.transientStates(components, bottom)
-	visits, err := solver.expectedVisits(transient, initial)
+	transient := solver.transientStates(components, bottomComponents)
+	visits, err := solver.expectedVisits(transient, initialProbs)
 	if err != nil {
 		return nil, err
 	}
@@ -66,31 +66,31 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 	for k, s := range transient {
 		visitsOf[s] = visits[k]
 	}
-	probs := make([]interval.Number, len(bottom))
-	for i, component := range bottom {
-		probs[i] = solver.entryProbability(components.Members(component), initial, visitsOf)
+	probs := make([]interval.Number, len(bottomComponents))
+	for i, component := range bottomComponents {
+		probs[i] = solver.entryProbability(components.Members(component), initialProbs, visitsOf)
 	}
 	return probs, nil
 }
 
 // entryProbability returns the probability that the chain begins in a BSCC or enters it later: the sum of the expected inflows of its
 // members. initial has the probability of each initial state, and visits the expected visits of each transient state.
-func (solver *steadyStateSolver) entryProbability(members []uint32, initial map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
+func (solver *steadyStateSolver) entryProbability(members []uint32, initialProbs map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
 	prob := interval.Number{Exact: new(big.Rat)}
 	terms := 0
 	for _, s := range members {
-		terms += solver.addInflow(&prob, s, initial[s], visits)
+		terms += solver.addInflow(&prob, s, initialProbs[s], visits)
 	}
 	sumErr := solver.system.rounding.sumErr(2 * terms)
-	prob.Lo = solver.system.rounding.down(prob.Lo, sumErr)
-	prob.Hi = min(solver.system.rounding.up(prob.Hi, sumErr), 1)
+	prob.Lo = solver.system.rounding.roundDown(prob.Lo, sumErr)
+	prob.Hi = min(solver.system.rounding.roundUp(prob.Hi, sumErr), 1)
 	return prob
 }
 
 // transientStates returns the states that belong to no BSCC. Each state precedes its successors in other components.
-func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottom []int) []uint32 {
+func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottomComponents []int) []uint32 {
 	recurrent := sparse.NewSet(solver.graph.NumStates())
-	for _, component := range bottom {
+	for _, component := range bottomComponents {
 		addStates(recurrent, components.Members(component))
 	}
 	var transient []uint32
@@ -104,11 +104,11 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 
 // addInflow adds the expected inflow of state s to total: the probability that the chain begins in s (initial, nil for 0), plus the sum
 // over transient states t of visits(t) * P(t, s). It returns the number of float64 operations, for a bound on the rounding error.
-func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (operations int) {
-	if initial != nil {
-		prob, _ := initial.Float64()
-		total.Lo, total.Hi = total.Lo+prob, total.Hi+prob
-		total.Exact.Add(total.Exact, initial)
+func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, initialProb *big.Rat, visits map[uint32]interval.Number) (operations int) {
+	if initialProb != nil {
+		prob, _ := initialProb.Float64()
+		inflow.Lo, inflow.Hi = inflow.Lo+prob, inflow.Hi+prob
+		inflow.Exact.Add(inflow.Exact, initialProb)
 	}
 	incoming := solver.uniformisation.graph.Model
 	first, end := incoming.Row(int(s))
@@ -119,12 +119,12 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 		case !isTransient: // no inflow
 		case solver.exactProbs != nil:
 			prob := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
-			total.Exact.Add(total.Exact, prob.Mul(prob, sourceVisits.Exact))
+			inflow.Exact.Add(inflow.Exact, prob.Mul(prob, sourceVisits.Exact))
 		default:
-			exit, terms := solver.exitRate(source)
-			prob := incoming.Prob(i) / exit
-			total.Lo += prob * sourceVisits.Lo
-			total.Hi += prob * sourceVisits.Hi
+			exitRate, terms := solver.exitRate(source)
+			prob := incoming.Prob(i) / exitRate
+			inflow.Lo += prob * sourceVisits.Lo
+			inflow.Hi += prob * sourceVisits.Hi
 			operations += 1 + terms
 		}
 	}
@@ -158,7 +158,7 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 // between two visits of a reference state. The stationary distribution is proportional to these visits divided by the exit rates.
 func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorption interval.Number) error {
 	if len(members) == 1 {
-		solver.assign(members[0], absorption)
+		solver.setProbability(members[0], absorption)
 		return nil
 	}
 	reference := last(members) // any state would be correct
@@ -188,7 +188,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 // jumpDistribution returns the probability of each state to be the next one when the chain leaves state s.
 func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
 	distribution := make(map[uint32]*big.Rat)
-	exit := new(big.Rat)
+	exitRate := new(big.Rat)
 	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
 		target := solver.graph.Target[i]
@@ -200,10 +200,10 @@ func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat 
 		}
 		weight := solver.weightRat(i)
 		distribution[target].Add(distribution[target], weight)
-		exit.Add(exit, weight)
+		exitRate.Add(exitRate, weight)
 	}
 	for _, prob := range distribution {
-		prob.Quo(prob, exit)
+		prob.Quo(prob, exitRate)
 	}
 	return distribution
 }
@@ -216,10 +216,10 @@ func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 	return new(big.Rat).SetFloat64(solver.graph.Prob(i))
 }
 
-// assign sets the long-run probability of a state.
-func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
+// setProbability sets the long-run probability of a state.
+func (solver *steadyStateSolver) setProbability(s uint32, prob interval.Number) {
 	if solver.exactProbs != nil {
-		solver.values.assign(int(s), prob.Exact)
+		solver.values.setExact(int(s), prob.Exact)
 		return
 	}
 	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
@@ -227,33 +227,33 @@ func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
 
 // normalize distributes the probability total over some states, in proportion to visits / exit rate, which is the expected time in each
 // state. It changes visits.
-func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, total interval.Number) {
+func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, totalProb interval.Number) {
 	sum := interval.Number{}
 	maxTerms := 0
 	for i, s := range states {
-		exit, terms := solver.exitRate(s)
-		visits[i].Lo /= exit
-		visits[i].Hi /= exit
+		exitRate, terms := solver.exitRate(s)
+		visits[i].Lo /= exitRate
+		visits[i].Hi /= exitRate
 		sum.Lo += visits[i].Lo
 		sum.Hi += visits[i].Hi
 		maxTerms = max(maxTerms, terms)
 	}
-	relErr := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
+	relErr := 1.01 * (float64(len(states))*unitRoundoff + 2*solver.system.rounding.sumErr(maxTerms))
 	for i, s := range states {
-		lower, upper := 0.0, total.Hi
+		lower, upper := 0.0, totalProb.Hi
 		if sum.Hi <= math.MaxFloat64 {
-			lower = solver.system.rounding.down(total.Lo*(visits[i].Lo/sum.Hi), relErr)
+			lower = solver.system.rounding.roundDown(totalProb.Lo*(visits[i].Lo/sum.Hi), relErr)
 		}
 		if share := visits[i].Hi / sum.Lo; share < 1 {
-			upper = min(solver.system.rounding.up(total.Hi*share, relErr), upper)
+			upper = min(solver.system.rounding.roundUp(totalProb.Hi*share, relErr), upper)
 		}
-		solver.assign(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
+		solver.setProbability(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 	}
 }
 
 // normalizeRat distributes the probability total over some states in rational arithmetic, in proportion to visits / exit rate. It changes
 // visits.
-func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, total *big.Rat) {
+func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, totalProb *big.Rat) {
 	sum := new(big.Rat)
 	for i, s := range states {
 		visits[i].Exact.Quo(visits[i].Exact, solver.exitRateRat(s))
@@ -261,25 +261,25 @@ func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval
 	}
 	for i, s := range states {
 		share := visits[i].Exact
-		solver.assign(s, interval.Number{Exact: share.Mul(share.Quo(share, sum), total)})
+		solver.setProbability(s, interval.Number{Exact: share.Mul(share.Quo(share, sum), totalProb)})
 	}
 }
 
 // expectedVisits returns the expected number of visits to each of the given states until the chain leaves these states for the first time.
 // The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
-func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
+func (solver *steadyStateSolver) expectedVisits(states []uint32, initialProbs map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}
 	if solver.exactProbs != nil {
-		return solver.expectedVisitsRat(states, initial)
+		return solver.expectedVisitsRat(states, initialProbs)
 	}
 	local := solver.system.localSystem(states, &solver.bscc.index)
 	defer solver.bscc.index.clearUnknowns(states)
 	equations := newVisitEquations(local)
 	for i, s := range states {
-		if probability := initial[s]; probability != nil {
-			equations.initial[i], _ = probability.Float64()
+		if probability := initialProbs[s]; probability != nil {
+			equations.initialVisits[i], _ = probability.Float64()
 		}
 	}
 	visits, ok, err := equations.solve(solver.bscc.meter, solver.opts)
@@ -288,16 +288,16 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 }
 
 // expectedVisitsRat returns the expected number of visits of each state in rational arithmetic.
-func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
-	rows, constantDenominator, err := solver.visitRows(states, initial)
+func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initialProbs map[uint32]*big.Rat) ([]interval.Number, error) {
+	rows, constantDenominator, err := solver.visitRows(states, initialProbs)
 	if err != nil {
 		return nil, err
 	}
-	lift, err := newLifting(solver.bscc.meter, rows)
+	lifting, err := newLifting(solver.bscc.meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	numerators, denominator, err := lift.solve(solver.bscc.meter, func(i int) *big.Int { return rows[i].scaledConstant })
+	numerators, denominator, err := lifting.solve(solver.bscc.meter, func(i int) *big.Int { return rows[i].scaledConstant })
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[
 
 // visitRows returns the equations for the expected visits of the given states. Their constants are multiplied by denominator, so they are
 // integers.
-func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
+func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	exitRates := make([]*big.Rat, len(states))
 	for k, s := range states {
@@ -321,7 +321,7 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*
 	defer index.clearUnknowns(states)
 	equations := make([]exactRow, len(states))
 	for k, s := range states {
-		equations[k] = solver.visitRow(s, initial[s], exitRates)
+		equations[k] = solver.visitRow(s, initialProbs[s], exitRates)
 		rows = append(rows, &equations[k])
 		first, end := incoming.Row(int(s))
 		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
@@ -333,7 +333,7 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*
 
 // visitRow returns the equation for the expected visits w(s) of state s: w(s) = initial + sum over t of w(t) P(t, s), without self-loops. A
 // nil initial stands for 0. exitRates has the exit rate of each unknown.
-func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates []*big.Rat) exactRow {
+func (solver *steadyStateSolver) visitRow(s uint32, initialProb *big.Rat, exitRates []*big.Rat) exactRow {
 	incoming := solver.uniformisation.graph.Model
 	row := exactRow{constant: new(big.Rat)}
 	scale := big.NewInt(1) // a common denominator of the probabilities
@@ -354,8 +354,8 @@ func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates 
 		row.coefficients = append(row.coefficients, scaledInteger(prob, scale))
 	}
 	row.scale, row.weightDenominator = scale, scale
-	if initial != nil {
-		row.constant.Mul(initial, new(big.Rat).SetInt(scale))
+	if initialProb != nil {
+		row.constant.Mul(initialProb, new(big.Rat).SetInt(scale))
 	}
 	return row
 }

@@ -25,10 +25,10 @@ type stepExtrapolation struct {
 	system  *system
 	states  []uint32
 	epsilon float64
-	total   int // the number of steps to take
+	numSteps   int // the number of steps to take
 	// reference has the values after referenceSteps steps, and middle those half as many steps later.
 	referenceSteps    int
-	reference, middle *Values
+	referenceValues, middleValues *Values
 }
 
 const (
@@ -40,43 +40,43 @@ const (
 )
 
 // newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
-func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int) *stepExtrapolation {
+func (sys *system) newStepExtrapolation(opts Options, states []uint32, numSteps int) *stepExtrapolation {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < extrapolationFirst*2*(1+extrapolationMinFactor) {
+	if everyStepCounts || sys.graph.Kind == sparse.CTMC || numSteps < extrapolationFirst*2*(1+extrapolationMinFactor) {
 		return nil
 	}
-	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
+	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), numSteps: numSteps, referenceSteps: extrapolationFirst}
 }
 
 // tryToExtrapolate is called before each step, after done earlier steps. If it can compute narrow bounds after many whole periods, it
 // stores them in the system and returns the number of steps that remain after these periods. Otherwise ok is false.
-func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
+func (extrapolation *stepExtrapolation) tryToExtrapolate(stepsDone int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
 		return 0, false, nil
 	}
-	switch done {
+	switch stepsDone {
 	case extrapolation.referenceSteps:
-		extrapolation.reference = extrapolation.system.values.copyBounds()
+		extrapolation.referenceValues = extrapolation.system.values.copyBounds()
 	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
-		extrapolation.middle = extrapolation.system.values.copyBounds()
+		extrapolation.middleValues = extrapolation.system.values.copyBounds()
 	}
-	if done != 2*extrapolation.referenceSteps || extrapolation.total-done < extrapolationMinFactor*done {
+	if stepsDone != 2*extrapolation.referenceSteps || extrapolation.numSteps-stepsDone < extrapolationMinFactor*stepsDone {
 		return 0, false, nil
 	}
-	attempt, err := extrapolation.newPeriodChange(done, meter)
+	attempt, err := extrapolation.newPeriodChange(stepsDone, meter)
 	if err != nil {
 		return 0, false, err
 	}
 	if attempt == nil { // take twice as many steps before the next attempt
-		extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
+		extrapolation.referenceSteps, extrapolation.referenceValues = stepsDone, extrapolation.system.values.copyBounds()
 		return 0, false, nil
 	}
-	extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+	extrapolation.referenceSteps = 2 * stepsDone // an attempt takes about as long as the steps before it
 	ok, err = attempt.extrapolate()
 	if !ok {
 		return 0, false, err
 	}
-	return (extrapolation.total - done + attempt.steps) % attempt.steps, true, err
+	return (extrapolation.numSteps - stepsDone + attempt.stepsPerPeriod) % attempt.stepsPerPeriod, true, err
 }
 
 // copyBounds returns a copy of the bounds.
@@ -86,14 +86,14 @@ func (v *Values) copyBounds() *Values {
 
 // newPeriodChange prepares an extrapolation from the change of the values in the last period. It returns nil if this change is not a
 // multiple of the previous change, or if the optimal decisions differ between the first and the last period.
-func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) (*periodChange, error) {
-	steps := done / 4
-	periods := (extrapolation.total - done + steps) / steps
+func (extrapolation *stepExtrapolation) newPeriodChange(stepsDone int, meter *meter) (*periodChange, error) {
+	steps := stepsDone / 4
+	periods := (extrapolation.numSteps - stepsDone + steps) / steps
 	delta, ratio, ok := extrapolation.lastChange(periods)
 	if !ok {
 		return nil, nil
 	}
-	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, delta: delta, ratio: ratio}
+	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, stepsPerPeriod: steps, numPeriods: periods, changes: delta, ratio: ratio}
 	if isSteady, err := result.fixDecisions(); !isSteady || err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 	change = make([]float64, len(values.Lower))
 	width, greatest := 0.0, 0.0
 	for _, s := range extrapolation.states {
-		middle := (extrapolation.middle.Lower[s] + extrapolation.middle.Upper[s]) / 2
-		previousChange[s] = middle - (extrapolation.reference.Lower[s]+extrapolation.reference.Upper[s])/2
+		middle := (extrapolation.middleValues.Lower[s] + extrapolation.middleValues.Upper[s]) / 2
+		previousChange[s] = middle - (extrapolation.referenceValues.Lower[s]+extrapolation.referenceValues.Upper[s])/2
 		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
 		width = max(width, values.Upper[s]-values.Lower[s])
 		greatest = max(greatest, values.Upper[s])
@@ -142,8 +142,8 @@ func leastSquaresRatio(first, second []float64, states []uint32) float64 {
 type periodChange struct {
 	*stepExtrapolation
 	meter                       *meter
-	steps, periods              int
-	delta                       []float64 // D, of each state
+	stepsPerPeriod, numPeriods              int
+	changes                       []float64 // D, of each state
 	ratio                       float64   // q
 	sumBeforeLast, sumAfterLast float64   // s(m) before and after the last period
 	choices                     []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions
@@ -162,7 +162,7 @@ func (change *periodChange) extrapolate() (ok bool, err error) {
 // fixDecisions fixes one choice of each state and one distribution of nature for each choice: those that are optimal for the values in the
 // middle of all periods. It reports whether they are also nearly optimal for the first and for the last values.
 func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
-	sum := sumOfPowers(change.ratio, change.periods)
+	sum := sumOfPowers(change.ratio, change.numPeriods)
 	middle := change.estimate(sum / 2)
 	equations := change.equations(middle)
 	choices := make([]uint32, change.system.graph.NumStates())
@@ -186,9 +186,9 @@ func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 
 // estimate returns an estimate of the values: the midpoints of the middle bounds plus factor times the change in one period.
 func (change *periodChange) estimate(factor float64) *Values {
-	values := change.middle.copyBounds()
+	values := change.middleValues.copyBounds()
 	for _, s := range change.states {
-		estimate := max((values.Lower[s]+values.Upper[s])/2+factor*change.delta[s], 0)
+		estimate := max((values.Lower[s]+values.Upper[s])/2+factor*change.changes[s], 0)
 		values.Lower[s], values.Upper[s] = estimate, estimate
 	}
 	return values
@@ -197,7 +197,7 @@ func (change *periodChange) estimate(factor float64) *Values {
 // decisionsAreOptimal reports whether the fixed decisions are optimal for an estimate of the values, up to a small loss. The estimate is
 // the middle bounds plus factor times the change in one period.
 func (change *periodChange) decisionsAreOptimal(factor float64) bool {
-	maxLoss := change.epsilon/float64(change.total) + 64*unit
+	maxLoss := change.epsilon/float64(change.numSteps) + 64*unitRoundoff
 	values := change.estimate(factor)
 	equations, forUpper, forLower := change.equations(values), change.fixedEquations(values, Min), change.fixedEquations(values, Max)
 	for _, s := range change.states {
@@ -215,21 +215,21 @@ func (change *periodChange) decisionsAreOptimal(factor float64) bool {
 // period, divided by the ratio. Then it computes the ratio and its sums again.
 func (change *periodChange) smoothChange() error {
 	for range 2 {
-		next, err := change.applyTransitionMatrix(change.delta)
+		product, err := change.applyTransitionMatrix(change.changes)
 		if err != nil {
 			return err
 		}
-		change.ratio = leastSquaresRatio(change.delta, next, change.states)
+		change.ratio = leastSquaresRatio(change.changes, product, change.states)
 		if change.ratio == 0 {
 			break
 		}
 		for _, s := range change.states {
-			next[s] /= change.ratio
+			product[s] /= change.ratio
 		}
-		change.delta = next
+		change.changes = product
 	}
-	change.sumBeforeLast = sumOfPowers(change.ratio, change.periods-1) * (1 + 2*unit)
-	change.sumAfterLast = sumOfPowers(change.ratio, change.periods)
+	change.sumBeforeLast = sumOfPowers(change.ratio, change.numPeriods-1) * (1 + 2*unitRoundoff)
+	change.sumAfterLast = sumOfPowers(change.ratio, change.numPeriods)
 	return nil
 }
 
@@ -243,9 +243,9 @@ func (change *periodChange) equations(values *Values) *system {
 }
 
 // fixedEquations returns the equations of one step for other values. Nature has fixed distributions if its direction is fixed.
-func (change *periodChange) fixedEquations(values *Values, fixed Direction) *system {
+func (change *periodChange) fixedEquations(values *Values, fixedDirection Direction) *system {
 	equations := change.equations(values)
-	if equations.nature != nil && equations.nature.isMinimizer == (fixed == Min) {
+	if equations.nature != nil && equations.nature.isMinimizer == (fixedDirection == Min) {
 		equations.nature = change.nature
 	}
 	return equations
@@ -253,8 +253,8 @@ func (change *periodChange) fixedEquations(values *Values, fixed Direction) *sys
 
 // fixedOptimum returns bounds on the value of state s after one step, if all decisions in one direction are fixed. The equations are
 // those that fixedEquations returns.
-func (change *periodChange) fixedOptimum(equations *system, s uint32, fixed Direction) (lower, upper float64) {
-	if change.choices != nil && equations.minimizes(int(s)) == (fixed == Min) {
+func (change *periodChange) fixedOptimum(equations *system, s uint32, fixedDirection Direction) (lower, upper float64) {
+	if change.choices != nil && equations.minimizes(int(s)) == (fixedDirection == Min) {
 		bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
 		return bounds.lower, bounds.upper
 	}
@@ -273,7 +273,7 @@ func (change *periodChange) decides(dir Direction) bool {
 // applyTransitionMatrix multiplies a vector by the transition matrix of the fixed decisions, once for each step of a period.
 func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, error) {
 	graph := change.system.graph
-	current, next := slices.Clone(vector), make([]float64, len(vector))
+	current, nextVector := slices.Clone(vector), make([]float64, len(vector))
 	err := change.forEachStep(func(s uint32) int {
 		c, _ := graph.Choices(int(s))
 		if change.choices != nil {
@@ -288,29 +288,29 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 			}
 			sum += prob * current[graph.Target[i]]
 		}
-		next[s] = sum
+		nextVector[s] = sum
 		return end - first
-	}, func() { current, next = next, current })
+	}, func() { current, nextVector = nextVector, current })
 	return current, err
 }
 
 // boundsAfterPeriod returns bounds on the values after one period. All decisions in the direction fixed are the fixed ones; the others are
 // optimal.
-func (change *periodChange) boundsAfterPeriod(values *Values, fixed Direction) (*Values, error) {
-	equations, next := change.fixedEquations(values.copyBounds(), fixed), values.copyBounds()
+func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Direction) (*Values, error) {
+	equations, nextValues := change.fixedEquations(values.copyBounds(), fixedDirection), values.copyBounds()
 	graph := change.system.graph
 	err := change.forEachStep(func(s uint32) (work int) {
-		next.Lower[s], next.Upper[s] = change.fixedOptimum(equations, s, fixed)
+		nextValues.Lower[s], nextValues.Upper[s] = change.fixedOptimum(equations, s, fixedDirection)
 		first, end := graph.Choices(int(s))
 		return int(graph.Start[end] - graph.Start[first])
-	}, func() { equations.values, next = next, equations.values })
+	}, func() { equations.values, nextValues = nextValues, equations.values })
 	return equations.values, err
 }
 
 // forEachStep does two things for each step of a period: it calls step for all states, some of them in parallel, and then swap. step
 // returns the number of evaluated transitions.
 func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
-	for range change.steps {
+	for range change.stepsPerPeriod {
 		err := inBlocks(change.states, change.meter, func(block []uint32) (work int) {
 			for _, s := range block {
 				work += step(s)
@@ -333,29 +333,29 @@ type sideErrors struct {
 
 // boundErrors bounds the errors of the extrapolated upper bounds and of the extrapolated lower bounds. ok is false if it cannot bound them.
 func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err error) {
-	last, ok := change.lastValues()
+	lastValues, ok := change.lastValues()
 	if !ok {
 		return upper, lower, false, nil
 	}
-	forUpper, err := change.periodEnds(last, Min)
+	forUpper, err := change.periodEnds(lastValues, Min)
 	if err != nil {
 		return upper, lower, false, err
 	}
 	forLower := forUpper
 	if change.choices != nil {
-		if forLower, err = change.periodEnds(last, Max); err != nil {
+		if forLower, err = change.periodEnds(lastValues, Max); err != nil {
 			return upper, lower, false, err
 		}
 	}
 	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all decisions to maximize.
-	growth := change.greatestQuotient(forUpper.last.Upper, last.Upper)
-	upper.weights = last.Upper
-	upper.sum = change.sumOfErrors(1, change.middle.Upper, forUpper.first.Upper, forUpper.last.Upper, upper.weights, growth)
-	lower.weights = last.Upper
+	growth := change.greatestQuotient(forUpper.last.Upper, lastValues.Upper)
+	upper.weights = lastValues.Upper
+	upper.sum = change.sumOfErrors(1, change.middleValues.Upper, forUpper.first.Upper, forUpper.last.Upper, upper.weights, growth)
+	lower.weights = lastValues.Upper
 	if change.decides(Min) { // all decisions to minimize count, but constant weights never grow
-		lower.weights, growth = constantVector(len(last.Upper), 1), 1
+		lower.weights, growth = constantVector(len(lastValues.Upper), 1), 1
 	}
-	lower.sum = change.sumOfErrors(-1, change.middle.Lower, forLower.first.Lower, forLower.last.Lower, lower.weights, growth)
+	lower.sum = change.sumOfErrors(-1, change.middleValues.Lower, forLower.first.Lower, forLower.last.Lower, lower.weights, growth)
 	return upper, lower, true, nil
 }
 
@@ -364,37 +364,37 @@ type periodEnds struct{ first, last *Values }
 
 // periodEnds returns the values after the first and the last period, if all decisions in one direction are fixed. last has the values before
 // the last period.
-func (change *periodChange) periodEnds(last *Values, fixed Direction) (ends periodEnds, err error) {
-	if ends.last, err = change.boundsAfterPeriod(last, fixed); err != nil {
+func (change *periodChange) periodEnds(lastValues *Values, fixedDirection Direction) (ends periodEnds, err error) {
+	if ends.last, err = change.boundsAfterPeriod(lastValues, fixedDirection); err != nil {
 		return ends, err
 	}
 	ends.first = change.system.values
-	if change.decides(fixed) {
-		ends.first, err = change.boundsAfterPeriod(change.middle, fixed)
+	if change.decides(fixedDirection) {
+		ends.first, err = change.boundsAfterPeriod(change.middleValues, fixedDirection)
 	}
 	return ends, err
 }
 
 // constantVector returns a vector of n equal numbers.
-func constantVector(n int, x float64) []float64 {
+func constantVector(n int, number float64) []float64 {
 	vector := make([]float64, n)
 	for i := range vector {
-		vector[i] = x
+		vector[i] = number
 	}
 	return vector
 }
 
 // lastValues returns bounds on the values before the last period. ok is false if a lower bound is negative: the equations cannot round
 // negative numbers.
-func (change *periodChange) lastValues() (last *Values, ok bool) {
-	last = change.middle.copyBounds()
+func (change *periodChange) lastValues() (result *Values, ok bool) {
+	result = change.middleValues.copyBounds()
 	for _, s := range change.states {
-		last.Lower[s], last.Upper[s] = change.boundsAfterGrowth(s, change.sumBeforeLast, 0, 0)
-		if last.Lower[s] < 0 {
+		result.Lower[s], result.Upper[s] = change.boundsAfterGrowth(s, change.sumBeforeLast, 0, 0)
+		if result.Lower[s] < 0 {
 			return nil, false
 		}
 	}
-	return last, true
+	return result, true
 }
 
 // extraUnits bounds the rounding error of a few sums and products, as a multiple of the unit roundoff and the sum of the
@@ -404,14 +404,14 @@ const extraUnits = 16
 // boundsAfterGrowth returns a lower bound on L + factor D - below and an upper bound on U + factor D + above for state s. L and U are the
 // middle bounds, and D is the change in one period.
 func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
-	growth := factor * change.delta[s]
-	lower, upper = change.middle.Lower[s], change.middle.Upper[s]
-	floor := change.system.rounding.floor
+	growth := factor * change.changes[s]
+	lower, upper = change.middleValues.Lower[s], change.middleValues.Upper[s]
+	floor := change.system.rounding.leastBound
 	if magnitude := lower + math.Abs(growth) + below; magnitude > 0 {
-		lower = lower + growth - below - extraUnits*unit*magnitude - 0x1p-1000 // the last term is for underflow
+		lower = lower + growth - below - extraUnits*unitRoundoff*magnitude - 0x1p-1000 // the last term is for underflow
 	}
 	if magnitude := upper + math.Abs(growth) + above; magnitude > 0 {
-		upper = max(upper+growth+above+extraUnits*unit*magnitude, floor)
+		upper = max(upper+growth+above+extraUnits*unitRoundoff*magnitude, floor)
 	}
 	if lower > 0 && lower < floor {
 		lower = 0
@@ -427,13 +427,13 @@ func (change *periodChange) greatestQuotient(after, before []float64) float64 {
 			greatest = max(greatest, after[s]/before[s])
 		}
 	}
-	return greatest * (1 + 2*unit)
+	return greatest * (1 + 2*unitRoundoff)
 }
 
 // sumOfErrors returns a bound on the sum of the errors over all periods. start has the upper bounds if sign is 1, or the lower bounds if
 // sign is -1. afterFirst and afterLast are the values after the first and the last period, and growth bounds the growth of the weights in a
 // period.
-func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
+func (change *periodChange) sumOfErrors(sign float64, startBounds, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
 	if !(growth < maxGrowth) {
 		return math.Inf(1)
@@ -441,13 +441,13 @@ func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLa
 	greatest := 0.0
 	lastFactor := 1 + change.ratio*change.sumBeforeLast
 	for _, s := range change.states {
-		excessFirst := excess(sign, afterFirst[s], start[s], change.delta[s])
-		excessLast := excess(sign, afterLast[s], start[s], lastFactor*change.delta[s])
+		excessFirst := excess(sign, afterFirst[s], startBounds[s], change.changes[s])
+		excessLast := excess(sign, afterLast[s], startBounds[s], lastFactor*change.changes[s])
 		if stateExcess := max(excessFirst, excessLast); stateExcess > 0 {
 			greatest = max(greatest, stateExcess/weights[s])
 		}
 	}
-	return greatest * sumOfPowers(growth, change.periods) * (1 + 8*unit)
+	return greatest * sumOfPowers(growth, change.numPeriods) * (1 + 8*unitRoundoff)
 }
 
 // excess returns how far value exceeds start + growth if sign is 1, or falls below it if sign is -1. The result is rounded up, and at least
@@ -457,7 +457,7 @@ func excess(sign, value, start, growth float64) float64 {
 	if magnitude == 0 {
 		return 0
 	}
-	return max(sign*(value-start-growth)+extraUnits*unit*magnitude+0x1p-1000, 0) // the last term is for underflow
+	return max(sign*(value-start-growth)+extraUnits*unitRoundoff*magnitude+0x1p-1000, 0) // the last term is for underflow
 }
 
 // writeBounds stores the extrapolated bounds in the system. If they are wider than epsilon allows, it stores nothing and returns false.

@@ -142,7 +142,7 @@ func BenchmarkStepExtrapolation(b *testing.B) {
 		for _, dir := range []Direction{Min, Max} {
 			b.Run(fmt.Sprint("F<=k/", n, "/", dir), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := BoundedUntil(b.Context(), graph, sparse.FullSet(n+1), target, Steps{High: 1_000_000}, dir, Options{}); err != nil {
+					if _, err := BoundedUntil(b.Context(), graph, sparse.FullSet(n+1), target, StepBound{High: 1_000_000}, dir, Options{}); err != nil {
 						b.Fatal(err)
 					}
 				}

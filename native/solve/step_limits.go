@@ -15,12 +15,12 @@ const fewestSteps = 256
 // before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// triesLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
-func (sys *system) triesLimit(done, remaining int) bool {
+// shouldTryLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
+func (sys *system) shouldTryLimit(stepsDone, remaining int) bool {
 	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
 		return false
 	}
-	return done >= fewestSteps && isPowerOfTwo(done) && remaining > done
+	return stepsDone >= fewestSteps && isPowerOfTwo(stepsDone) && remaining > stepsDone
 }
 
 // isPowerOfTwo reports whether a positive number is a power of two.
@@ -92,21 +92,21 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 // trySkip is called before each step; steps is the number of earlier steps. It tries to replace the remaining steps by a multiple of the
 // growth since bounds were saved, and reports whether it wrote the final bounds to values. It saves the bounds when steps is a power of
 // two.
-func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
+func (skipper *stepSkipper) trySkip(values *Values, stepsDone, remaining int) bool {
 	switch {
 	case skipper.jumpSteps > 0:
 		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
-	case steps >= fewestSteps && isPowerOfTwo(steps) && remaining > steps:
+	case stepsDone >= fewestSteps && isPowerOfTwo(stepsDone) && remaining > stepsDone:
 		skipper.isUniform = skipper.savedAfter > 0 && skipper.growsUniformly(values)
 		skipper.savedLower = append(skipper.savedLower[:0], values.Lower...)
 		skipper.savedUpper = append(skipper.savedUpper[:0], values.Upper...)
-		skipper.savedAfter = steps
+		skipper.savedAfter = stepsDone
 		skipper.savedMax = slices.Max(values.Upper)
 		return false
-	case skipper.savedAfter == 0 || remaining < steps-skipper.savedAfter:
+	case skipper.savedAfter == 0 || remaining < stepsDone-skipper.savedAfter:
 		return false
 	}
-	period := steps - skipper.savedAfter
+	period := stepsDone - skipper.savedAfter
 	periods := remaining / period
 	if !skipper.boundGrowth(values, float64(periods)) || !skipper.areGrownBoundsNarrow(values) {
 		return false
@@ -124,18 +124,18 @@ const (
 
 // growsUniformly reports whether no state has grown more than uniformFactor times as much as another one since the saved bounds.
 func (skipper *stepSkipper) growsUniformly(values *Values) bool {
-	least, greatest := math.Inf(1), 0.0
+	minGrowth, maxGrowth := math.Inf(1), 0.0
 	for s, lower := range values.Lower {
 		growth := lower - skipper.savedLower[s]
-		least, greatest = min(least, growth), max(greatest, growth)
+		minGrowth, maxGrowth = min(minGrowth, growth), max(maxGrowth, growth)
 	}
-	return least > 0 && greatest <= uniformFactor*least
+	return minGrowth > 0 && maxGrowth <= uniformFactor*minGrowth
 }
 
 // expectsToSkip reports whether the skipper will probably skip the remaining steps after a few more steps, so other methods should wait.
 // It is false for a nil skipper.
-func (skipper *stepSkipper) expectsToSkip(steps, remaining int) bool {
-	return skipper != nil && skipper.isUniform && steps < skipperPatience && remaining >= geometricMinFactor*steps
+func (skipper *stepSkipper) expectsToSkip(stepsDone, remaining int) bool {
+	return skipper != nil && skipper.isUniform && stepsDone < skipperPatience && remaining >= geometricMinFactor*stepsDone
 }
 
 // boundGrowth bounds the growth of all values in the given number of periods by multiples of the growth since bounds were saved. It reports
@@ -151,12 +151,12 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 		}
 	}
 	// Each difference, product and sum is rounded once: four units cover that and the rounding of periods.
-	downFactor := 1 - 4*unit
+	downFactor := 1 - 4*unitRoundoff
 	if minGrowth < 0 {
-		downFactor = 1 + 4*unit
+		downFactor = 1 + 4*unitRoundoff
 	}
 	skipper.lowerGrowth = minGrowth * downFactor * periods * downFactor
-	skipper.upperGrowth = maxGrowth * (1 + 4*unit) * periods * (1 + 4*unit)
+	skipper.upperGrowth = maxGrowth * (1 + 4*unitRoundoff) * periods * (1 + 4*unitRoundoff)
 	if math.Abs(skipper.lowerGrowth) < minProduct {
 		skipper.lowerGrowth = min(0, math.Copysign(minProduct, minGrowth))
 	}
@@ -168,8 +168,8 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 
 // grownBounds returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
 func (skipper *stepSkipper) grownBounds(values *Values, s int) (lower, upper float64) {
-	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
-	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
+	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unitRoundoff*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
+	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unitRoundoff)
 }
 
 // areGrownBoundsNarrow reports whether the bounds of all states will be narrow enough after the growth is added.

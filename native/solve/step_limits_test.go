@@ -98,7 +98,7 @@ func TestStepLimits(t *testing.T) {
 	for i := range needs.OrFull(4, 12) {
 		kind, dir := sparse.Kind(i%2), Direction(i/2%2)
 		graph, target, reward := randomSteps(t, rng, kind, 3+rng.IntN(4))
-		until, err := BoundedUntil(t.Context(), graph, sparse.FullSet(graph.NumStates()), target, Steps{High: k}, dir, Options{})
+		until, err := BoundedUntil(t.Context(), graph, sparse.FullSet(graph.NumStates()), target, StepBound{High: k}, dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func skippedSteps(t *testing.T, graph *sparse.Graph, reward *sparse.Reward, dir 
 		t.Fatal(err)
 	}
 	sys.stepSkipper = sys.newStepSkipper(Options{})
-	if err := sys.steps(t.Context(), Options{}, sparse.FullSet(graph.NumStates()), k); err != nil {
+	if err := sys.applyEquations(t.Context(), Options{}, sparse.FullSet(graph.NumStates()), k); err != nil {
 		t.Fatal(err)
 	}
 	if sys.stepSkipper.lowerGrowth > 0 {
@@ -241,7 +241,7 @@ func BenchmarkLongStepBounds(b *testing.B) {
 	for _, k := range []int{10_000_000, 1_000_000_000} {
 		b.Run(fmt.Sprint("F<=", k), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := BoundedUntil(b.Context(), graph, sparse.FullSet(n), target, Steps{High: k}, Max, Options{}); err != nil {
+				if _, err := BoundedUntil(b.Context(), graph, sparse.FullSet(n), target, StepBound{High: k}, Max, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

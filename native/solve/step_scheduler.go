@@ -16,9 +16,9 @@ const (
 // stepScheduler records nothing.
 type stepScheduler struct {
 	pastSteps     [][]uint32 // of the steps so far; equal neighbours share a slice
-	current       []uint32   // of the current step
+	currentChoices       []uint32   // of the current step
 	storedChoices int
-	tooLarge      bool
+	isTooLarge      bool
 	numStates     int
 }
 
@@ -32,40 +32,40 @@ func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {
 
 // beginStep starts the recording of a step, in which no state has a choice yet.
 func (scheduler *stepScheduler) beginStep() {
-	if scheduler == nil || scheduler.tooLarge {
+	if scheduler == nil || scheduler.isTooLarge {
 		return
 	}
-	if scheduler.current == nil {
-		scheduler.current = make([]uint32, scheduler.numStates)
+	if scheduler.currentChoices == nil {
+		scheduler.currentChoices = make([]uint32, scheduler.numStates)
 	}
-	for s := range scheduler.current {
-		scheduler.current[s] = sparse.None
+	for s := range scheduler.currentChoices {
+		scheduler.currentChoices[s] = sparse.None
 	}
 }
 
 // setChoice records the choice of a state in the current step. Calls for different states may be concurrent.
 func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
-	if scheduler != nil && !scheduler.tooLarge {
-		scheduler.current[s] = choice
+	if scheduler != nil && !scheduler.isTooLarge {
+		scheduler.currentChoices[s] = choice
 	}
 }
 
 // endStep ends the recording of a step, and stores its choices the given number of times. It discards the scheduler if it becomes too
 // large.
 func (scheduler *stepScheduler) endStep(times int) {
-	if scheduler == nil || scheduler.tooLarge {
+	if scheduler == nil || scheduler.isTooLarge {
 		return
 	}
 	if times > maxTraceSteps-len(scheduler.pastSteps) {
 		scheduler.discard()
 		return
 	}
-	choices := scheduler.current
+	choices := scheduler.currentChoices
 	n := len(scheduler.pastSteps)
 	if n > 0 && slices.Equal(scheduler.pastSteps[n-1], choices) {
 		choices = scheduler.pastSteps[n-1] // equal neighbours share a slice
 	} else {
-		scheduler.current = nil
+		scheduler.currentChoices = nil
 		scheduler.storedChoices += scheduler.numStates
 	}
 	if scheduler.storedChoices > maxTraceChoices {
@@ -79,26 +79,26 @@ func (scheduler *stepScheduler) endStep(times int) {
 
 // discard gives up recording the scheduler.
 func (scheduler *stepScheduler) discard() {
-	scheduler.pastSteps, scheduler.current, scheduler.tooLarge = nil, nil, true
+	scheduler.pastSteps, scheduler.currentChoices, scheduler.isTooLarge = nil, nil, true
 }
 
-// first returns the choices of the only step.
-func (scheduler *stepScheduler) first() []uint32 {
+// firstChoices returns the choices of the only step.
+func (scheduler *stepScheduler) firstChoices() []uint32 {
 	if scheduler == nil || len(scheduler.pastSteps) == 0 {
 		return nil
 	}
 	return scheduler.pastSteps[0]
 }
 
-// steps returns the choices of each step of a path, from the first step on. The last entry is finalChoices, which applies to all steps
+// stepChoices returns the choices of each step of a path, from the first step on. The last entry is finalChoices, which applies to all steps
 // after the recorded ones. If finalChoices is nil, no state has a choice in these steps.
-func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
-	if scheduler == nil || scheduler.tooLarge {
+func (scheduler *stepScheduler) stepChoices(finalChoices []uint32) [][]uint32 {
+	if scheduler == nil || scheduler.isTooLarge {
 		return nil
 	}
 	if finalChoices == nil {
 		scheduler.beginStep()
-		finalChoices, scheduler.current = scheduler.current, nil
+		finalChoices, scheduler.currentChoices = scheduler.currentChoices, nil
 	}
 	choices := slices.Clone(scheduler.pastSteps)
 	slices.Reverse(choices)

@@ -35,23 +35,23 @@ func TestStepSchedulers(t *testing.T) {
 	graph, all, goal := patience(t), sparse.FullSet(4), sparse.SetOf(4, 2)
 	slow, fast, over := []uint32{0, 2, none, 4}, []uint32{1, 2, none, 4}, []uint32{none, none, none, none}
 	tests := []struct {
-		bound solve.Steps
+		bound solve.StepBound
 		want  [][]uint32
 	}{
-		{solve.Steps{}, [][]uint32{over}},
-		{solve.Steps{High: 1}, [][]uint32{fast, over}},
-		{solve.Steps{High: 4}, [][]uint32{slow, slow, slow, fast, over}},
-		{solve.Steps{High: solve.Unbounded}, [][]uint32{{0, 2, none, none}}},
-		{solve.Steps{Low: 1, High: 1}, [][]uint32{{1, 2, 3, 4}, over}},
-		{solve.Steps{Low: 2, High: solve.Unbounded}, [][]uint32{{0, 2, 3, 4}, {0, 2, 3, 4}, {0, 2, none, none}}},
+		{solve.StepBound{}, [][]uint32{over}},
+		{solve.StepBound{High: 1}, [][]uint32{fast, over}},
+		{solve.StepBound{High: 4}, [][]uint32{slow, slow, slow, fast, over}},
+		{solve.StepBound{High: solve.Unbounded}, [][]uint32{{0, 2, none, none}}},
+		{solve.StepBound{Low: 1, High: 1}, [][]uint32{{1, 2, 3, 4}, over}},
+		{solve.StepBound{Low: 2, High: solve.Unbounded}, [][]uint32{{0, 2, 3, 4}, {0, 2, 3, 4}, {0, 2, none, none}}},
 	}
 	for _, tt := range tests {
 		values, err := solve.BoundedUntil(t.Context(), graph, all, goal, tt.bound, solve.Max, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(values.Steps, tt.want, slices.Equal) || values.Scheduler != nil {
-			t.Errorf("%+v: %v, want %v", tt.bound, values.Steps, tt.want)
+		if !slices.EqualFunc(values.StepChoices, tt.want, slices.Equal) || values.Scheduler != nil {
+			t.Errorf("%+v: %v, want %v", tt.bound, values.StepChoices, tt.want)
 		}
 	}
 }
@@ -70,12 +70,12 @@ func TestStepSchedulersLimit(t *testing.T) {
 		{solve.Options{}, 3, 0},
 	}
 	for _, tt := range tests[needs.OrFull(1, 0):] {
-		values, err := solve.BoundedUntil(t.Context(), graph, all, goal, solve.Steps{High: tt.high}, solve.Max, tt.opts)
+		values, err := solve.BoundedUntil(t.Context(), graph, all, goal, solve.StepBound{High: tt.high}, solve.Max, tt.opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(values.Steps) != tt.steps {
-			t.Errorf("%d steps: %d rows, want %d", tt.high, len(values.Steps), tt.steps)
+		if len(values.StepChoices) != tt.steps {
+			t.Errorf("%d steps: %d rows, want %d", tt.high, len(values.StepChoices), tt.steps)
 		}
 	}
 }

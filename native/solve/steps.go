@@ -11,9 +11,9 @@ import (
 // Unbounded is the upper step bound of a formula that has none.
 const Unbounded = -1
 
-// Steps is the step bound of an until formula: right holds after at least Low and at most High steps. High may be
+// StepBound is the step bound of an until formula: right holds after at least Low and at most High steps. High may be
 // Unbounded.
-type Steps struct{ Low, High int }
+type StepBound struct{ Low, High int }
 
 // Next returns bounds on the minimal or maximal probability that the first transition leads to the given states.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
@@ -23,14 +23,14 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 	}
 	sys.isProbability = true
 	sys.values.setAll(states, 1)
-	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
-	sys.values.Scheduler = sys.stepScheduler.first()
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
+	sys.values.Scheduler = sys.stepScheduler.firstChoices()
 	return sys.values, err
 }
 
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
 // in a DTMC or MDP. Schedulers may count steps; Values.Steps has an optimal scheduler.
-func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
+func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound StepBound, dir Direction, opts Options) (*Values, error) {
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
@@ -52,23 +52,23 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		sys.stepLimit = sys.untilLimit(ctx, left, right, dir, opts)
 	}
 	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error {
-		err := sys.steps(ctx, opts, maybe, n)
+		err := sys.applyEquations(ctx, opts, maybe, n)
 		sys.stepLimit = nil // it applies to the first call only: later calls compute another formula
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sys.values.Steps = sys.stepScheduler.steps(finalChoices)
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(finalChoices)
 	return sys.values, nil
 }
 
 // boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function steps applies the
 // equations of the maybe states n times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
-func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, numSteps int) error) error {
+func boundedUntil(values *Values, left, right *sparse.Set, bound StepBound, takeSteps func(maybe *sparse.Set, numSteps int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
-		if err := steps(left.Minus(right), bound.High-bound.Low); err != nil {
+		if err := takeSteps(left.Minus(right), bound.High-bound.Low); err != nil {
 			return err
 		}
 	}
@@ -76,11 +76,11 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps fu
 		return nil
 	}
 	// After Low steps right may hold instead of left. Before that, left must hold.
-	if err := steps(left, 1); err != nil {
+	if err := takeSteps(left, 1); err != nil {
 		return err
 	}
 	values.setAll(left.Complement(), 0)
-	return steps(left, bound.Low-1)
+	return takeSteps(left, bound.Low-1)
 }
 
 // CumulReward returns bounds on the minimal or maximal expected reward of the given number of steps of a DTMC or MDP.
@@ -99,8 +99,8 @@ func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	}
 	sys.stepSkipper = sys.newStepSkipper(opts)
 	sys.stepLimit = sys.rewardLimit(ctx, reward, steps, opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
-	sys.values.Steps = sys.stepScheduler.steps(nil)
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
 	return sys.values, err
 }
 
@@ -120,16 +120,16 @@ func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	}
 	sys.setStateRewards(reward)
 	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.steps(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
-	sys.values.Steps = sys.stepScheduler.steps(nil)
+	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
 	return sys.values, err
 }
 
 // setStateRewards sets the value of each state after the last step to its state reward. The steps themselves earn no reward.
 func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
-	for s, x := range reward.State {
-		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(x)
+	for s, value := range reward.State {
+		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(value)
 		if sys.isExact() && reward.StateRat[s] != nil {
 			sys.values.Exact[s] = reward.StateRat[s]
 		}
@@ -167,13 +167,13 @@ func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return sys, err
 }
 
-// steps applies the equations of all maybe states n times. The other states keep their values.
-func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
+// applyEquations applies the equations of all maybe states n times. The other states keep their values.
+func (sys *system) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if sys.isExact() {
-		return sys.exactSteps(ctx, opts, maybe, n)
+		return sys.exactSteps(ctx, opts, maybe, numSteps)
 	}
-	run := sys.newStepRun(opts, maybe, newStepMeter(ctx, opts, n), n)
-	return sys.values.applySteps(run.meter, n, run.step)
+	run := sys.newStepRun(opts, maybe, newStepMeter(ctx, opts, numSteps), numSteps)
+	return sys.values.applySteps(run.meter, numSteps, run.step)
 }
 
 // stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
@@ -182,39 +182,39 @@ type stepRun struct {
 	system         *system
 	opts           Options
 	states         []uint32
-	total          int // the number of steps
+	numSteps          int // the number of steps
 	meter          *meter
 	dense          *denseSteps // nil if it cannot be used
 	denseAfter     int         // the number of steps after which dense takes all steps
-	geometric      bool
+	useGeometric      bool
 	geometricAfter int // the number of steps after which geometric steps replace them
 	extrapolation  *stepExtrapolation
 }
 
 // newStepRun prepares total steps of the maybe states, and selects a method that can take many steps at once.
-func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, total int) *stepRun {
-	run := &stepRun{system: sys, opts: opts, total: total, meter: meter, states: make([]uint32, 0, maybe.Count())}
+func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
+	run := &stepRun{system: sys, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
 		run.states = append(run.states, uint32(s))
 	}
-	if start, ok := sys.denseStepsStart(run.states, total); ok {
+	if start, ok := sys.denseStepsStart(run.states, numSteps); ok {
 		if dense, ok := sys.newDenseSteps(run.states); ok {
 			run.dense, run.denseAfter = dense, start
 			return run
 		}
 	}
-	if sys.allowsGeometricSteps(opts, run.states, total) {
-		run.geometric, run.geometricAfter = true, geometricAfter
+	if sys.allowsGeometricSteps(opts, run.states, numSteps) {
+		run.useGeometric, run.geometricAfter = true, geometricAfter
 		return run
 	}
-	run.extrapolation = sys.newStepExtrapolation(opts, run.states, total)
+	run.extrapolation = sys.newStepExtrapolation(opts, run.states, numSteps)
 	return run
 }
 
 // step writes the bounds after one more step to lower and upper; done is the number of earlier steps. It returns true if the current bounds
 // of the system are final.
-func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error) {
-	if last, err := run.tryRemaining(done, lower, upper); last || err != nil {
+func (run *stepRun) step(stepsDone int, lower, upper []float64) (isFinal bool, err error) {
+	if isFinal, err := run.tryRemaining(stepsDone, lower, upper); isFinal || err != nil {
 		return true, err
 	}
 	recorder := run.system.stepScheduler
@@ -224,7 +224,7 @@ func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error
 		return true, err
 	}
 	if !changed { // no later step changes a bound
-		recorder.endStep(run.total - done)
+		recorder.endStep(run.numSteps - stepsDone)
 		return true, nil
 	}
 	recorder.endStep(1)
@@ -233,32 +233,32 @@ func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error
 
 // tryRemaining tries to take all remaining steps at once; done is the number of earlier steps. It returns true if the current bounds of the
 // system are final. lower and upper have the bounds before the last step.
-func (run *stepRun) tryRemaining(done int, lower, upper []float64) (last bool, err error) {
-	sys, remaining := run.system, run.total-done
+func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal bool, err error) {
+	sys, remaining := run.system, run.numSteps-stepsDone
 	maySkip := sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0
-	if maySkip && sys.stepSkipper.trySkip(sys.values, done, remaining) {
+	if maySkip && sys.stepSkipper.trySkip(sys.values, stepsDone, remaining) {
 		return true, nil
 	}
-	if sys.triesLimit(done, remaining) {
-		if enough, err := sys.stepLimit(lower, upper, remaining); enough || err != nil {
-			return enough, err
+	if sys.shouldTryLimit(stepsDone, remaining) {
+		if isNarrow, err := sys.stepLimit(lower, upper, remaining); isNarrow || err != nil {
+			return isNarrow, err
 		}
 	}
-	stepsLeft, extrapolated, err := run.extrapolation.tryToExtrapolate(done, run.meter)
+	remainingSteps, hasExtrapolated, err := run.extrapolation.tryToExtrapolate(stepsDone, run.meter)
 	if err != nil {
 		return false, err
 	}
-	if extrapolated {
-		return true, sys.takeSteps(run.states, stepsLeft, run.meter)
+	if hasExtrapolated {
+		return true, sys.takeSteps(run.states, remainingSteps, run.meter)
 	}
-	if run.geometric && done == run.geometricAfter {
-		if sys.stepSkipper.expectsToSkip(done, remaining) {
+	if run.useGeometric && stepsDone == run.geometricAfter {
+		if sys.stepSkipper.expectsToSkip(stepsDone, remaining) {
 			run.geometricAfter *= 2
 			return false, nil
 		}
-		return true, sys.newGeometricSteps(run.opts, run.states, run.total).run(run.meter)
+		return true, sys.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
 	}
-	if run.dense != nil && done == run.denseAfter {
+	if run.dense != nil && stepsDone == run.denseAfter {
 		return run.takeDenseSteps()
 	}
 	return false, nil
@@ -266,7 +266,7 @@ func (run *stepRun) tryRemaining(done int, lower, upper []float64) (last bool, e
 
 // takeDenseSteps takes all steps from the first one by repeated squaring, and stores the bounds. It returns false if a number overflows.
 func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
-	isFinite, err = run.dense.run(run.meter, run.total)
+	isFinite, err = run.dense.run(run.meter, run.numSteps)
 	if isFinite {
 		run.dense.writeBounds(run.system.values)
 	}
@@ -275,7 +275,7 @@ func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
 
 // takeSteps applies the equations of the given states numSteps times, without recording a scheduler.
 func (sys *system) takeSteps(states []uint32, numSteps int, meter *meter) error {
-	return sys.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (last bool, err error) {
+	return sys.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (isFinal bool, err error) {
 		_, err = sys.stepInBlocks(states, lower, upper, meter)
 		return err != nil, err
 	})
@@ -283,10 +283,10 @@ func (sys *system) takeSteps(states []uint32, numSteps int, meter *meter) error 
 
 // applySteps calls step numSteps times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
 // done is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
-func (v *Values) applySteps(meter *meter, numSteps int, step func(done int, lower, upper []float64) (last bool, err error)) error {
+func (v *Values) applySteps(meter *meter, numSteps int, step func(stepsDone int, lower, upper []float64) (isFinal bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range numSteps {
-		if last, err := step(i, lower, upper); last || err != nil {
+		if isFinal, err := step(i, lower, upper); isFinal || err != nil {
 			return err
 		}
 		v.Lower, lower = lower, v.Lower
@@ -313,9 +313,9 @@ func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *
 // inBlocks divides the states into blocks and calls handle for each of them, for some in parallel. handle returns its work, which inBlocks
 // adds to the meter. The error comes from the meter.
 func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work int)) error {
-	const block = 1 << 16
-	for from := 0; from < len(states); from += block {
-		blockStates := states[from:min(from+block, len(states))]
+	const blockSize = 1 << 16
+	for from := 0; from < len(states); from += blockSize {
+		blockStates := states[from:min(from+blockSize, len(states))]
 		var work atomic.Int64
 		inParallelParts(len(blockStates), 1<<11, func(from, to int) {
 			work.Add(int64(handle(blockStates[from:to])))

@@ -97,12 +97,12 @@ func TestStepsOfPrimes(t *testing.T) {
 	}
 	n := model.NumStates()
 	for _, within := range []*sparse.Set{nil, sparse.SetOf(n, 0)} {
-		values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n - 1}, solve.Max, solve.Options{Exact: true, Within: within})
+		values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.StepBound{High: n - 1}, solve.Max, solve.Options{Exact: true, Within: within})
 		if err != nil || values.Exact[0].Cmp(want) != 0 {
 			t.Errorf("%v, %v, want %v", values.Exact[0], err, want)
 		}
 		// Once more round: the first step may fail.
-		values, err = solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n}, solve.Max, solve.Options{Exact: true, Within: within})
+		values, err = solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.StepBound{High: n}, solve.Max, solve.Options{Exact: true, Within: within})
 		if more := new(big.Rat).Mul(want, big.NewRat(5, 3)); err != nil || values.Exact[0].Cmp(more) != 0 {
 			t.Errorf("%v, %v, want %v", values.Exact[0], err, more)
 		}
@@ -134,7 +134,7 @@ func TestSteps(t *testing.T) {
 				return
 			}
 			rng := rand.New(rand.NewPCG(in.seed, 99))
-			bound := solve.Steps{Low: rng.IntN(3)}
+			bound := solve.StepBound{Low: rng.IntN(3)}
 			bound.High = bound.Low + rng.IntN(4)
 			k := rng.IntN(5)
 			ctx, opts, exactly := in.Context(), solve.Options{}, solve.Options{Exact: true}
@@ -229,7 +229,7 @@ func TestLowerBoundOnly(t *testing.T) {
 				}
 				return nil
 			}
-			bound := solve.Steps{Low: 2, High: solve.Unbounded}
+			bound := solve.StepBound{Low: 2, High: solve.Unbounded}
 			values, err := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Epsilon: 1e-13})
 			x, _ := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Exact: true})
 			in.checkSteps(name, values, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, later, nil) })
@@ -255,7 +255,7 @@ func TestCertainWithinSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Steps{High: 2}, solve.Max, solve.Options{})
+	values, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(3), sparse.SetOf(3, 2), solve.StepBound{High: 2}, solve.Max, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

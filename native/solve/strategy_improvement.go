@@ -71,8 +71,8 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 	}
 	model := *graph.Model
 	model.Rewards = []sparse.Reward{*improvement.reward}
-	restricted := model.Restrict(choices)
-	return sparse.NewGraph(restricted), &restricted.Rewards[0]
+	restrictedModel := model.Restrict(choices)
+	return sparse.NewGraph(restrictedModel), &restrictedModel.Rewards[0]
 }
 
 // evaluate solves the MDP in which one side follows its strategy, and the other side optimizes.
@@ -113,13 +113,13 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 		if improvement.game.side(s) != side {
 			continue
 		}
-		best, value := improvement.sys.optimumRat(s), improvement.sys.values.Exact[s]
-		isBetter := greater(best.value, value)
+		optimum, currentValue := improvement.sys.optimumRat(s), improvement.sys.values.Exact[s]
+		isBetter := isGreater(optimum.value, currentValue)
 		if side == Min {
-			isBetter = greater(value, best.value)
+			isBetter = isGreater(currentValue, optimum.value)
 		}
 		if isBetter {
-			strategy[s], changed = best.choice, true
+			strategy[s], changed = optimum.choice, true
 		}
 	}
 	return changed
@@ -137,8 +137,8 @@ func (improvement *strategyImprovement) setOptimalChoices(side Direction, strate
 	}
 }
 
-// greater reports whether left is greater than right. A nil value stands for infinity.
-func greater(left, right *big.Rat) bool {
+// isGreater reports whether left is greater than right. A nil value stands for infinity.
+func isGreater(left, right *big.Rat) bool {
 	switch {
 	case right == nil:
 		return false
@@ -227,17 +227,17 @@ func (improvement *strategyImprovement) improveBothSides(side Direction, strateg
 	sys := *improvement.sys
 	sys.values = values
 	for s := range sys.maybe.All() {
-		best, bestValue := sys.bestResponse(s, side)
-		if best == sparse.None || best == strategy[s] {
+		bestChoice, bestValue := sys.bestResponse(s, side)
+		if bestChoice == sparse.None || bestChoice == strategy[s] {
 			continue
 		}
 		if improvement.game.side(s) != side {
-			strategy[s] = best
+			strategy[s] = bestChoice
 			continue
 		}
-		current := values.Lower[s]/2 + values.Upper[s]/2
-		if isNoticeablyBetter(bestValue, current, sys.minimizes(s)) {
-			strategy[s], changed = best, true
+		currentValue := values.Lower[s]/2 + values.Upper[s]/2
+		if isNoticeablyBetter(bestValue, currentValue, sys.minimizes(s)) {
+			strategy[s], changed = bestChoice, true
 		}
 	}
 	return changed
@@ -254,8 +254,8 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 
 // bestResponse returns the best choice of state s for the current values of all states, and the midpoint of the bounds on its value. The
 // choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
-func (sys *system) bestResponse(s int, improvingSide Direction) (best uint32, bestValue float64) {
-	best = sparse.None
+func (sys *system) bestResponse(s int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
+	bestChoice = sparse.None
 	minimize := sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -271,9 +271,9 @@ func (sys *system) bestResponse(s int, improvingSide Direction) (best uint32, be
 			}
 		}
 		value := bounds.lower/2 + bounds.upper/2
-		if best == sparse.None || isBetter(value, bestValue, minimize) {
-			best, bestValue = uint32(c), value
+		if bestChoice == sparse.None || isBetter(value, bestValue, minimize) {
+			bestChoice, bestValue = uint32(c), value
 		}
 	}
-	return best, bestValue
+	return bestChoice, bestValue
 }

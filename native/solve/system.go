@@ -97,7 +97,7 @@ func (sys *system) minimizes(s int) bool {
 // Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
 func (sys *system) evaluateChoice(s, choice int) choiceBounds {
 	if sys.nature != nil {
-		reward, err := sys.reward.OfChoice(s, choice), sys.rounding.err
+		reward, err := sys.reward.OfChoice(s, choice), sys.rounding.relErr
 		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
 		return choiceBounds{lower, sys.nature.choiceBound(choice, reward, err, sys.values.Upper, true), true}
 	}
@@ -124,14 +124,14 @@ func (sys *system) evaluateChoice(s, choice int) choiceBounds {
 		return choiceBounds{}
 	}
 	if hasLoop || model.Kind == sparse.CTMC {
-		lower, upper = sys.rounding.quotient(lower, upper, weightSum)
+		lower, upper = sys.rounding.divideBounds(lower, upper, weightSum)
 	}
 	if maxUpper > 0 { // even if the products underflow
-		upper = max(upper, sys.rounding.floor)
+		upper = max(upper, sys.rounding.leastBound)
 	}
 	relErr := sys.rounding.sumErr(end - first + 1)
-	lower = sys.rounding.floorToGrid(sys.rounding.down(lower, relErr))
-	upper = sys.rounding.up(upper, relErr)
+	lower = sys.rounding.floorToGrid(sys.rounding.roundDown(lower, relErr))
+	upper = sys.rounding.roundUp(upper, relErr)
 	if reward == 0 { // the value is a mean of the values of the targets
 		lower, upper = max(lower, minLower), min(upper, maxUpper)
 	}

@@ -72,15 +72,15 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	if !(relErr < 0x1p-10) {
 		return 0, 0, ErrTime
 	}
-	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
+	return max(timesRat(uniform.uniformRate, time.Low), 0x1p-1022), relErr*(1+unitRoundoff) + 2*unitRoundoff, nil
 }
 
 // setUntilBounds computes bounds on the probability of `left U right` within a time or, if negated is set, of its negation. It stores them
 // as the values of the states in left but not in right. The other states keep their values.
-func (uniform *uniformisation) setUntilBounds(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
+func (uniform *uniformisation) setUntilBounds(ctx context.Context, left, right *sparse.Set, time Time, isNegated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)
-	if time.High.Sign() == 0 || uniform.rate == 0 {
+	if time.High.Sign() == 0 || uniform.uniformRate == 0 {
 		return nil
 	}
 	mean, _, err := uniform.meanSteps(time)
@@ -88,25 +88,25 @@ func (uniform *uniformisation) setUntilBounds(ctx context.Context, left, right *
 	case err != nil:
 		return err
 	case mean >= 2*maxStableSteps:
-		return uniform.boundLongUntil(ctx, left, right, negated)
-	case negated:
-		return uniform.advance(ctx, maybe, time)
+		return uniform.boundLongUntil(ctx, left, right, isNegated)
+	case isNegated:
+		return uniform.advanceTime(ctx, maybe, time)
 	}
 	return uniform.absorptionWithin(ctx, maybe, right, time)
 }
 
 // boundLongUntil sets bounds on the probability of `left U right`, or of its negation, within a time so long that the mean number of
 // uniformised steps is at least 2*maxStableSteps.
-func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, negated bool) error {
+func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, isNegated bool) error {
 	// The probability of reaching right increases with the time. It lies between the value after fewer steps and the unbounded value.
 	maybe := left.Minus(right)
 	opts := uniform.opts
 	opts.Classic = false
-	unbounded, err := unboundedUntil(ctx, uniform.graph, left, right, negated, opts)
+	unbounded, err := unboundedUntil(ctx, uniform.graph, left, right, isNegated, opts)
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zeroStates, oneStates := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	values, steps, err := uniform.stepUntilStable(ctx)
 	if err != nil {
 		return err
@@ -116,15 +116,15 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	relErr := compound(uniform.relErrPerStep * float64(steps+1))
 	absErr := uniform.lossPerStep * float64(steps+1)
 	for s := range maybe.All() {
-		if negated {
+		if isNegated {
 			uniform.values.Lower[s] = unbounded.Lower[s]
-			uniform.values.Upper[s] = max(uniform.rounding.up(values[s], relErr)+absErr, uniform.rounding.floor)
+			uniform.values.Upper[s] = max(uniform.rounding.roundUp(values[s], relErr)+absErr, uniform.rounding.leastBound)
 		} else {
-			uniform.values.Lower[s], uniform.values.Upper[s] = uniform.rounding.down(values[s], relErr), unbounded.Upper[s]
+			uniform.values.Lower[s], uniform.values.Upper[s] = uniform.rounding.roundDown(values[s], relErr), unbounded.Upper[s]
 		}
 	}
-	uniform.values.setAll(zero, 0)
-	uniform.values.setAll(one, 1)
+	uniform.values.setAll(zeroStates, 0)
+	uniform.values.setAll(oneStates, 1)
 	return nil
 }
 
@@ -135,13 +135,13 @@ func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []fl
 	limit := min(maxStableSteps, max(1<<10, maxWork/(len(uniform.graph.Target)+1)))
 	meter := newStepMeter(ctx, uniform.opts, limit)
 	values = slices.Clone(uniform.values.Lower)
-	next := slices.Clone(values)
+	nextValues := slices.Clone(values)
 	for steps = range limit {
-		changed, err := uniform.step(values, next, meter)
+		changed, err := uniform.step(values, nextValues, meter)
 		if err != nil || !changed {
 			return values, steps, err
 		}
-		values, next = next, values
+		values, nextValues = nextValues, values
 		meter.progress.Done = steps
 	}
 	uniform.values.Converged = false

@@ -25,10 +25,10 @@ func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse
 	if exponent == 0 {
 		return compute(reward)
 	}
-	scaled := *reward
-	scaled.State, scaled.Choice = scaledNumbers(reward.State, exponent), scaledNumbers(reward.Choice, exponent)
-	scaled.StateRat, scaled.ChoiceRat = scaledFractions(reward.StateRat, exponent), scaledFractions(reward.ChoiceRat, exponent)
-	values, err := compute(&scaled)
+	largerReward := *reward
+	largerReward.State, largerReward.Choice = scaledNumbers(reward.State, exponent), scaledNumbers(reward.Choice, exponent)
+	largerReward.StateRat, largerReward.ChoiceRat = scaledFractions(reward.StateRat, exponent), scaledFractions(reward.ChoiceRat, exponent)
+	values, err := compute(&largerReward)
 	if err != nil {
 		return nil, err
 	}
@@ -42,18 +42,18 @@ func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse
 // scalingExponent returns the exponent of the power of two by which rewards must be multiplied to prevent underflow, or 0 if no reward is
 // tiny.
 func scalingExponent(reward *sparse.Reward) int {
-	least, greatest := math.Inf(1), 0.0
+	minReward, maxReward := math.Inf(1), 0.0
 	for _, numbers := range [][]float64{reward.State, reward.Choice} {
 		for _, number := range numbers {
 			if number > 0 {
-				least, greatest = min(least, number), max(greatest, number)
+				minReward, maxReward = min(minReward, number), max(maxReward, number)
 			}
 		}
 	}
-	if !(least < tinyReward) {
+	if !(minReward < tinyReward) {
 		return 0
 	}
-	return max(min(tinyRewardTarget-math.Ilogb(least), greatestScaledReward-math.Ilogb(greatest)), 0)
+	return max(min(tinyRewardTarget-math.Ilogb(minReward), greatestScaledReward-math.Ilogb(maxReward)), 0)
 }
 
 // scaledNumbers returns a copy of numbers multiplied by 2^exponent. It returns nil for nil.
@@ -61,11 +61,11 @@ func scaledNumbers(numbers []float64, exponent int) []float64 {
 	if numbers == nil {
 		return nil
 	}
-	scaled := make([]float64, len(numbers))
+	result := make([]float64, len(numbers))
 	for i, number := range numbers {
-		scaled[i] = math.Ldexp(number, exponent)
+		result[i] = math.Ldexp(number, exponent)
 	}
-	return scaled
+	return result
 }
 
 // scaledFractions returns a copy of fractions multiplied by 2^exponent. It returns nil for nil.
@@ -74,20 +74,20 @@ func scaledFractions(fractions []*big.Rat, exponent int) []*big.Rat {
 		return nil
 	}
 	factor := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(exponent)))
-	scaled := make([]*big.Rat, len(fractions))
+	result := make([]*big.Rat, len(fractions))
 	for i, fraction := range fractions {
 		if fraction != nil {
-			scaled[i] = new(big.Rat).Mul(fraction, factor)
+			result[i] = new(big.Rat).Mul(fraction, factor)
 		}
 	}
-	return scaled
+	return result
 }
 
 // unscaled divides a bound by a power of two, and rounds a subnormal result in the given direction.
 func unscaled(bound float64, exponent int, direction float64) float64 {
 	result := math.Ldexp(bound, -exponent)
-	back := math.Ldexp(result, exponent)
-	if back < bound && direction > result || back > bound && direction < result {
+	restored := math.Ldexp(result, exponent)
+	if restored < bound && direction > result || restored > bound && direction < result {
 		return math.Nextafter(result, direction)
 	}
 	return result

@@ -26,26 +26,26 @@ func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse
 
 // timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC or, if negated is set, of its negation.
 // It computes backwards: from the end of the interval to its start, and from there to time 0.
-func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
+func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, isNegated bool, opts Options) (*Values, error) {
 	transient := newUniform(graph, nil, opts)
 	valueIfMet, valueIfMissed := 1.0, 0.0
-	if negated {
+	if isNegated {
 		valueIfMet, valueIfMissed = valueIfMissed, valueIfMet
 	}
 	var err error
 	if bound.To.None() {
-		transient.values, err = unboundedUntil(ctx, graph, left, right, negated, opts)
+		transient.values, err = unboundedUntil(ctx, graph, left, right, isNegated, opts)
 	} else {
 		transient.values.setAll(right.Complement(), valueIfMissed)
 		transient.values.setAll(right, valueIfMet)
-		err = transient.setUntilBounds(ctx, left, right, bound.To.since(bound.From), negated)
+		err = transient.setUntilBounds(ctx, left, right, bound.To.since(bound.From), isNegated)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
 		transient.values.setAll(left.Complement(), valueIfMissed)
-		if err := transient.advance(ctx, left, bound.From); err != nil {
+		if err := transient.advanceTime(ctx, left, bound.From); err != nil {
 			return nil, err
 		}
 	}
@@ -54,8 +54,8 @@ func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 }
 
 // unboundedUntil returns bounds on the probability of an until formula without an upper time bound, or of its negation.
-func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
-	if negated { // almost surely a chain reaches right, or a state from which the formula cannot hold
+func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, isNegated bool, opts Options) (*Values, error) {
+	if isNegated { // almost surely a chain reaches right, or a state from which the formula cannot hold
 		left, right = right.Complement(), graph.Prob0A(left, right)
 	}
 	opts.Scheduler = false
@@ -66,13 +66,13 @@ func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *spars
 func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	rewards, scale := scaledRewards(reward.State, nil, graph.NumStates())
-	for s, original := range reward.State {
+	for s, stateReward := range reward.State {
 		transient.values.Lower[s], transient.values.Upper[s] = transient.rounding.rewardBounds(rewards[s])
-		if original > 0 {
-			transient.values.Upper[s] = max(transient.values.Upper[s], transient.rounding.floor)
+		if stateReward > 0 {
+			transient.values.Upper[s] = max(transient.values.Upper[s], transient.rounding.leastBound)
 		}
 	}
-	if err := transient.advance(ctx, sparse.FullSet(graph.NumStates()), time); err != nil {
+	if err := transient.advanceTime(ctx, sparse.FullSet(graph.NumStates()), time); err != nil {
 		return nil, err
 	}
 	transient.values.divideByPowerOfTwo(scale)
@@ -83,18 +83,18 @@ func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	n := graph.NumStates()
-	rewarded := sparse.NewSet(n)
+	rewardedStates := sparse.NewSet(n)
 	for s := range n {
 		if valueAt(reward.State, s) > 0 || valueAt(reward.Choice, s) > 0 {
-			rewarded.Add(s)
+			rewardedStates.Add(s)
 		}
 	}
-	rewardRate, scale := scaledRewards(reward.State, reward.Choice, n)
-	if err := transient.accumulate(ctx, rewardRate, time); err != nil {
+	rewardRates, scale := scaledRewards(reward.State, reward.Choice, n)
+	if err := transient.accumulate(ctx, rewardRates, time); err != nil {
 		return nil, err
 	}
 	transient.values.divideByPowerOfTwo(scale)
-	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(n), rewarded).Complement(), 0)
+	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(n), rewardedStates).Complement(), 0)
 	return transient.values, nil
 }
 
@@ -139,17 +139,17 @@ type uniformisation struct {
 	values   *Values
 	opts     Options
 	// The following fields belong to the current maybe states. prepare sets them.
-	rate          float64 // uniformisation rate
+	uniformRate          float64 // uniformisation rate
 	maybeStates   []uint32
-	stayProb      []float64 // of each state: the probability that a step stays in it
-	stepProb      []float64 // of each weight: its probability in one step
+	stayProbs      []float64 // of each state: the probability that a step stays in it
+	stepProbs      []float64 // of each weight: its probability in one step
 	relErrPerStep float64   // relative error of one step
 	lossPerStep   float64   // greatest absolute loss of a step because a value is below the floor
 	stepsTaken    float64   // number of steps taken
 	skippedErr    float64   // relative error of the skipped steps
 	hasUnderflow  bool      // whether a value fell below the floor in the last step
-	// forward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
-	forward bool
+	// isForward says that steps compute a distribution forwards. Then later values are not means of earlier ones.
+	isForward bool
 }
 
 // newUniform returns a solver for time-bounded properties of a CTMC by uniformisation. It has no exit rates yet.
@@ -158,7 +158,7 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	n := graph.NumStates()
 	return &uniformisation{
 		graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts,
-		stayProb: make([]float64, n),
+		stayProbs: make([]float64, n),
 	}
 }
 
@@ -186,16 +186,16 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 		first, end := uniform.graph.Row(s)
 		maxExitRate, maxRow = max(maxExitRate, exitRate.hi), max(maxRow, end-first)
 	}
-	uniform.rate = maxExitRate * (1 + slack)
+	uniform.uniformRate = maxExitRate * (1 + slack)
 	uniform.relErrPerStep = uniform.stepErr(maxRow)
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
 	for k, s := range uniform.maybeStates {
-		stayRate := doubleWord{hi: uniform.rate}.sub(exitRates[k])
-		uniform.stayProb[s] = stayRate.hi / uniform.rate
+		stayRate := doubleWord{hi: uniform.uniformRate}.sub(exitRates[k])
+		uniform.stayProbs[s] = stayRate.hi / uniform.uniformRate
 	}
-	uniform.stepProb = uniform.stepProb[:0]
+	uniform.stepProbs = uniform.stepProbs[:0]
 	for _, weight := range uniform.graph.Weights {
-		uniform.stepProb = append(uniform.stepProb, weight/uniform.rate)
+		uniform.stepProbs = append(uniform.stepProbs, weight/uniform.uniformRate)
 	}
 }
 
@@ -214,23 +214,23 @@ func (uniform *uniformisation) exitRate(s int) doubleWord {
 // stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. The probability to stay
 // amplifies the error of the rates.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
-	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
+	return 1.05 * (uniform.rounding.relErr*(1+1/slack) + float64(maxRow+8)*unitRoundoff)
 }
 
 // step computes one uniformised step backwards for the maybe states: from the values after the step it computes next, the values before the
 // step. It reports whether any value changed.
-func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
-	const block = 1 << 16
+func (uniform *uniformisation) step(values, nextValues []float64, meter *meter) (changed bool, err error) {
+	const blockSize = 1 << 16
 	uniform.hasUnderflow = false
-	for from := 0; from < len(uniform.maybeStates); from += block {
-		states := uniform.maybeStates[from:min(from+block, len(uniform.maybeStates))]
-		changedInBlock, hasUnderflow := uniform.stepInParallel(states, values, next)
+	for from := 0; from < len(uniform.maybeStates); from += blockSize {
+		states := uniform.maybeStates[from:min(from+blockSize, len(uniform.maybeStates))]
+		changedInBlock, hasUnderflow := uniform.stepInParallel(states, values, nextValues)
 		changed = changed || changedInBlock
 		if hasUnderflow {
-			uniform.hasUnderflow, uniform.lossPerStep = true, uniform.rounding.floor
+			uniform.hasUnderflow, uniform.lossPerStep = true, uniform.rounding.leastBound
 		}
 		// An estimate: rows have about the mean length.
-		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.stayProb))); err != nil {
+		if err := meter.addWork(len(states) * (1 + len(uniform.graph.Target)/len(uniform.stayProbs))); err != nil {
 			return false, err
 		}
 	}
@@ -239,39 +239,39 @@ func (uniform *uniformisation) step(values, next []float64, meter *meter) (chang
 
 // stepInParallel computes one uniformised step of the given states in parallel: next from values. changed says that a value changed, and
 // hasUnderflow that a positive value below the floor became 0.
-func (uniform *uniformisation) stepInParallel(states []uint32, values, next []float64) (changed, hasUnderflow bool) {
-	var anyChanged, anyLost atomic.Bool
+func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
+	var anyChanged, anyUnderflow atomic.Bool
 	inParallelParts(len(states), 1<<12, func(from, to int) {
-		partChanged, partLost := uniform.stepBlock(states[from:to], values, next)
+		partChanged, partUnderflow := uniform.stepBlock(states[from:to], values, nextValues)
 		if partChanged {
 			anyChanged.Store(true)
 		}
-		if partLost {
-			anyLost.Store(true)
+		if partUnderflow {
+			anyUnderflow.Store(true)
 		}
 	})
-	return anyChanged.Load(), anyLost.Load()
+	return anyChanged.Load(), anyUnderflow.Load()
 }
 
 // stepBlock computes one uniformised step of the given states: next from values. changed says that a value changed, and hasUnderflow that a
 // positive value below the floor became 0.
-func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, hasUnderflow bool) {
-	start := uniform.graph.Start
-	target := uniform.graph.Target
-	weight := uniform.graph.Weight
-	prob := uniform.stepProb
-	floor := uniform.rounding.floor
+func (uniform *uniformisation) stepBlock(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
+	starts := uniform.graph.Start
+	targets := uniform.graph.Target
+	weightIDs := uniform.graph.Weight
+	prob := uniform.stepProbs
+	floor := uniform.rounding.leastBound
 	for _, s := range states {
-		sum := uniform.stayProb[s] * values[s]
-		for i, end := start[s], start[s+1]; i < end; i++ {
-			if targetState := target[i]; targetState != s {
-				sum += prob[weight[i]] * values[targetState]
+		sum := uniform.stayProbs[s] * values[s]
+		for i, end := starts[s], starts[s+1]; i < end; i++ {
+			if targetState := targets[i]; targetState != s {
+				sum += prob[weightIDs[i]] * values[targetState]
 			}
 		}
 		if sum < floor && sum > 0 {
 			hasUnderflow, sum = true, 0
 		}
-		next[s] = sum
+		nextValues[s] = sum
 		changed = changed || sum != values[s]
 	}
 	return changed, hasUnderflow
@@ -284,7 +284,7 @@ const checkInterval = 64
 // canSkipEqualValues reports whether all values are so close to each other that later steps change them by a negligible amount. If so, it
 // raises uniform.skippedErr to the relative error of skipping these steps.
 func (uniform *uniformisation) canSkipEqualValues(values []float64) bool {
-	if uniform.forward {
+	if uniform.isForward {
 		return false
 	}
 	// After any number of steps, each value is between the minimum and the maximum.
@@ -297,31 +297,31 @@ func (uniform *uniformisation) canSkipEqualValues(values []float64) bool {
 	return isNarrow
 }
 
-// advance replaces the bounds of each maybe state by bounds on its expected value after the given time. The other states are absorbing and
+// advanceTime replaces the bounds of each maybe state by bounds on its expected value after the given time. The other states are absorbing and
 // keep their values.
-func (uniform *uniformisation) advance(ctx context.Context, maybe *sparse.Set, time Time) error {
+func (uniform *uniformisation) advanceTime(ctx context.Context, maybe *sparse.Set, time Time) error {
 	uniform.prepare(maybe)
-	if time.High.Sign() == 0 || uniform.rate == 0 {
+	if time.High.Sign() == 0 || uniform.uniformRate == 0 {
 		return nil
 	}
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zeroStates, oneStates := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	lowerMean, upperMean, err := uniform.meanBounds(ctx, distribution)
 	if err != nil {
 		return err
 	}
 	maxUpper := max(0, slices.Max(uniform.values.Upper))
-	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
+	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
 	absErr := 1.01*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
 	for s := range maybe.All() {
-		uniform.values.Lower[s] = uniform.rounding.down(lowerMean[s], relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.up(upperMean[s], relErr)+absErr, uniform.rounding.floor)
+		uniform.values.Lower[s] = uniform.rounding.roundDown(lowerMean[s], relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.roundUp(upperMean[s], relErr)+absErr, uniform.rounding.leastBound)
 	}
-	uniform.values.setAll(zero, 0)
-	uniform.values.setAll(one, 1)
+	uniform.values.setAll(zeroStates, 0)
+	uniform.values.setAll(oneStates, 1)
 	return nil
 }
 
@@ -361,7 +361,7 @@ func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*po
 
 // poissonMean returns the mean of the values after a Poisson-distributed number of steps.
 func (uniform *uniformisation) poissonMean(ctx context.Context, values []float64, distribution *poisson) ([]float64, error) {
-	return uniform.weightedSum(ctx, values, distribution, 0, distribution.weight)
+	return uniform.weightedSum(ctx, values, distribution, 0, distribution.weights)
 }
 
 // poissonTotal returns the mean of the sum of values over a Poisson-distributed number of steps.
@@ -372,43 +372,43 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 // weightedSum returns the weighted sum of the values after 0, 1, ..., distribution.last() uniformised steps. The values after k steps have
 // the weight weights[k-firstNumber], or flatWeight if k is less than firstNumber. Steps that change little are skipped.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
-	meter := newStepMeter(ctx, uniform.opts, distribution.last())
+	meter := newStepMeter(ctx, uniform.opts, distribution.lastNumber())
 	values = slices.Clone(values)
-	next, sum := slices.Clone(values), make([]float64, len(values))
+	nextValues, sums := slices.Clone(values), make([]float64, len(values))
 	for k := 0; ; k++ {
 		weight := flatWeight
 		if k >= distribution.firstNumber {
 			weight = weights[k-distribution.firstNumber]
 		}
-		isLast := k == distribution.last()
+		isLast := k == distribution.lastNumber()
 		if !isLast {
-			changed, err := uniform.step(values, next, meter)
+			changed, err := uniform.step(values, nextValues, meter)
 			if err != nil {
 				return nil, err
 			}
 			remaining := remainingWeights{flatWeight, max(0, distribution.firstNumber-k), weights[max(0, k-distribution.firstNumber):]}
-			if remainingWeight, ok := uniform.weightOfRemaining(k, changed, values, next, sum, remaining); ok {
+			if remainingWeight, ok := uniform.weightOfRemaining(k, changed, values, nextValues, sums, remaining); ok {
 				weight, isLast = remainingWeight, true
 			}
 		}
-		uniform.addWeighted(sum, weight, values)
+		uniform.addWeighted(sums, weight, values)
 		uniform.stepsTaken = max(uniform.stepsTaken, float64(k))
 		meter.progress.Done = k
 		if isLast {
-			return sum, nil
+			return sums, nil
 		}
-		values, next = next, values
+		values, nextValues = nextValues, values
 	}
 }
 
 // addWeighted adds weight * values[s] to sum[s] for each maybe state s.
-func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values []float64) {
+func (uniform *uniformisation) addWeighted(sums []float64, weight float64, values []float64) {
 	if !(weight > 0) {
 		return
 	}
 	inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
 		for _, s := range uniform.maybeStates[from:to] {
-			sum[s] += weight * values[s]
+			sums[s] += weight * values[s]
 		}
 	})
 }
@@ -416,7 +416,7 @@ func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values
 // weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of
 // this term. next has the values after one more step, and changed says that they differ. sum is the sum of the earlier terms. ok is false
 // if this is too imprecise.
-func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
+func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.canSkipEqualValues(values) {
 		weight, _ = remaining.weightedSum(1)
@@ -427,58 +427,58 @@ func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values,
 		weight, _ = remaining.weightedSum(1)
 		return weight, true
 	}
-	return uniform.extrapolate(step, values, next, sum, remaining)
+	return uniform.extrapolate(step, values, nextValues, sums, remaining)
 }
 
 // accumulate computes bounds on the expected reward within a time, and stores them as the values. rewardRate has the reward per unit of
 // time in each state.
-func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
-	uniform.prepare(sparse.FullSet(len(rewardRate)))
+func (uniform *uniformisation) accumulate(ctx context.Context, rewardRates []float64, time Time) error {
+	uniform.prepare(sparse.FullSet(len(rewardRates)))
 	if time.High.Sign() == 0 {
 		return nil
 	}
-	if uniform.rate == 0 {
-		uniform.accumulateWithoutSteps(rewardRate, time)
+	if uniform.uniformRate == 0 {
+		uniform.accumulateWithoutSteps(rewardRates, time)
 		return nil
 	}
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	sum, err := uniform.poissonTotal(ctx, rewardRate, distribution)
+	sums, err := uniform.poissonTotal(ctx, rewardRates, distribution)
 	if err != nil {
 		return err
 	}
-	maxReward := max(0, slices.Max(rewardRate))
+	maxReward := max(0, slices.Max(rewardRates))
 	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(distribution.weight) terms.
-	relErr := uniform.totalErr(distribution) + uniform.rounding.err
-	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weight)))*maxReward + uniform.totalLost(distribution)
-	for s := range sum {
-		uniform.values.Lower[s] = uniform.rounding.down(sum[s]/uniform.rate, relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s]/uniform.rate, relErr)+absErr/uniform.rate, uniform.rounding.floor)
+	relErr := uniform.totalErr(distribution) + uniform.rounding.relErr
+	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weights)))*maxReward + uniform.underflowLoss(distribution)
+	for s := range sums {
+		uniform.values.Lower[s] = uniform.rounding.roundDown(sums[s]/uniform.uniformRate, relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.roundUp(sums[s]/uniform.uniformRate, relErr)+absErr/uniform.uniformRate, uniform.rounding.leastBound)
 	}
 	return nil
 }
 
 // accumulateWithoutSteps sets the values to bounds on the reward in the given time, for a chain in which no state is ever left.
-func (uniform *uniformisation) accumulateWithoutSteps(rewardRate []float64, time Time) {
-	relErr := 3*unit + uniform.rounding.err
-	for s, rate := range rewardRate {
-		uniform.values.Lower[s] = uniform.rounding.down(timesRat(rate, time.Low), relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.up(timesRat(rate, time.High), relErr), uniform.rounding.floor)
+func (uniform *uniformisation) accumulateWithoutSteps(rewardRates []float64, time Time) {
+	relErr := 3*unitRoundoff + uniform.rounding.relErr
+	for s, rate := range rewardRates {
+		uniform.values.Lower[s] = uniform.rounding.roundDown(timesRat(rate, time.Low), relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.roundUp(timesRat(rate, time.High), relErr), uniform.rounding.leastBound)
 	}
 }
 
 // totalErr bounds the relative error of poissonTotal.
 func (uniform *uniformisation) totalErr(distribution *poisson) float64 {
 	steps := uniform.stepsTaken + 1
-	sumErr := unit * (steps + float64(len(distribution.weight)) + 8)
+	sumErr := unitRoundoff * (steps + float64(len(distribution.weights)) + 8)
 	return compound(distribution.relErr + uniform.relErrPerStep*steps + sumErr + uniform.skippedErr)
 }
 
-// totalLost bounds the sum of the values that poissonTotal loses below the floor.
-func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
-	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
+// underflowLoss bounds the sum of the values that poissonTotal loses below the floor.
+func (uniform *uniformisation) underflowLoss(distribution *poisson) float64 {
+	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.lastNumber()+1)
 }
 
 // absorptionWithin computes bounds on the probability to reach right within a time, and stores them as the values of the maybe states.
@@ -489,16 +489,16 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	}
 	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	// The probability is the sum over all k of the probability to reach right in step k, times the probability of at least k steps.
-	sum, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
+	sums, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
 	if err != nil {
 		return err
 	}
 	relErr := uniform.totalErr(distribution)
 	// The probabilities of the steps sum to at most 1, and their tail probabilities have the truncation error of the distribution.
-	absErr := 2.02*distribution.truncatedProb + uniform.totalLost(distribution)
+	absErr := 2.02*distribution.truncatedProb + uniform.underflowLoss(distribution)
 	for s := range maybe.All() {
-		uniform.values.Lower[s] = uniform.rounding.down(sum[s], relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s], relErr)+absErr, uniform.rounding.floor)
+		uniform.values.Lower[s] = uniform.rounding.roundDown(sums[s], relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.roundUp(sums[s], relErr)+absErr, uniform.rounding.leastBound)
 	}
 	uniform.values.setAll(zero, 0)
 	uniform.values.setAll(one, 1)
@@ -512,7 +512,7 @@ func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
 		first, end := uniform.graph.Row(int(s))
 		for i := first; i < end; i++ {
 			if states.Has(int(uniform.graph.Target[i])) {
-				probs[s] += uniform.stepProb[uniform.graph.Weight[i]]
+				probs[s] += uniform.stepProbs[uniform.graph.Weight[i]]
 			}
 		}
 	}

@@ -33,18 +33,18 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if err != nil {
 		return nil, err
 	}
-	values.setAll(analysis.one, 1)
+	values.setAll(analysis.oneStates, 1)
 	if values.Scheduler != nil {
-		analysis.schedule(graph, right, values.Scheduler)
+		analysis.writeChoices(graph, right, values.Scheduler)
 	}
-	sys.maybe = analysis.maybe()
+	sys.maybe = analysis.maybeStates()
 	return sys.solve(ctx, opts, dir == Max)
 }
 
 // prob01 is the result of graph analysis for Until: the states whose extremal probability is 0, and the states where it is 1.
 type prob01 struct {
 	dir       Direction
-	zero, one *sparse.Set
+	zeroStates, oneStates *sparse.Set
 }
 
 // computeProb01 finds the states whose extremal probability of `left U right` is 0 or 1, by the graph algorithms Prob0 and Prob1.
@@ -52,18 +52,18 @@ func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	if dir == Min {
 		return prob01{dir, graph.Prob0E(left, right), graph.Prob1A(left, right)}, nil
 	}
-	one, err := graph.Prob1E(ctx, left, right)
-	return prob01{dir, graph.Prob0A(left, right), one}, err
+	oneStates, err := graph.Prob1E(ctx, left, right)
+	return prob01{dir, graph.Prob0A(left, right), oneStates}, err
 }
 
-// maybe returns the states whose probability is between 0 and 1.
-func (analysis prob01) maybe() *sparse.Set { return analysis.zero.Union(analysis.one).Complement() }
+// maybeStates returns the states whose probability is between 0 and 1.
+func (analysis prob01) maybeStates() *sparse.Set { return analysis.zeroStates.Union(analysis.oneStates).Complement() }
 
-// schedule writes choices that attain the minimum 0 or the maximum 1.
-func (analysis prob01) schedule(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
+// writeChoices writes choices that attain the minimum 0 or the maximum 1.
+func (analysis prob01) writeChoices(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
 	if analysis.dir == Min {
-		graph.Remain(analysis.zero, scheduler)
+		graph.Remain(analysis.zeroStates, scheduler)
 	} else {
-		graph.Attract(analysis.one, right, scheduler)
+		graph.Attract(analysis.oneStates, right, scheduler)
 	}
 }

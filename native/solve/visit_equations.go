@@ -12,11 +12,11 @@ import (
 // unknowns with probability one.
 type visitEquations struct {
 	*localSystem
-	initial []float64
-	start   []uint32  // the terms of equation k are start[k]:start[k+1]
-	source  []uint32  // the predecessor of each term
-	prob    []float64 // the probability of each term: to go from its predecessor to k
-	err     float64   // bound on the relative rounding error of evaluating an equation
+	initialVisits []float64
+	starts   []uint32  // the terms of equation k are start[k]:start[k+1]
+	sources  []uint32  // the predecessor of each term
+	probs    []float64 // the probability of each term: to go from its predecessor to k
+	relErr     float64   // bound on the relative rounding error of evaluating an equation
 }
 
 // newVisitEquations returns the equations w = initial + w P for the expected visits w of the unknowns of a local system, in which each
@@ -24,26 +24,26 @@ type visitEquations struct {
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStarts) - 1
 	equations := &visitEquations{
-		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), source: make([]uint32, len(local.termColumns)), prob: make([]float64, len(local.termColumns)),
+		localSystem: local, initialVisits: make([]float64, n), starts: make([]uint32, n+2), sources: make([]uint32, len(local.termColumns)), probs: make([]float64, len(local.termColumns)),
 	}
 	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
 	for _, target := range local.termColumns {
-		equations.start[target+2]++
+		equations.starts[target+2]++
 	}
 	maxTerms := 0
 	for column := range n {
-		maxTerms = max(maxTerms, int(equations.start[column+2]))
-		equations.start[column+2] += equations.start[column+1]
+		maxTerms = max(maxTerms, int(equations.starts[column+2]))
+		equations.starts[column+2] += equations.starts[column+1]
 	}
 	for unknown := range n { // unknown k has only choice k
 		for i := local.termStarts[unknown]; i < local.termStarts[unknown+1]; i++ {
-			next := &equations.start[local.termColumns[i]+1]
-			equations.source[*next], equations.prob[*next] = uint32(unknown), local.termWeights[i]
+			next := &equations.starts[local.termColumns[i]+1]
+			equations.sources[*next], equations.probs[*next] = uint32(unknown), local.termWeights[i]
 			*next++
 		}
 	}
-	equations.start = equations.start[:n+1]
-	equations.err = 1.05 * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
+	equations.starts = equations.starts[:n+1]
+	equations.relErr = 1.05 * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
 	return equations
 }
 
@@ -64,7 +64,7 @@ func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []int
 // ok says that their relative width is at most epsilon.
 func (equations *visitEquations) eliminate(meter *meter, epsilon float64) (bounds []interval.Number, ok bool, err error) {
 	solver := newEliminationSolver(equations.localSystem, visitBudget)
-	solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.currentColumns, solver.budget)
+	solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initialVisits), solver.currentColumns, solver.budget)
 	if solver.eliminationOrder == nil || err != nil {
 		return nil, false, err
 	}
@@ -72,22 +72,22 @@ func (equations *visitEquations) eliminate(meter *meter, epsilon float64) (bound
 	if !factorized || err != nil {
 		return nil, false, err
 	}
-	visits := solver.solveTransposed(equations.initial)
-	bounds, ok = equations.bounds(visits, solver.solveTransposed(visits), epsilon)
+	visits := solver.solveTransposed(equations.initialVisits)
+	bounds, ok = equations.proveBounds(visits, solver.solveTransposed(visits), epsilon)
 	return bounds, ok, nil
 }
 
 // iterate returns bounds on the expected visits by Gauss-Seidel sweeps. ok says that their relative width is at most epsilon.
 func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []interval.Number, ok bool, err error) {
-	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
-	sweepsDone, limit := 0, opts.maxSweeps()
-	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
-		count := min(sweeps, limit-sweepsDone)
-		if err := equations.sweepRepeatedly(visits, potential, count, meter); err != nil {
+	visits, potential := slices.Clone(equations.initialVisits), make([]float64, len(equations.initialVisits))
+	sweepsDone, sweepLimit := 0, opts.maxSweeps()
+	for sweeps := firstSweeps; sweepsDone < sweepLimit; sweeps *= 2 {
+		numSweeps := min(sweeps, sweepLimit-sweepsDone)
+		if err := equations.sweepRepeatedly(visits, potential, numSweeps, meter); err != nil {
 			return nil, false, err
 		}
-		sweepsDone += count
-		newBounds, isNarrow := equations.bounds(visits, potential, opts.epsilon())
+		sweepsDone += numSweeps
+		newBounds, isNarrow := equations.proveBounds(visits, potential, opts.epsilon())
 		if isNarrow {
 			return newBounds, true, nil
 		}
@@ -105,7 +105,7 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 // P.
 func (equations *visitEquations) sweepRepeatedly(visits, potential []float64, sweeps int, meter *meter) error {
 	for range sweeps {
-		equations.sweep(visits, equations.initial)
+		equations.sweep(visits, equations.initialVisits)
 		equations.sweep(potential, visits)
 		meter.progress.Sweeps++
 		if err := meter.addWork(2 * equations.work()); err != nil {
@@ -125,15 +125,15 @@ func (equations *visitEquations) sweep(values, initial []float64) {
 // inflow returns the expected number of transitions into an unknown.
 func (equations *visitEquations) inflow(unknown int, visits []float64) float64 {
 	sum := 0.0
-	for i := equations.start[unknown]; i < equations.start[unknown+1]; i++ {
-		sum += equations.prob[i] * visits[equations.source[i]]
+	for i := equations.starts[unknown]; i < equations.starts[unknown+1]; i++ {
+		sum += equations.probs[i] * visits[equations.sources[i]]
 	}
 	return sum
 }
 
-// bounds proves bounds on the expected visits around the approximation visits, or returns nil. isNarrow says that their relative width is
+// proveBounds proves bounds on the expected visits around the approximation visits, or returns nil. isNarrow says that their relative width is
 // at most epsilon. The vector potential should approximate the solution of u = visits + u P.
-func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []interval.Number, isNarrow bool) {
+func (equations *visitEquations) proveBounds(visits, potential []float64, epsilon float64) (result []interval.Number, isNarrow bool) {
 	if visits == nil || potential == nil {
 		return nil, false
 	}
@@ -145,9 +145,9 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	// For any potential u and any factor f with f (u - u P) >= visits, the solution e is at most r f u.
 	residual, factor := 0.0, 0.0
 	for unknown := range visits {
-		expected := equations.initial[unknown] + equations.inflow(unknown, visits)
-		residual = max(residual, (math.Abs(visits[unknown]-expected)+equations.err*(visits[unknown]+expected))/visits[unknown])
-		slack := potential[unknown]*(1-equations.err) - equations.inflow(unknown, potential)*(1+equations.err)
+		expected := equations.initialVisits[unknown] + equations.inflow(unknown, visits)
+		residual = max(residual, (math.Abs(visits[unknown]-expected)+equations.relErr*(visits[unknown]+expected))/visits[unknown])
+		slack := potential[unknown]*(1-equations.relErr) - equations.inflow(unknown, potential)*(1+equations.relErr)
 		if !(slack > 0) {
 			return nil, false
 		}
@@ -155,10 +155,10 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	}
 	isNarrow = true
 	for unknown := range visits {
-		spread := 1.01 * residual * factor * potential[unknown]
-		lower, upper := equations.rounding.down(visits[unknown]-spread, 2*unit), equations.rounding.up(visits[unknown]+spread, 2*unit)
+		distance := 1.01 * residual * factor * potential[unknown]
+		lower, upper := equations.rounding.roundDown(visits[unknown]-distance, 2*unitRoundoff), equations.rounding.roundUp(visits[unknown]+distance, 2*unitRoundoff)
 		result = append(result, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
-		isNarrow = isNarrow && spread <= epsilon/2*visits[unknown]
+		isNarrow = isNarrow && distance <= epsilon/2*visits[unknown]
 	}
 	return result, isNarrow
 }
@@ -166,21 +166,21 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 // solveTransposed returns the row vector w with w = initial + w P. It uses the triangular factors of I - P.
 func (solver *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(solver.order)) // by position
-	for p, k := range solver.order {
-		intermediate[p] = initial[k]
+	for position, k := range solver.order {
+		intermediate[position] = initial[k]
 	}
-	for p := range intermediate {
-		intermediate[p] /= solver.pivots[p]
-		for i := solver.upperStarts[p]; i < solver.upperStarts[p+1]; i++ {
-			intermediate[solver.upperColumns[i]] += solver.upperTerms[i] * intermediate[p]
+	for position := range intermediate {
+		intermediate[position] /= solver.pivots[position]
+		for i := solver.upperStarts[position]; i < solver.upperStarts[position+1]; i++ {
+			intermediate[solver.upperColumns[i]] += solver.upperTerms[i] * intermediate[position]
 		}
 	}
 	visits := make([]float64, len(intermediate))
-	for p, k := range slices.Backward(solver.order) {
-		for i := solver.lowerStarts[p]; i < solver.lowerStarts[p+1]; i++ {
-			intermediate[solver.lowerColumns[i]] += solver.lowerFactors[i] * intermediate[p]
+	for position, k := range slices.Backward(solver.order) {
+		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
+			intermediate[solver.lowerColumns[i]] += solver.lowerFactors[i] * intermediate[position]
 		}
-		visits[k] = intermediate[p]
+		visits[k] = intermediate[position]
 	}
 	return visits
 }

@@ -30,7 +30,7 @@ func TestVisitsSweeps(t *testing.T) {
 	}
 	var index unknownIndex
 	equations := newVisitEquations(y.localSystem([]uint32{0, 1, 2, 3, 4, 5}, &index))
-	equations.initial[0] = 1
+	equations.initialVisits[0] = 1
 	meter := newMeter(t.Context(), Options{}, n)
 	swept, ok, err := equations.iterate(meter, Options{})
 	if err != nil || !ok {
@@ -57,7 +57,7 @@ func TestVisitsSweeps(t *testing.T) {
 	if _, ok, err = equations.iterate(meter, Options{MaxSweeps: 3}); ok || err != nil {
 		t.Errorf("three sweeps: %v, %v", ok, err)
 	}
-	if x, _ := equations.bounds(make([]float64, n), make([]float64, n), 1); x != nil {
+	if x, _ := equations.proveBounds(make([]float64, n), make([]float64, n), 1); x != nil {
 		t.Errorf("bounds of nothing: %v", x)
 	}
 }

@@ -137,7 +137,7 @@ func (checker *positivityChecker) check(function *ratfunc.Func, description stri
 func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*big.Rat) error {
 	builder.Choice(sparse.NoAction)
 	for _, transition := range solver.rows[row] {
-		probability, isFinite := transition.probability.At(point)
+		probability, isFinite := transition.probability.ValueAt(point)
 		if !isFinite || probability.Sign() <= 0 {
 			return fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.probability)
 		}
@@ -175,7 +175,7 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, error) {
 	reward := &sparse.Reward{}
 	for _, function := range solver.question.Rewards {
-		value, isFinite := function.At(point)
+		value, isFinite := function.ValueAt(point)
 		if !isFinite {
 			return nil, fmt.Errorf("reward %s is infinite at the given values of the parameters; this is a bug: please report it", function)
 		}
@@ -294,12 +294,12 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		solver.valueCache[key] = value
 	}
 	function := value.values[solver.initial]
-	initialValue, isFinite := function.At(point)
+	initialValue, isFinite := function.ValueAt(point)
 	if !isFinite || initialValue.Cmp(optimum) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", function, point)
 	}
 	for _, advantage := range value.advantages {
-		advantageAtPoint, isFinite := advantage.At(point)
+		advantageAtPoint, isFinite := advantage.ValueAt(point)
 		if !isFinite || advantageAtPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}

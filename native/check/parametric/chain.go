@@ -346,7 +346,7 @@ func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, descriptio
 	if function.IsZero() {
 		return nil
 	}
-	value, isFinite := function.At(c.parameterValues)
+	value, isFinite := function.ValueAt(c.parameterValues)
 	number, isConstant := function.Constant()
 	switch {
 	case isConstant && number.Sign() < 0:

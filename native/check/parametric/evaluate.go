@@ -31,7 +31,7 @@ func (v *evaluator) evaluate(expr sema.Expr, state []int32) (*ratfunc.Func, erro
 	}
 	switch expr := expr.(type) {
 	case *sema.Param:
-		return v.ring.Var(v.paramIndex[expr.Name]), nil
+		return v.ring.Parameter(v.paramIndex[expr.Name]), nil
 	case *sema.Unary:
 		function, err := v.evaluate(expr.X, state)
 		if err != nil {

@@ -22,17 +22,17 @@ func (solver *mdpSolver) piecesBetween(low, high *big.Rat) ([]Piece, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[solver.initial]}}, nil
+		return []Piece{{ratfunc.FractionRoot(low), ratfunc.FractionRoot(high), scheduler.values[solver.initial]}}, nil
 	}
 	var pieces []Piece
-	from := ratfunc.At(low)
+	from := ratfunc.FractionRoot(low)
 	for {
 		scheduler, end, err := solver.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
 		}
 		pieces = appendPiece(pieces, Piece{from, end, scheduler.values[solver.initial]})
-		if end.Fraction() && end.Low.Cmp(high) == 0 {
+		if end.IsFraction() && end.Low.Cmp(high) == 0 {
 			return pieces, nil
 		}
 		if len(pieces) > maxPieces {
@@ -80,7 +80,7 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (schedul
 // optimalUntil reports whether a scheduler that is optimal at point is also optimal between from and point. If it is, end is the end of the
 // interval in which it is optimal: the first root of an advantage after point, or high.
 func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, isOptimal bool, err error) {
-	end = ratfunc.At(high)
+	end = ratfunc.FractionRoot(high)
 	for _, function := range scheduler.advantages {
 		if err := solver.ctx.Err(); err != nil {
 			return end, false, err
@@ -89,7 +89,7 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 		if err != nil {
 			return end, false, err
 		}
-		hasRootBefore := sequence.P.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // from the given root to point
+		hasRootBefore := sequence.Polynomial.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // from the given root to point
 		if hasRootBefore {
 			return end, false, nil
 		}

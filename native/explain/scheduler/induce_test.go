@@ -36,9 +36,9 @@ var quantities = []quantity{
 	{"total reward", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(ctx, g, r, dir, opts)
 	}},
-	bounded("F<=4", solve.Steps{High: 4}), bounded("F<=0", solve.Steps{}), bounded("F[2,5]", solve.Steps{Low: 2, High: 5}),
-	bounded("F[3,3]", solve.Steps{Low: 3, High: 3}), bounded("F>=2", solve.Steps{Low: 2, High: solve.Unbounded}),
-	bounded("F<=12", solve.Steps{High: 12}),
+	bounded("F<=4", solve.StepBound{High: 4}), bounded("F<=0", solve.StepBound{}), bounded("F[2,5]", solve.StepBound{Low: 2, High: 5}),
+	bounded("F[3,3]", solve.StepBound{Low: 3, High: 3}), bounded("F>=2", solve.StepBound{Low: 2, High: solve.Unbounded}),
+	bounded("F<=12", solve.StepBound{High: 12}),
 	{"reward of 3 steps", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
 		return solve.CumulReward(ctx, g, r, 3, dir, opts)
 	}},
@@ -47,7 +47,7 @@ var quantities = []quantity{
 	}},
 }
 
-func bounded(name string, steps solve.Steps) quantity {
+func bounded(name string, steps solve.StepBound) quantity {
 	return quantity{name, func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
 		return solve.BoundedUntil(ctx, g, left, right, steps, dir, opts)
 	}}
@@ -106,7 +106,7 @@ func (c *claim) check(q quantity, dir solve.Direction) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for s, got := range c.under(q, rows(x.Scheduler, x.Steps)) {
+	for s, got := range c.under(q, rows(x.Scheduler, x.StepChoices)) {
 		want := x.Exact[s]
 		if want == nil {
 			c.infinite++
@@ -120,7 +120,7 @@ func (c *claim) check(q quantity, dir solve.Direction) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for s, got := range c.under(q, rows(v.Scheduler, v.Steps)) {
+	for s, got := range c.under(q, rows(v.Scheduler, v.StepChoices)) {
 		if !within(got, v.Lower[s], v.Upper[s]) {
 			c.t.Errorf("%s, %d: state %d: scheduler gives %v, want [%v, %v]", q.name, dir, s, got, v.Lower[s], v.Upper[s])
 		}

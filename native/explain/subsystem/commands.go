@@ -207,7 +207,7 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 		if isUnbounded {
 			return solve.Until(ctx, graph, left, formula.Right, solve.Max, opts)
 		}
-		return solve.BoundedUntil(ctx, graph, left, formula.Right, solve.Steps{Low: formula.Low, High: formula.High}, solve.Max, opts)
+		return solve.BoundedUntil(ctx, graph, left, formula.Right, solve.StepBound{Low: formula.Low, High: formula.High}, solve.Max, opts)
 	})
 }
 

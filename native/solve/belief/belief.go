@@ -8,7 +8,7 @@ import (
 )
 
 // belief is a probability distribution over states with the same observation: states in increasing
-// order, with positive integer weights that have no common divisor. total is the sum of the weights.
+// order, with positive integer weights that have no common divisor. totalWeight is the sum of the weights.
 type belief struct {
 	states  []uint32
 	weights []*big.Int

@@ -5,7 +5,7 @@ type controllerBuilder struct {
 	*exploration
 	mdp      *finiteMDP
 	stateChoices     []uint32 // of each state of the MDP
-	isOptimistic bool     // choice is for the optimistic MDP
+	isOptimistic bool     // stateChoices is for the optimistic MDP
 	// fallbackStrategy is the strategy of the pool for observations that a grid point excludes.
 	fallbackStrategy   int
 	controller Controller
@@ -20,7 +20,7 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each state. When the scheduler
+// controller returns the controller that follows a scheduler of the finite MDP; stateChoices has the stateChoices of each state. When the scheduler
 // reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points replace,
 // it continues at the grid point with the greatest weight.
 func (search *exploration) controller(mdp *finiteMDP, stateChoices []uint32, isOptimistic bool) *Controller {

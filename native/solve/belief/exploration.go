@@ -105,7 +105,7 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 	return nil
 }
 
-// addNode returns the number of the node of a belief, and adds a node if the belief is new. onGrid says that the belief is a grid point. If
+// addNode returns the number of the node of a belief, and adds a node if the belief is new. isGridPoint says that the belief is a grid point. If
 // the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
 func (search *exploration) addNode(b *belief, isGridPoint bool) int {
 	key := b.mapKey()
@@ -204,7 +204,7 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. exact says whether it has exact
+// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. isExact says whether it has isExact
 // probabilities. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
 // pessimistic bounds replace all these beliefs.
 func (search *exploration) buildMDP(isOptimistic, isExact bool) (*finiteMDP, error) {

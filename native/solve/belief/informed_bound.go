@@ -114,7 +114,7 @@ func (bound *informedBound) improveActions() (changed bool) {
 	return changed
 }
 
-// improveAction computes a new bound on the value of an action, and stores it in next if it is tighter. It reports whether the value
+// improveAction computes a new bound on the value of an action, and stores it in newValues if it is tighter. It reports whether the value
 // changed noticeably.
 func (bound *informedBound) improveAction(newValues []float64, s, action int) (changed bool) {
 	const noticeableShare = 1e-9 // relative

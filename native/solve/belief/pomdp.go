@@ -47,7 +47,7 @@ type pomdp struct {
 	Problem
 	model  *sparse.Model
 	actionChoices []uint32 // of each action in each state; see Model.MatchActions
-	// scaledWeights are the weights times scale, all integers.
+	// scaledWeights are the weights times denominator, all integers.
 	denominator         *big.Int
 	scaledWeights []*big.Int
 	// terminalStates are the states in which the outcome is decided: target states, and states outside Left.

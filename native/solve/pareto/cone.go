@@ -14,53 +14,53 @@ import (
 type cone struct {
 	numConstraints int
 	rays           []*ray
-	// norm returns the number by which a new ray is divided, unless the number is zero.
-	norm func(vector []*big.Rat) *big.Rat
+	// normOf returns the number by which a new ray is divided, unless the number is zero.
+	normOf func(vector []*big.Rat) *big.Rat
 }
 
 // ray is an extreme ray. tight is the set of constraints that are zero on it.
 type ray struct {
 	vector []*big.Rat
-	tight  *big.Int
+	tightConstraints  *big.Int
 }
 
 // outerCone returns the cone of the intersection of half-spaces, which contains all achievable points. The first half-spaces must be the
 // upper bounds on the single objectives: their intersection has one vertex and is unbounded downwards.
-func outerCone(planes []halfSpace, objectives int) *cone {
-	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
-	vertex := append(zeros(objectives), one())
+func outerCone(planes []halfSpace, numObjectives int) *cone {
+	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[numObjectives] }
+	vertex := append(zeros(numObjectives), one())
 	rays := [][]*big.Rat{vertex}
-	for i := range objectives {
+	for i := range numObjectives {
 		vertex[i] = planes[i].bound
-		ray := zeros(objectives + 1)
+		ray := zeros(numObjectives + 1)
 		ray[i].SetInt64(-1)
 		rays = append(rays, ray)
 	}
 	c := simplicialCone(rays, lastCoordinate)
-	for _, plane := range planes[objectives:] {
+	for _, plane := range planes[numObjectives:] {
 		c.addConstraint(plane.constraint())
 	}
 	return c
 }
 
 // constraint returns the linear function that is at most zero in the half-space.
-func (half halfSpace) constraint() []*big.Rat {
-	return append(slices.Clone(half.weights), new(big.Rat).Neg(half.bound))
+func (halfSpace halfSpace) constraint() []*big.Rat {
+	return append(slices.Clone(halfSpace.weights), new(big.Rat).Neg(halfSpace.bound))
 }
 
 // innerCone returns the cone of all half-spaces that contain the known points. A ray of the cone is a half-space: its weights, followed by
 // its bound.
-func innerCone(points [][]*big.Rat, objectives int) *cone {
+func innerCone(points [][]*big.Rat, numObjectives int) *cone {
 	weightSum := func(vector []*big.Rat) *big.Rat {
 		sum := new(big.Rat)
-		for _, weight := range vector[:objectives] {
+		for _, weight := range vector[:numObjectives] {
 			sum.Add(sum, weight)
 		}
 		return sum
 	}
-	rays := [][]*big.Rat{append(zeros(objectives), one())} // no half-space, but it makes the cone simplicial
-	for i := range objectives {
-		rays = append(rays, append(unitVector(objectives, i), points[0][i]))
+	rays := [][]*big.Rat{append(zeros(numObjectives), one())} // no half-space, but it makes the cone simplicial
+	for i := range numObjectives {
+		rays = append(rays, append(unitVector(numObjectives, i), points[0][i]))
 	}
 	c := simplicialCone(rays, weightSum)
 	for _, point := range points[1:] {
@@ -77,7 +77,7 @@ func pointConstraint(values []*big.Rat) []*big.Rat {
 // simplicialCone returns the cone whose extreme rays are the given linearly independent vectors. Constraint i is zero on all rays except
 // ray i. norm returns the number by which new rays are divided.
 func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
-	result := &cone{numConstraints: len(rays), norm: norm}
+	result := &cone{numConstraints: len(rays), normOf: norm}
 	for i, vector := range rays {
 		tight := new(big.Int).Lsh(big.NewInt(1), uint(len(rays)))
 		tight.Sub(tight, big.NewInt(1)) // all constraints
@@ -97,7 +97,7 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 		case 1:
 			outside = append(outside, current)
 		case 0:
-			current.tight.SetBit(current.tight, c.numConstraints, 1)
+			current.tightConstraints.SetBit(current.tightConstraints, c.numConstraints, 1)
 			remaining = append(remaining, current)
 		case -1:
 			remaining = append(remaining, current)
@@ -106,7 +106,7 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	var added []*ray
 	for _, first := range outside {
 		for _, second := range remaining {
-			commonConstraints := new(big.Int).And(first.tight, second.tight)
+			commonConstraints := new(big.Int).And(first.tightConstraints, second.tightConstraints)
 			if values[second].Sign() < 0 && c.isEdge(commonConstraints) { // a new ray lies on the edge
 				vector := c.intersection(first, second, values[first], values[second])
 				added = append(added, &ray{vector, commonConstraints.SetBit(commonConstraints, c.numConstraints, 1)})
@@ -123,7 +123,7 @@ func (c *cone) isEdge(commonConstraints *big.Int) bool {
 	count := 0
 	intersection := new(big.Int)
 	for _, ray := range c.rays {
-		if intersection.And(commonConstraints, ray.tight).Cmp(commonConstraints) == 0 {
+		if intersection.And(commonConstraints, ray.tightConstraints).Cmp(commonConstraints) == 0 {
 			count++
 		}
 	}
@@ -139,7 +139,7 @@ func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat
 		point[i] = new(big.Rat).Mul(second.vector[i], firstValue)
 		point[i].Sub(point[i], term.Mul(first.vector[i], secondValue))
 	}
-	if norm := c.norm(point); norm.Sign() > 0 {
+	if norm := c.normOf(point); norm.Sign() > 0 {
 		norm = new(big.Rat).Set(norm) // it may be one of the coordinates
 		for _, coordinate := range point {
 			coordinate.Quo(coordinate, norm)

@@ -22,7 +22,7 @@ type Answer struct {
 // too.
 type Curve struct {
 	oracle     Oracle
-	objectives int
+	numObjectives int
 	points     [][]*big.Rat
 	halfSpaces []halfSpace
 	weightBits uint // weights are rounded to so many bits; 0 for no rounding
@@ -36,20 +36,20 @@ type halfSpace struct {
 
 // New returns a curve for the given number of objectives. Weights for the oracle are rounded to
 // weightBits bits, since linear programs give long fractions. An exact oracle needs the exact ones: 0.
-func New(objectives int, oracle Oracle, weightBits uint) *Curve {
-	return &Curve{oracle: oracle, objectives: objectives, weightBits: weightBits}
+func New(numObjectives int, oracle Oracle, weightBits uint) *Curve {
+	return &Curve{oracle: oracle, numObjectives: numObjectives, weightBits: weightBits}
 }
 
 // Best is the result of Maximize. Point is nil if no achievable point satisfies the limits. Point is a
 // convex combination of the oracle's answers; Parts has the coefficient of each, in the order of the
 // queries.
 type Best struct {
-	Point, Parts []*big.Rat
+	Point, Coefficients []*big.Rat
 	Upper        *big.Rat
 }
 
-// ErrOpen says that the bounds are too wide to tell whether an achievable point satisfies the limits.
-var ErrOpen = errors.New("the limits are too near the boundary of the achievable points")
+// ErrUndecided says that the bounds are too wide to tell whether an achievable point satisfies the limits.
+var ErrUndecided = errors.New("the limits are too near the boundary of the achievable points")
 
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
@@ -81,17 +81,17 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 			continue
 		}
 		if point == nil {
-			return nil, ErrOpen
+			return nil, ErrUndecided
 		}
 		return &Best{point, coefficients, upper}, nil
 	}
-	return nil, ErrOpen
+	return nil, ErrUndecided
 }
 
 // querySingleObjectives queries the oracle for the maximum of each objective at the first call.
 func (c *Curve) querySingleObjectives(ctx context.Context) error {
-	for i := len(c.halfSpaces); i < c.objectives; i++ {
-		if _, err := c.queryOracle(ctx, unitVector(c.objectives, i)); err != nil {
+	for i := len(c.halfSpaces); i < c.numObjectives; i++ {
+		if _, err := c.queryOracle(ctx, unitVector(c.numObjectives, i)); err != nil {
 			return err
 		}
 	}
@@ -161,31 +161,31 @@ func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, e
 func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	// The variables are the distances of the coordinates from their maxima, and the slack of each inequality.
 	program := &solve.LinearProgram{}
-	ideal := make([]*big.Rat, c.objectives) // the maximum of each coordinate
+	ideal := make([]*big.Rat, c.numObjectives) // the maximum of each coordinate
 	for i := range ideal {
 		ideal[i] = c.halfSpaces[i].bound
 		program.Objective = append(program.Objective, new(big.Rat).Neg(objective[i]))
 	}
 	for i, limit := range limits {
 		if limit != nil {
-			slack := solve.Term{Var: program.Variable(), Coeff: one()}
-			program.Row(new(big.Rat).Sub(ideal[i], limit), solve.Term{Var: i, Coeff: one()}, slack)
+			slack := solve.Term{Variable: program.AddVariable(), Coefficient: one()}
+			program.AddRow(new(big.Rat).Sub(ideal[i], limit), solve.Term{Variable: i, Coefficient: one()}, slack)
 		}
 	}
-	for _, plane := range c.halfSpaces[c.objectives:] {
+	for _, plane := range c.halfSpaces[c.numObjectives:] {
 		row := termsOf(plane.weights)
 		excess := dot(plane.weights, ideal)
-		row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
-		program.Row(excess.Sub(excess, plane.bound), row...)
+		row = append(row, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
+		program.AddRow(excess.Sub(excess, plane.bound), row...)
 	}
-	best, _, err := program.Maximize(ctx)
+	maximum, _, err := program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return best.Add(best, dot(objective, ideal)), nil
+	return maximum.Add(maximum, dot(objective, ideal)), nil
 }
 
 // termsOf returns a term of a linear program for each nonzero coefficient. coefficients[i] belongs to variable i.
@@ -193,7 +193,7 @@ func termsOf(coefficients []*big.Rat) []solve.Term {
 	var row []solve.Term
 	for i, coefficient := range coefficients {
 		if coefficient.Sign() != 0 {
-			row = append(row, solve.Term{Var: i, Coeff: coefficient})
+			row = append(row, solve.Term{Variable: i, Coefficient: coefficient})
 		}
 	}
 	return row
@@ -210,14 +210,14 @@ func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	var sum []solve.Term
 	for j, point := range c.points {
 		program.Objective = append(program.Objective, dot(objective, point))
-		sum = append(sum, solve.Term{Var: j, Coeff: one()})
+		sum = append(sum, solve.Term{Variable: j, Coefficient: one()})
 	}
-	program.Row(one(), sum...)
+	program.AddRow(one(), sum...)
 	for i, limit := range limits {
 		if limit != nil {
 			row := termsOf(c.coordinates(i))
-			row = append(row, solve.Term{Var: program.Variable(), Coeff: minusOne()})
-			program.Row(limit, row...)
+			row = append(row, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
+			program.AddRow(limit, row...)
 		}
 	}
 	_, solution, err := program.Maximize(ctx)
@@ -242,7 +242,7 @@ func (c *Curve) coordinates(i int) []*big.Rat {
 
 // combine returns the sum of coefficients[k] * vectors[k] over all k.
 func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
-	sum := zeros(c.objectives)
+	sum := zeros(c.numObjectives)
 	term := new(big.Rat)
 	for k, vector := range vectors {
 		for i := range sum {
@@ -255,8 +255,8 @@ func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Ra
 // improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the point that is sought.
 // It reports whether the inner or the outer approximation improved. feasible says that a combination of known points satisfies the limits.
 // upper is the outer optimum.
-func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (improved bool, err error) {
-	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
+func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (improved bool, err error) {
+	weights, _, err := c.separatingWeights(ctx, objective, limits, isFeasible, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
@@ -276,15 +276,15 @@ func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*b
 
 // separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from a target. The target has
 // the limits as coordinates and, if feasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
-func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
+func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction
-	if feasible {
+	if isFeasible {
 		normals, targets = append(normals, objective), append(targets, upper)
 	}
 	for i, limit := range limits {
 		if limit != nil {
-			normals, targets = append(normals, unitVector(c.objectives, i)), append(targets, limit)
+			normals, targets = append(normals, unitVector(c.numObjectives, i)), append(targets, limit)
 		}
 	}
 	best, solution, err := c.separatingMargin(ctx, normals, targets)
@@ -301,18 +301,18 @@ func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targ
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
 	for range normals {
-		sum = append(sum, solve.Term{Var: program.Variable(), Coeff: one()})
+		sum = append(sum, solve.Term{Variable: program.AddVariable(), Coefficient: one()})
 	}
-	program.Row(one(), sum...)
-	distance := program.Variable()
+	program.AddRow(one(), sum...)
+	distance := program.AddVariable()
 	program.Objective[distance] = one()
 	for _, point := range c.points {
 		excess := make([]*big.Rat, len(normals))
 		for k, normal := range normals {
 			excess[k] = new(big.Rat).Sub(targets[k], dot(normal, point))
 		}
-		row := append(termsOf(excess), solve.Term{Var: distance, Coeff: minusOne()}, solve.Term{Var: program.Variable(), Coeff: minusOne()})
-		program.Row(new(big.Rat), row...)
+		row := append(termsOf(excess), solve.Term{Variable: distance, Coefficient: minusOne()}, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
+		program.AddRow(new(big.Rat), row...)
 	}
 	margin, solution, err = program.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {

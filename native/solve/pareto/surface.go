@@ -10,7 +10,7 @@ import (
 // achievable; every achievable point is below such a combination plus Beyond in every objective.
 type Surface struct {
 	Points [][]*big.Rat
-	Beyond *big.Rat
+	MaxDistance *big.Rat
 }
 
 // maxVertices limits the vertices of the approximations.
@@ -24,8 +24,8 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		return nil, err
 	}
 	approx := &approximations{
-		objectives: c.objectives, outer: outerCone(c.halfSpaces, c.objectives),
-		inner: innerCone(c.points, c.objectives), distances: map[*ray]*vertexDistance{},
+		numObjectives: c.numObjectives, outer: outerCone(c.halfSpaces, c.numObjectives),
+		inner: innerCone(c.points, c.numObjectives), distances: map[*ray]*vertexDistance{},
 	}
 	for range queries {
 		vertex, distance := approx.farthestVertex(width)
@@ -37,11 +37,11 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 		}
 	}
 	// The distance from a convex set is convex, so no achievable point is farther away than the farthest vertex.
-	surface := &Surface{Points: approx.undominatedPoints(c.points), Beyond: new(big.Rat)}
+	surface := &Surface{Points: approx.undominatedPoints(c.points), MaxDistance: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
 		vertexDist := approx.distanceOf(ray)
-		if vertexDist != nil && vertexDist.distance.Cmp(surface.Beyond) > 0 {
-			surface.Beyond = vertexDist.distance
+		if vertexDist != nil && vertexDist.distance.Cmp(surface.MaxDistance) > 0 {
+			surface.MaxDistance = vertexDist.distance
 		}
 	}
 	return surface, ctx.Err()
@@ -50,7 +50,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 // queryVertex queries the oracle with the weights of the inner facet that was used to measure the distance of an outer vertex. It adds the
 // answer to both approximations. If neither improves, it sets cannotImprove for the vertex.
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
-	weights := c.roundWeights(distance.facet.vector[:c.objectives])
+	weights := c.roundWeights(distance.facet.vector[:c.numObjectives])
 	oldBest := c.greatestKnownValue(weights)
 	answer, err := c.queryOracle(ctx, weights)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex 
 
 // approximations are the outer and the inner approximation, as cones.
 type approximations struct {
-	objectives   int
+	numObjectives   int
 	outer, inner *cone
 	distances    map[*ray]*vertexDistance // cache of distanceOf
 }
@@ -90,7 +90,7 @@ func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthe
 		if vertexDist == nil || vertexDist.cannotImprove {
 			continue
 		}
-		tolerance := maxAbs(candidate.vector[:approx.objectives])
+		tolerance := maxAbs(candidate.vector[:approx.numObjectives])
 		tolerance.Mul(tolerance, new(big.Rat).SetFloat64(width))
 		if vertexDist.distance.Cmp(tolerance) <= 0 {
 			continue
@@ -105,14 +105,14 @@ func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthe
 // distanceOf returns the distance of an outer vertex from the inner approximation, or nil if the ray is not a vertex but a direction in
 // which the outer approximation is unbounded.
 func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
-	if vertex.vector[approx.objectives].Sign() == 0 {
+	if vertex.vector[approx.numObjectives].Sign() == 0 {
 		return nil
 	}
 	if vertexDist := approx.distances[vertex]; vertexDist != nil && slices.Contains(approx.inner.rays, vertexDist.facet) {
 		return vertexDist // it is still the farthest facet, because new facets are nearer to the vertex
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
-	constraint := pointConstraint(vertex.vector[:approx.objectives])
+	constraint := pointConstraint(vertex.vector[:approx.numObjectives])
 	for _, facet := range approx.inner.rays {
 		distance := dot(constraint, facet.vector)
 		if vertexDist.facet == nil || distance.Cmp(vertexDist.distance) > 0 {
@@ -135,13 +135,13 @@ func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Ra
 	for j, point := range points {
 		facets[j] = approx.facetsThrough(point)
 	}
-	var extreme [][]*big.Rat
+	var extremePoints [][]*big.Rat
 	for j, point := range points {
 		if approx.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
-			extreme = append(extreme, point)
+			extremePoints = append(extremePoints, point)
 		}
 	}
-	return extreme
+	return extremePoints
 }
 
 // hasOtherPoint reports whether another point lies on all facets of the point with the given index. If points are equal, only those with
@@ -171,7 +171,7 @@ func (approx *approximations) facetsThrough(point []*big.Rat) *big.Int {
 
 // weightsAllObjectives reports whether each objective has a positive weight in some facet of the set.
 func (approx *approximations) weightsAllObjectives(facets *big.Int) bool {
-	for i := range approx.objectives {
+	for i := range approx.numObjectives {
 		if !approx.weightsObjective(facets, i) {
 			return false
 		}

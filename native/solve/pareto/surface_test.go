@@ -27,7 +27,7 @@ func TestSurface(t *testing.T) {
 		}
 		oracle, _ := hull(points)
 		s, err := pareto.New(aims, oracle, 0).Surface(t.Context(), 0, 10_000)
-		if err != nil || s.Beyond.Sign() != 0 {
+		if err != nil || s.MaxDistance.Sign() != 0 {
 			t.Fatalf("%v: beyond %v, %v", points, s, err)
 		}
 		corner := make([]bool, len(s.Points))
@@ -95,7 +95,7 @@ func TestSphere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beyond, _ := s.Beyond.Float64()
+		beyond, _ := s.MaxDistance.Float64()
 		if beyond > tt.most || beyond == 0 {
 			t.Errorf("%+v: beyond %v", tt, beyond)
 		}

@@ -38,9 +38,9 @@ func (r *Ring) integerPolynomial(x *big.Int) polynomial {
 	return polynomial{{r.unitMonomial, x}}
 }
 
-// Var returns the function that is parameter i.
-func (r *Ring) Var(i int) *Func {
-	return &Func{r, polynomial{{r.unitMonomial.with(i, 1), one}}, r.integerPolynomial(one)}
+// Parameter returns the function that is parameter i.
+func (r *Ring) Parameter(i int) *Func {
+	return &Func{r, polynomial{{r.unitMonomial.withExponent(i, 1), one}}, r.integerPolynomial(one)}
 }
 
 // IsZero reports whether the function is the constant 0.
@@ -64,7 +64,7 @@ func (f *Func) Size() int { return len(f.numerator) + len(f.denominator) }
 func (f *Func) Scale(value *big.Rat) *Func { return f.Mul(f.ring.Number(value)) }
 
 // Neg returns -f.
-func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.neg(), f.denominator} }
+func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.negated(), f.denominator} }
 
 // Add returns f + other in lowest terms.
 func (f *Func) Add(other *Func) *Func {
@@ -81,16 +81,16 @@ func (f *Func) Add(other *Func) *Func {
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
 	commonDivisor := gcd(f.denominator, other.denominator)
-	fFactor, _ := f.denominator.quo(commonDivisor)
-	otherFactor, _ := other.denominator.quo(commonDivisor)
-	numerator := f.numerator.mul(otherFactor).add(other.numerator.mul(fFactor), one, f.ring.unitMonomial)
+	fFactor, _ := f.denominator.dividedBy(commonDivisor)
+	otherFactor, _ := other.denominator.dividedBy(commonDivisor)
+	numerator := f.numerator.times(otherFactor).addMultiple(other.numerator.times(fFactor), one, f.ring.unitMonomial)
 	if len(numerator) == 0 {
 		return f.ring.Integer(0)
 	}
-	remaining := gcd(numerator, commonDivisor)
-	numerator, _ = numerator.quo(remaining)
-	commonDivisor, _ = commonDivisor.quo(remaining)
-	return &Func{f.ring, numerator, commonDivisor.mul(fFactor).mul(otherFactor)}
+	remainingDivisor := gcd(numerator, commonDivisor)
+	numerator, _ = numerator.dividedBy(remainingDivisor)
+	commonDivisor, _ = commonDivisor.dividedBy(remainingDivisor)
+	return &Func{f.ring, numerator, commonDivisor.times(fFactor).times(otherFactor)}
 }
 
 // Sub returns f - g.
@@ -103,14 +103,14 @@ func (f *Func) Mul(other *Func) *Func {
 	}
 	numerator, otherDenominator := cancelCommonFactors(f.numerator, other.denominator)
 	otherNumerator, denominator := cancelCommonFactors(other.numerator, f.denominator)
-	return &Func{f.ring, numerator.mul(otherNumerator), denominator.mul(otherDenominator)}
+	return &Func{f.ring, numerator.times(otherNumerator), denominator.times(otherDenominator)}
 }
 
 // cancelCommonFactors divides two polynomials by their common divisor.
 func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 	divisor := gcd(p, q)
-	p, _ = p.quo(divisor)
-	q, _ = q.quo(divisor)
+	p, _ = p.dividedBy(divisor)
+	q, _ = q.dividedBy(divisor)
 	return p, q
 }
 
@@ -118,7 +118,7 @@ func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 func (f *Func) Quo(g *Func) *Func {
 	inverse := &Func{g.ring, g.denominator, g.numerator}
 	if g.numerator[0].coefficient.Sign() < 0 {
-		inverse.numerator, inverse.denominator = g.denominator.neg(), g.numerator.neg()
+		inverse.numerator, inverse.denominator = g.denominator.negated(), g.numerator.negated()
 	}
 	return f.Mul(inverse)
 }
@@ -128,7 +128,7 @@ func (f *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
 		f, n = f.ring.Integer(1).Quo(f), -n
 	}
-	if max(f.numerator.maxExponent(), f.denominator.maxExponent())*uint64(n) > maxExponent {
+	if max(f.numerator.greatestExponent(), f.denominator.greatestExponent())*uint64(n) > maxExponent {
 		return nil, false
 	}
 	power := f.ring.Integer(1)
@@ -143,8 +143,8 @@ func (f *Func) Pow(n int) (*Func, bool) {
 	return power, true
 }
 
-// maxExponent returns the greatest exponent of any parameter in the polynomial.
-func (p polynomial) maxExponent() uint64 {
+// greatestExponent returns the greatest exponent of any parameter in the polynomial.
+func (p polynomial) greatestExponent() uint64 {
 	greatest := uint32(0)
 	for _, term := range p {
 		for i := range term.monomial.numVars() {
@@ -156,11 +156,11 @@ func (p polynomial) maxExponent() uint64 {
 
 // Equal reports whether two functions are equal.
 func (f *Func) Equal(g *Func) bool {
-	return f.numerator.mul(g.denominator).equal(g.numerator.mul(f.denominator))
+	return f.numerator.times(g.denominator).equal(g.numerator.times(f.denominator))
 }
 
-// At returns the value of the function at a point, which has a number for each parameter. It returns false if the denominator is zero there.
-func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
+// ValueAt returns the value of the function at a point, which has a number for each parameter. It returns false if the denominator is zero there.
+func (f *Func) ValueAt(point []*big.Rat) (*big.Rat, bool) {
 	denominator := f.denominator.evaluate(point)
 	if denominator.Sign() == 0 {
 		return nil, false
@@ -170,11 +170,11 @@ func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
 
 // String returns the function in PRISM's syntax, where a sign binds closer than a power.
 func (f *Func) String() string {
-	numerator := f.writePolynomial(f.numerator)
+	numerator := f.polynomialText(f.numerator)
 	if f.denominator.isOne() {
 		return numerator
 	}
-	return parenthesize(numerator) + "/" + parenthesize(f.writePolynomial(f.denominator))
+	return parenthesize(numerator) + "/" + parenthesize(f.polynomialText(f.denominator))
 }
 
 // parenthesize adds parentheses, except to a name or a number.
@@ -185,8 +185,8 @@ func parenthesize(text string) string {
 	return text
 }
 
-// writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
-func (f *Func) writePolynomial(p polynomial) string {
+// polynomialText returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
+func (f *Func) polynomialText(p polynomial) string {
 	if len(p) == 0 {
 		return "0"
 	}

@@ -9,19 +9,19 @@ func gcd(p, q polynomial) polynomial {
 		return polynomial{{oneMonomial(p), one}}
 	}
 	pContent, qContent := p.content(), q.content()
-	common := term{coefficient: new(big.Int).GCD(nil, nil, pContent.coefficient, qContent.coefficient)}
-	common.monomial, _ = pContent.monomial.combine(qContent.monomial, minimum)
-	commonContent := polynomial{common}
+	commonTerm := term{coefficient: new(big.Int).GCD(nil, nil, pContent.coefficient, qContent.coefficient)}
+	commonTerm.monomial, _ = pContent.monomial.combine(qContent.monomial, minimum)
+	commonContent := polynomial{commonTerm}
 	if p.isConstant() || q.isConstant() {
 		return commonContent
 	}
-	pPrimitive, _ := p.quo(polynomial{pContent})
-	qPrimitive, _ := q.quo(polynomial{qContent})
+	pPrimitive, _ := p.dividedBy(polynomial{pContent})
+	qPrimitive, _ := q.dividedBy(polynomial{qContent})
 	divisor, ok := heuristicGCD(pPrimitive, qPrimitive)
 	if !ok {
 		return commonContent
 	}
-	return positiveLeading(commonContent.mul(divisor))
+	return positiveLeading(commonContent.times(divisor))
 }
 
 // oneMonomial returns the monomial 1.
@@ -30,7 +30,7 @@ func oneMonomial(p polynomial) monomial { return monomial(make([]byte, len(p[0].
 // positiveLeading returns p or -p, with a positive leading coefficient.
 func positiveLeading(p polynomial) polynomial {
 	if p[0].coefficient.Sign() < 0 {
-		return p.neg()
+		return p.negated()
 	}
 	return p
 }
@@ -102,7 +102,7 @@ func (p polynomial) divideCoefficients(divisor *big.Int) polynomial {
 
 // divides reports whether a polynomial divides p without remainder.
 func divides(divisor, p polynomial) bool {
-	_, ok := p.quo(divisor)
+	_, ok := p.dividedBy(divisor)
 	return ok
 }
 
@@ -149,7 +149,7 @@ func interpolate(p polynomial, parameter int, point *big.Int) polynomial {
 				digit.Sub(digit, point)
 				remainder.Add(remainder, one)
 			}
-			builder.add(term.monomial.with(parameter, exponent), digit)
+			builder.addTerm(term.monomial.withExponent(parameter, exponent), digit)
 		}
 	}
 	return builder.polynomial()

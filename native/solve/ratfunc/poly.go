@@ -34,8 +34,8 @@ func (m monomial) exponent(i int) uint32 {
 	return binary.BigEndian.Uint32([]byte(m[i*exponentSize : (i+1)*exponentSize]))
 }
 
-// with returns the monomial with exponent i replaced.
-func (m monomial) with(i int, exponent uint32) monomial {
+// withExponent returns the monomial with exponent i replaced.
+func (m monomial) withExponent(i int, exponent uint32) monomial {
 	b := []byte(m)
 	binary.BigEndian.PutUint32(b[i*exponentSize:], exponent)
 	return monomial(b)
@@ -65,8 +65,8 @@ func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 // polynomialBuilder collects the terms of a polynomial.
 type polynomialBuilder map[monomial]*big.Int
 
-// add adds a term. It copies the coefficient.
-func (builder polynomialBuilder) add(m monomial, coefficient *big.Int) {
+// addTerm adds a term. It copies the coefficient.
+func (builder polynomialBuilder) addTerm(m monomial, coefficient *big.Int) {
 	if sum, ok := builder[m]; ok {
 		sum.Add(sum, coefficient)
 		return
@@ -101,7 +101,7 @@ func (p polynomial) equal(q polynomial) bool {
 }
 
 // add returns p + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
-func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
+func (p polynomial) addMultiple(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {
 		product, _ := otherTerm.monomial.combine(factorMonomial, plus)
@@ -121,8 +121,8 @@ func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomi
 	return append(sum, p...)
 }
 
-// mul returns the product of two polynomials.
-func (p polynomial) mul(other polynomial) polynomial {
+// times returns the product of two polynomials.
+func (p polynomial) times(other polynomial) polynomial {
 	if p.isOne() {
 		return other
 	}
@@ -134,28 +134,28 @@ func (p polynomial) mul(other polynomial) polynomial {
 	for _, left := range p {
 		for _, right := range other {
 			product, _ := left.monomial.combine(right.monomial, plus)
-			builder.add(product, coefficient.Mul(left.coefficient, right.coefficient))
+			builder.addTerm(product, coefficient.Mul(left.coefficient, right.coefficient))
 		}
 	}
 	return builder.polynomial()
 }
 
-// neg returns -p.
-func (p polynomial) neg() polynomial {
+// negated returns -p.
+func (p polynomial) negated() polynomial {
 	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
 // mapCoefficients applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
-func (p polynomial) mapCoefficients(f func(result, coefficient *big.Int) *big.Int) polynomial {
-	mapped := make(polynomial, len(p))
+func (p polynomial) mapCoefficients(operation func(result, coefficient *big.Int) *big.Int) polynomial {
+	result := make(polynomial, len(p))
 	for i, original := range p {
-		mapped[i] = term{original.monomial, f(new(big.Int), original.coefficient)}
+		result[i] = term{original.monomial, operation(new(big.Int), original.coefficient)}
 	}
-	return mapped
+	return result
 }
 
-// quo returns the quotient of p and the divisor. It returns false if the division has a remainder.
-func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
+// dividedBy returns the quotient of p and the divisor. It returns false if the division has a remainder.
+func (p polynomial) dividedBy(divisor polynomial) (polynomial, bool) {
 	if divisor.isOne() {
 		return p, true
 	}
@@ -168,7 +168,7 @@ func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
 			return nil, false
 		}
 		quotient = append(quotient, term{monomial, coefficient})
-		p = p.add(divisor, new(big.Int).Neg(coefficient), monomial)
+		p = p.addMultiple(divisor, new(big.Int).Neg(coefficient), monomial)
 	}
 	return quotient, true
 }
@@ -176,9 +176,9 @@ func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
 // content returns the greatest integer and the greatest monomial that divide all terms.
 func (p polynomial) content() term {
 	content := term{p[0].monomial, new(big.Int)}
-	for _, x := range p {
-		content.monomial, _ = content.monomial.combine(x.monomial, minimum)
-		content.coefficient.GCD(nil, nil, content.coefficient, new(big.Int).Abs(x.coefficient))
+	for _, nextTerm := range p {
+		content.monomial, _ = content.monomial.combine(nextTerm.monomial, minimum)
+		content.coefficient.GCD(nil, nil, content.coefficient, new(big.Int).Abs(nextTerm.coefficient))
 	}
 	return content
 }
@@ -192,7 +192,7 @@ func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 		if powers[exponent] == nil {
 			powers[exponent] = new(big.Int).Exp(value, big.NewInt(int64(exponent)), nil)
 		}
-		builder.add(term.monomial.with(parameter, 0), new(big.Int).Mul(term.coefficient, powers[exponent]))
+		builder.addTerm(term.monomial.withExponent(parameter, 0), new(big.Int).Mul(term.coefficient, powers[exponent]))
 	}
 	return builder.polynomial()
 }

@@ -13,7 +13,7 @@ func random(r *rand.Rand, ring *Ring, depth int) *Func {
 		if r.IntN(2) == 0 {
 			return ring.Number(big.NewRat(r.Int64N(9)-4, r.Int64N(3)+1))
 		}
-		return ring.Var(r.IntN(len(ring.names)))
+		return ring.Parameter(r.IntN(len(ring.names)))
 	}
 	x, y := random(r, ring, depth-1), random(r, ring, depth-1)
 	switch r.IntN(4) {
@@ -37,13 +37,13 @@ func TestArithmetic(t *testing.T) {
 	for range 300 {
 		x, y := random(r, ring, 3), random(r, ring, 3)
 		point := []*big.Rat{big.NewRat(r.Int64N(50)+7, 31), big.NewRat(r.Int64N(50)-70, 37), big.NewRat(r.Int64N(50)+5, 41)}
-		a, okX := x.At(point)
-		b, okY := y.At(point)
+		a, okX := x.ValueAt(point)
+		b, okY := y.ValueAt(point)
 		if !okX || !okY {
 			continue
 		}
 		check := func(what string, got *Func, want *big.Rat) {
-			v, ok := got.At(point)
+			v, ok := got.ValueAt(point)
 			if !ok || v.Cmp(want) != 0 {
 				t.Fatalf("%s of %s and %s at %v is %s, want %s (as a function %s)", what, x, y, point, v, want, got)
 			}
@@ -66,7 +66,7 @@ func TestArithmetic(t *testing.T) {
 
 func TestReduced(t *testing.T) {
 	ring := NewRing([]string{"p", "q"})
-	p, q, n := ring.Var(0), ring.Var(1), ring.Integer
+	p, q, n := ring.Parameter(0), ring.Parameter(1), ring.Integer
 	cube, _ := p.Add(q).Pow(3)
 	fifth, _ := p.Sub(q).Pow(-5)
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestReduced(t *testing.T) {
 // divisors would let grow beyond bounds.
 func TestGeometric(t *testing.T) {
 	ring := NewRing([]string{"p"})
-	p, one := ring.Var(0), ring.Integer(1)
+	p, one := ring.Parameter(0), ring.Integer(1)
 	f := one
 	for range 40 {
 		f = one.Quo(one.Sub(p.Mul(one.Sub(p)).Mul(f)))
@@ -101,7 +101,7 @@ func TestGeometric(t *testing.T) {
 	if f.Size() > 100 {
 		t.Errorf("a continued fraction of 40 levels has %d terms", f.Size())
 	}
-	v, _ := f.At([]*big.Rat{big.NewRat(1, 3)})
+	v, _ := f.ValueAt([]*big.Rat{big.NewRat(1, 3)})
 	want := big.NewRat(1, 1)
 	for range 40 {
 		want.Inv(want.Sub(big.NewRat(1, 1), want.Mul(want, big.NewRat(2, 9))))
@@ -113,7 +113,7 @@ func TestGeometric(t *testing.T) {
 
 func ExampleFunc_String() {
 	ring := NewRing([]string{"p"})
-	p := ring.Var(0)
+	p := ring.Parameter(0)
 	fmt.Println(p.Mul(p).Quo(ring.Integer(1).Sub(p)))
 	// Output: (-1*p^2)/(p-1)
 }

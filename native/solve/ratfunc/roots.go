@@ -131,7 +131,7 @@ func (p Univariate) gcd(q Univariate) Univariate {
 //
 // Source: Yun, On square-free decomposition algorithms (1976).
 func (p Univariate) OddSquareFree() Univariate {
-	odd := Univariate{big.NewInt(1)}
+	oddFactors := Univariate{big.NewInt(1)}
 	for multiplicity := 1; p.degree() > 0; multiplicity++ {
 		// simple has each root of p once. The multiplicity of a root in repeated is one less than in p.
 		repeated := p.gcd(p.derivative())
@@ -141,11 +141,11 @@ func (p Univariate) OddSquareFree() Univariate {
 			simpleOnly = simple.pseudoQuotient(simple.gcd(repeated))
 		}
 		if multiplicity%2 == 1 {
-			odd = odd.Times(simpleOnly)
+			oddFactors = oddFactors.Times(simpleOnly)
 		}
 		p = repeated
 	}
-	return odd
+	return oddFactors
 }
 
 // Times returns p · q, divided by the gcd of its coefficients.
@@ -170,16 +170,16 @@ func (p Univariate) Times(q Univariate) Univariate {
 // Source: Sturm's theorem; Basu, Pollack and Roy, Algorithms in real algebraic geometry (2006), chapter
 // 2.
 type Sturm struct {
-	P     Univariate
-	chain []Univariate
+	Polynomial     Univariate
+	polynomials []Univariate
 }
 
 // NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots. Each later polynomial is the
 // negative remainder of its two predecessors.
 func NewSturm(p Univariate) *Sturm {
-	sturm := &Sturm{P: p, chain: []Univariate{p}}
+	sturm := &Sturm{Polynomial: p, polynomials: []Univariate{p}}
 	for next := p.derivative(); len(next) > 0; {
-		sturm.chain = append(sturm.chain, next)
+		sturm.polynomials = append(sturm.polynomials, next)
 		p, next = next, p.pseudoRemainder(next)
 		for i, coefficient := range next {
 			next[i] = new(big.Int).Neg(coefficient)
@@ -189,28 +189,28 @@ func NewSturm(p Univariate) *Sturm {
 }
 
 // signChanges returns the number of sign changes between consecutive polynomials of the Sturm chain at a point. Zeros are skipped.
-func (chain *Sturm) signChanges(point *big.Rat) int {
-	changes, last := 0, 0
-	for _, p := range chain.chain {
+func (sturm *Sturm) signChanges(point *big.Rat) int {
+	changes, lastSign := 0, 0
+	for _, p := range sturm.polynomials {
 		sign := p.Sign(point)
 		if sign == 0 {
 			continue
 		}
-		if last != 0 && sign != last {
+		if lastSign != 0 && sign != lastSign {
 			changes++
 		}
-		last = sign
+		lastSign = sign
 	}
 	return changes
 }
 
-// Count returns the number of roots r with low < r < high, by Sturm's theorem.
-func (chain *Sturm) Count(low, high *big.Rat) int {
+// CountRoots returns the number of roots r with low < r < high, by Sturm's theorem.
+func (sturm *Sturm) CountRoots(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
 	}
-	count := chain.signChanges(low) - chain.signChanges(high)
-	if chain.P.Sign(high) == 0 {
+	count := sturm.signChanges(low) - sturm.signChanges(high)
+	if sturm.Polynomial.Sign(high) == 0 {
 		count--
 	}
 	return count
@@ -223,11 +223,11 @@ type Root struct {
 	sturm     *Sturm
 }
 
-// At returns a Root that is a fraction.
-func At(value *big.Rat) Root { return Root{Low: value, High: value} }
+// FractionRoot returns a Root that is a fraction.
+func FractionRoot(value *big.Rat) Root { return Root{Low: value, High: value} }
 
-// Fraction reports whether the root is known to be the fraction Low.
-func (r Root) Fraction() bool { return r.Low.Cmp(r.High) == 0 }
+// IsFraction reports whether the root is known to be the fraction Low.
+func (r Root) IsFraction() bool { return r.Low.Cmp(r.High) == 0 }
 
 // midpoint returns the mean of two numbers.
 func midpoint(left, right *big.Rat) *big.Rat {
@@ -236,20 +236,20 @@ func midpoint(left, right *big.Rat) *big.Rat {
 }
 
 // FirstRoot returns the least root r of the polynomial with low < r < high, by bisection. It returns false if there is none.
-func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
+func (sturm *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
-		switch chain.Count(low, high) {
+		switch sturm.CountRoots(low, high) {
 		case 0:
 			return Root{}, false
 		case 1:
-			return Root{low, high, chain}.asFraction(), true
+			return Root{low, high, sturm}.asFraction(), true
 		}
 		middle := midpoint(low, high)
 		switch {
-		case chain.Count(low, middle) > 0:
+		case sturm.CountRoots(low, middle) > 0:
 			high = middle
-		case chain.P.Sign(middle) == 0:
-			return At(middle), true
+		case sturm.Polynomial.Sign(middle) == 0:
+			return FractionRoot(middle), true
 		default:
 			low = middle
 		}
@@ -258,15 +258,15 @@ func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 
 // Narrow returns the same root with an isolating interval of half the width. A fraction does not change.
 func (r Root) Narrow() Root {
-	if r.Fraction() {
+	if r.IsFraction() {
 		return r
 	}
 	middle := midpoint(r.Low, r.High)
 	switch {
-	case r.sturm.Count(r.Low, middle) > 0:
+	case r.sturm.CountRoots(r.Low, middle) > 0:
 		r.High = middle
-	case r.sturm.P.Sign(middle) == 0:
-		return At(middle)
+	case r.sturm.Polynomial.Sign(middle) == 0:
+		return FractionRoot(middle)
 	default:
 		r.Low = middle
 	}
@@ -279,20 +279,20 @@ const maxFractionBits = 256
 // asFraction returns the root as a fraction if it is rational. The denominator of a rational root divides the leading coefficient, which
 // limits the search. It returns the root unchanged if the root is irrational, or if the leading coefficient is too large.
 func (r Root) asFraction() Root {
-	leading := r.sturm.P[len(r.sturm.P)-1]
+	leading := r.sturm.Polynomial[len(r.sturm.Polynomial)-1]
 	if leading.BitLen() > maxFractionBits {
 		return r
 	}
 	// An interval of this width contains only one possible fraction: the fraction with the least denominator.
 	maxWidth := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(leading, leading))
-	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
+	for !r.IsFraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
 		r = r.Narrow()
 	}
-	if r.Fraction() {
+	if r.IsFraction() {
 		return r
 	}
-	if candidate := simplestBetween(r.Low, r.High); r.sturm.P.Sign(candidate) == 0 {
-		return At(candidate)
+	if candidate := simplestBetween(r.Low, r.High); r.sturm.Polynomial.Sign(candidate) == 0 {
+		return FractionRoot(candidate)
 	}
 	return r
 }
@@ -300,9 +300,9 @@ func (r Root) asFraction() Root {
 // simplestBetween returns the fraction x with low < x < high that has the least denominator. It uses continued fractions.
 func simplestBetween(low, high *big.Rat) *big.Rat {
 	floor := new(big.Int).Div(low.Num(), low.Denom())
-	next := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
-	if next.Cmp(high) < 0 {
-		return next
+	nextInteger := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
+	if nextInteger.Cmp(high) < 0 {
+		return nextInteger
 	}
 	floorRat := new(big.Rat).SetInt(floor)
 	lowFraction := new(big.Rat).Sub(low, floorRat)   // at least 0
@@ -322,12 +322,12 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 // Equal reports whether two roots are the same number.
 func (r Root) Equal(other Root) bool {
 	switch {
-	case r.Fraction() && other.Fraction():
+	case r.IsFraction() && other.IsFraction():
 		return r.Low.Cmp(other.Low) == 0
-	case r.Fraction():
+	case r.IsFraction():
 		return other.Equal(r)
-	case other.Fraction():
-		return r.Low.Cmp(other.Low) < 0 && other.Low.Cmp(r.High) < 0 && r.sturm.P.Sign(other.Low) == 0
+	case other.IsFraction():
+		return r.Low.Cmp(other.Low) < 0 && other.Low.Cmp(r.High) < 0 && r.sturm.Polynomial.Sign(other.Low) == 0
 	}
 	// Equal irrational roots are roots of a common factor, in the intersection of both intervals.
 	low, high := r.Low, r.High
@@ -337,36 +337,36 @@ func (r Root) Equal(other Root) bool {
 	if other.High.Cmp(high) < 0 {
 		high = other.High
 	}
-	common := r.sturm.P.gcd(other.sturm.P)
-	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
+	common := r.sturm.Polynomial.gcd(other.sturm.Polynomial)
+	return common.degree() > 0 && NewSturm(common).CountRoots(low, high) > 0
 }
 
 // CountAfter returns the number of roots r of the polynomial with root < r < high. It narrows the interval of root until no other root is
 // in it. high must be greater than root.
-func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
-	for !root.Fraction() {
-		if root.High.Cmp(high) < 0 && chain.hasNoOtherRoot(root) {
-			count := chain.Count(root.High, high)
-			if chain.P.Sign(root.High) == 0 {
+func (sturm *Sturm) CountAfter(root Root, high *big.Rat) int {
+	for !root.IsFraction() {
+		if root.High.Cmp(high) < 0 && sturm.hasNoOtherRoot(root) {
+			count := sturm.CountRoots(root.High, high)
+			if sturm.Polynomial.Sign(root.High) == 0 {
 				count++
 			}
 			return count
 		}
 		root = root.Narrow()
 	}
-	return chain.Count(root.Low, high)
+	return sturm.CountRoots(root.Low, high)
 }
 
 // hasNoOtherRoot reports whether the interval of root contains no other root of the polynomial.
-func (chain *Sturm) hasNoOtherRoot(root Root) bool {
-	inside := chain.Count(root.Low, root.High)
-	return inside == 0 || inside == 1 && root.isRootOf(chain)
+func (sturm *Sturm) hasNoOtherRoot(root Root) bool {
+	numRoots := sturm.CountRoots(root.Low, root.High)
+	return numRoots == 0 || numRoots == 1 && root.isRootOf(sturm)
 }
 
 // isRootOf reports whether r is a root of the polynomial of a chain. The interval of r must contain one root of the polynomial.
-func (r Root) isRootOf(chain *Sturm) bool {
-	common := r.sturm.P.gcd(chain.P)
-	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
+func (r Root) isRootOf(sturm *Sturm) bool {
+	common := r.sturm.Polynomial.gcd(sturm.Polynomial)
+	return common.degree() > 0 && NewSturm(common).CountRoots(r.Low, r.High) > 0
 }
 
 // Less reports whether r is less than other. It narrows both intervals until they are disjoint, so the two roots must be different numbers.

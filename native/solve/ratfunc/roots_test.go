@@ -49,7 +49,7 @@ func TestRoots(t *testing.T) {
 		}
 		slices.SortFunc(want, (*big.Rat).Cmp)
 		s := NewSturm(p.OddSquareFree())
-		if n := s.Count(low, high); n != len(want)+2 {
+		if n := s.CountRoots(low, high); n != len(want)+2 {
 			t.Fatalf("found %d roots of %v, want %d", n, p, len(want)+2)
 		}
 		for i, at := 0, low; i < len(want); {
@@ -57,7 +57,7 @@ func TestRoots(t *testing.T) {
 			if !ok {
 				t.Fatalf("found no root of %v beyond %v", p, at)
 			}
-			if at = x.High; !x.Fraction() {
+			if at = x.High; !x.IsFraction() {
 				if y, _ := x.Low.Float64(); y > 0.48 || y < -22 {
 					t.Fatalf("found a root of %v near %v, want fractions", p, y)
 				}
@@ -91,14 +91,14 @@ func TestSameRoot(t *testing.T) {
 	}
 	golden, other := first(n(1, -3, 1), 0, 7), first(n(1, -3, 1).Times(n(5, 2)), 1, 8)
 	near, half := first(n(-382, 1000), 0, 7), first(n(-1, 2), 0, 7)
-	if !golden.Equal(other) || golden.Equal(near) || near.Equal(golden) || !near.Fraction() || !half.Equal(At(big.NewRat(1, 2))) {
+	if !golden.Equal(other) || golden.Equal(near) || near.Equal(golden) || !near.IsFraction() || !half.Equal(FractionRoot(big.NewRat(1, 2))) {
 		t.Error("roots are compared wrongly")
 	}
 	if !golden.Less(near) || near.Less(golden) || !near.Less(half) {
 		t.Error("roots are ordered wrongly")
 	}
 	ring := NewRing([]string{"p"})
-	num, den := ring.Var(0).Sub(ring.Integer(2)).Quo(ring.Var(0)).Univariate()
+	num, den := ring.Parameter(0).Sub(ring.Integer(2)).Quo(ring.Parameter(0)).Univariate()
 	if num.Sign(big.NewRat(1, 1)) != -1 || num.Sign(big.NewRat(2, 1)) != 0 || den.Sign(big.NewRat(-1, 3)) != -1 {
 		t.Errorf("found %v / %v", num, den)
 	}
@@ -127,7 +127,7 @@ func TestSigns(t *testing.T) {
 				x := big.NewRat(1+r.Int64N(996), 997)
 				at = append(at, x.Mul(x, new(big.Rat).Sub(high[i], low[i])).Add(x, low[i]))
 			}
-			v, ok := f.At(at)
+			v, ok := f.ValueAt(at)
 			if pole = pole || !ok; ok {
 				least = min(least, v.Sign())
 			}
@@ -149,7 +149,7 @@ func TestSigns(t *testing.T) {
 		t.Errorf("only %d functions are positive", seen)
 	}
 	ring := NewRing([]string{"p", "q"})
-	p, q, n := ring.Var(0), ring.Var(1), ring.Integer
+	p, q, n := ring.Parameter(0), ring.Parameter(1), ring.Integer
 	zero, half, one := []*big.Rat{new(big.Rat), new(big.Rat)}, []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)}, []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)}
 	if f := n(1).Sub(p).Sub(q); !f.Positive(zero, half) || f.Positive(zero, one) || f.NotNegative(zero, one) {
 		t.Error("1-p-q has the wrong sign")

@@ -13,7 +13,7 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 	}
 	numerator, denominator := f.numerator, f.denominator
 	if form, ok := bernstein(denominator, low, high); ok && form.hasOnlySign(-1) {
-		numerator, denominator = numerator.neg(), denominator.neg()
+		numerator, denominator = numerator.negated(), denominator.negated()
 	}
 	for _, p := range []polynomial{numerator, denominator} {
 		if form, ok := bernstein(p, low, high); !ok || !form.hasOnlySign(1) {
@@ -52,7 +52,7 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 		return false
 	}
 	squareFree := product.pseudoQuotient(product.gcd(product.derivative()))
-	return NewSturm(squareFree).Count(low, high) == 0
+	return NewSturm(squareFree).CountRoots(low, high) == 0
 }
 
 // maxSubdivisionCoefficients limits the Bernstein coefficients of all undecided parts of a box.
@@ -74,23 +74,23 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 			coefficient.Neg(coefficient)
 		}
 	}
-	return form.notNegative()
+	return form.isNotNegative()
 }
 
-// notNegative reports whether it can prove that the polynomial is at least 0 on its box. It repeatedly halves the boxes for which this is
+// isNotNegative reports whether it can prove that the polynomial is at least 0 on its box. It repeatedly halves the boxes for which this is
 // undecided, and gives up when there are too many.
-func (form *bernsteinForm) notNegative() bool {
+func (form *bernsteinForm) isNotNegative() bool {
 	undecided := []*bernsteinForm{form}
 	for round := 0; len(undecided) > 0; round++ {
 		var halves []*bernsteinForm
 		for _, box := range undecided {
-			if box.negativeAtCorner() {
+			if box.isNegativeAtCorner() {
 				return false
 			}
 			if box.hasNoneOfSign(-1) { // the polynomial is not negative in this box
 				continue
 			}
-			left, right := box.subdivide(round % len(form.degree))
+			left, right := box.subdivide(round % len(form.degrees))
 			halves = append(halves, left, right)
 		}
 		undecided = halves
@@ -105,7 +105,7 @@ func (form *bernsteinForm) notNegative() bool {
 // combination of them, and those of the corners are its values there. Parameter i has exponents up to
 // degree[i]; the last parameter varies fastest.
 type bernsteinForm struct {
-	degree       []int
+	degrees       []int
 	coefficients []*big.Rat
 }
 
@@ -121,11 +121,11 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 		return nil, false
 	}
 	for _, term := range p {
-		form.coefficients[form.index(term.monomial)].SetInt(term.coefficient)
+		form.coefficients[form.monomialIndex(term.monomial)].SetInt(term.coefficient)
 	}
 	for i := range low {
 		width := new(big.Rat).Sub(high[i], low[i])
-		form.alongAxis(i, func(row []*big.Rat) {
+		form.forEachRow(i, func(row []*big.Rat) {
 			substituteLinear(row, low[i], width)
 			powersToBernstein(row)
 		})
@@ -135,15 +135,15 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 
 // newBernsteinForm returns a form with coefficients 0 for a polynomial of the given number of parameters. It returns false if the form
 // is too large.
-func newBernsteinForm(p polynomial, parameters int) (*bernsteinForm, bool) {
-	form := &bernsteinForm{degree: make([]int, parameters)}
+func newBernsteinForm(p polynomial, numParameters int) (*bernsteinForm, bool) {
+	form := &bernsteinForm{degrees: make([]int, numParameters)}
 	size := 1
-	for i := range form.degree {
-		form.degree[i] = int(p.degree(i))
-		if form.degree[i] >= maxCoefficients || size*(form.degree[i]+1) > maxCoefficients {
+	for i := range form.degrees {
+		form.degrees[i] = int(p.degree(i))
+		if form.degrees[i] >= maxCoefficients || size*(form.degrees[i]+1) > maxCoefficients {
 			return nil, false
 		}
-		size *= form.degree[i] + 1
+		size *= form.degrees[i] + 1
 	}
 	form.coefficients = make([]*big.Rat, size)
 	for i := range form.coefficients {
@@ -152,23 +152,23 @@ func newBernsteinForm(p polynomial, parameters int) (*bernsteinForm, bool) {
 	return form, true
 }
 
-// index returns the position of the coefficient with the exponents of a monomial.
-func (form *bernsteinForm) index(m monomial) int {
+// monomialIndex returns the position of the coefficient with the exponents of a monomial.
+func (form *bernsteinForm) monomialIndex(m monomial) int {
 	index := 0
-	for i, degree := range form.degree {
+	for i, degree := range form.degrees {
 		index = index*(degree+1) + int(m.exponent(i))
 	}
 	return index
 }
 
-// alongAxis calls handle for each row of coefficients along parameter i. A row has the coefficients that differ only in the exponent of
+// forEachRow calls handle for each row of coefficients along parameter i. A row has the coefficients that differ only in the exponent of
 // this parameter. handle may change the coefficients, but must not store the row.
-func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
+func (form *bernsteinForm) forEachRow(i int, handle func(row []*big.Rat)) {
 	stride := 1
-	for _, degree := range form.degree[i+1:] {
+	for _, degree := range form.degrees[i+1:] {
 		stride *= degree + 1
 	}
-	length := form.degree[i] + 1
+	length := form.degrees[i] + 1
 	row := make([]*big.Rat, length)
 	for first := range form.coefficients {
 		isRowStart := first/stride%length == 0
@@ -225,9 +225,9 @@ func (form *bernsteinForm) hasOnlySign(sign int) bool {
 	return form.hasNoneOfSign(-sign) && !form.hasNoneOfSign(sign)
 }
 
-// negativeAtCorner reports whether the polynomial is negative at a corner of the box. Its values there are Bernstein coefficients.
-func (form *bernsteinForm) negativeAtCorner() bool {
-	for corner := range 1 << len(form.degree) { // bit i selects the high end of parameter i
+// isNegativeAtCorner reports whether the polynomial is negative at a corner of the box. Its values there are Bernstein coefficients.
+func (form *bernsteinForm) isNegativeAtCorner() bool {
+	for corner := range 1 << len(form.degrees) { // bit i selects the high end of parameter i
 		if form.coefficients[form.cornerIndex(corner)].Sign() < 0 {
 			return true
 		}
@@ -238,7 +238,7 @@ func (form *bernsteinForm) negativeAtCorner() bool {
 // cornerIndex returns the index of the coefficient of a corner. Bit i of corner selects the high end of parameter i.
 func (form *bernsteinForm) cornerIndex(corner int) int {
 	index := 0
-	for i, degree := range form.degree {
+	for i, degree := range form.degrees {
 		index *= degree + 1
 		if corner>>i&1 == 1 {
 			index += degree
@@ -249,15 +249,15 @@ func (form *bernsteinForm) cornerIndex(corner int) int {
 
 // subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's algorithm.
 func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm) {
-	left = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
-	right = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
+	left = &bernsteinForm{form.degrees, make([]*big.Rat, len(form.coefficients))}
+	right = &bernsteinForm{form.degrees, make([]*big.Rat, len(form.coefficients))}
 	for i, coefficient := range form.coefficients {
 		left.coefficients[i], right.coefficients[i] = new(big.Rat), new(big.Rat).Set(coefficient)
 	}
 	var leftRows [][]*big.Rat
-	left.alongAxis(parameter, func(row []*big.Rat) { leftRows = append(leftRows, slices.Clone(row)) })
+	left.forEachRow(parameter, func(row []*big.Rat) { leftRows = append(leftRows, slices.Clone(row)) })
 	rows := 0
-	right.alongAxis(parameter, func(row []*big.Rat) { // alongAxis visits the rows of both halves in the same order
+	right.forEachRow(parameter, func(row []*big.Rat) { // alongAxis visits the rows of both halves in the same order
 		halveRow(leftRows[rows], row)
 		rows++
 	})
